@@ -1,0 +1,60 @@
+import { topLevelKeys } from './json-tokens.js';
+import { describeResultCode, type ResultCode, resultCode } from './result-codes.js';
+
+/** §1: the shape of every answer. */
+export interface Envelope<Data = Record<string, unknown>> {
+  /** 200 means success (§7.1). */
+  readonly code: number;
+  /** "ok" on success. */
+  readonly msg: string;
+  readonly data: Data;
+}
+
+/** The envelope of a success, as JSON text. */
+export function formatSuccess(data: object): string {
+  return JSON.stringify({ code: resultCode.ok, msg: 'ok', data });
+}
+
+/** The envelope of a failure, as JSON text: `data` is `{}`. `msg` is the table's unless a better one is given. */
+export function formatFailure(code: ResultCode, msg: string = describeResultCode(code)?.msg ?? ''): string {
+  return JSON.stringify({ code, msg, data: {} });
+}
+
+/**
+ * Takes a received body for the envelope of §1, or says in words why it is none. A failure may come without
+ * `data`, or with one that is no object (§7.2 shows none): it is then `{}`.
+ */
+export function parseEnvelope(text: string): Envelope | { readonly fault: string } {
+  if (text.trim() === '') return { fault: 'an empty body' };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { fault: 'a body that is not JSON' };
+  }
+  if (!isObject(value)) return { fault: 'JSON that is not an object' };
+  if (saysItTwice(text)) return { fault: 'JSON that says "code", "msg" or "data" twice' };
+  const { code, msg, data } = value;
+  if (!Number.isInteger(code)) return { fault: 'JSON without an integer "code"' };
+  if (typeof msg !== 'string') return { fault: 'JSON without a text "msg"' };
+  if (isObject(data)) return { code: code as number, msg, data };
+  if (code === resultCode.ok) return { fault: 'a success without an object "data"' };
+  return { code: code as number, msg, data: {} };
+}
+
+/** JSON.parse lets the last one win, other readers the first: what such an answer says depends on who reads it. */
+function saysItTwice(text: string): boolean {
+  const names = ['code', 'msg', 'data'];
+  const isPlain = !text.includes('\\u') && names.every((name) => occursOnce(text, `"${name}"`));
+  if (isPlain) return false;
+  const keys = topLevelKeys(text).filter((key) => names.includes(key));
+  return new Set(keys).size < keys.length;
+}
+
+function occursOnce(text: string, part: string): boolean {
+  return text.indexOf(part) === text.lastIndexOf(part);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,116 @@
+import { closingQuote } from './json-tokens.js';
+import { quoteName } from './text.js';
+
+/** A number of a JSON text, kept as it was written: `9007199254740993`, `1.00`. */
+export class JsonNumber {
+  readonly text: string;
+
+  /** Throws a RangeError for a text that is no JSON number. */
+  constructor(text: string) {
+    if (!wholeNumber.test(text)) throw new RangeError('not a JSON number');
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** A value that a flat JSON object can hold. */
+export type FlatValue = string | boolean | null | JsonNumber;
+
+/** Why a text is no flat JSON object, in words that follow "user_info". */
+export class FlatJsonError extends Error {
+  override readonly name = 'FlatJsonError';
+}
+
+const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const space = /[ \t\n\r]*/y;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
+const literal = /(?:true|false|null)(?!\w)/y;
+const literals = { true: true, false: false, null: null } as const;
+
+/**
+ * Reads a JSON object of one level (§4.2 rule 3), in the order and with the numbers it was written with.
+ * JSON.parse would round long numbers, let a doubled key win silently and reorder keys that look like numbers.
+ * Throws a FlatJsonError.
+ */
+export function parseFlatJson(text: string): Map<string, FlatValue> {
+  const entries = new Map<string, FlatValue>();
+  let at = 0;
+
+  const take = (pattern: RegExp): string | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found === undefined) return null;
+    at += found.length;
+    return found;
+  };
+  const skipSpace = () => {
+    take(space);
+    return text[at];
+  };
+  const expect = (character: string) => {
+    if (skipSpace() !== character) throw syntaxFault(text, at, `"${character}"`);
+    at += 1;
+  };
+  const takeString = (): string | null => {
+    const end = text[at] === '"' ? closingQuote(text, at) : -1;
+    if (end < 0) return null;
+    try {
+      const found: string = JSON.parse(text.slice(at, end + 1));
+      at = end + 1;
+      return found;
+    } catch {
+      return null;
+    }
+  };
+  const takeValue = (key: string): FlatValue => {
+    const first = skipSpace();
+    if (first === '{') throw new FlatJsonError(`key ${quoteName(key)} holds an object: one level only`);
+    if (first === '[') throw new FlatJsonError(`key ${quoteName(key)} holds an array: one level only`);
+    const textValue = takeString();
+    if (textValue !== null) return textValue;
+    const word = take(literal);
+    if (word !== null) return literals[word as keyof typeof literals];
+    const digits = take(number);
+    if (digits !== null) return new JsonNumber(digits);
+    throw syntaxFault(text, at, 'a value');
+  };
+
+  const first = skipSpace();
+  if (first !== '{') throw new FlatJsonError(first === '[' ? 'is an array' : 'is not a JSON object');
+  at += 1;
+  if (skipSpace() === '}') at += 1;
+  else {
+    for (;;) {
+      skipSpace();
+      const key = takeString();
+      if (key === null) throw syntaxFault(text, at, 'a key in double quotes');
+      expect(':');
+      const value = takeValue(key);
+      if (entries.has(key)) throw new FlatJsonError(`has the key ${quoteName(key)} twice`);
+      entries.set(key, value);
+      if (skipSpace() !== ',') break;
+      at += 1;
+    }
+    expect('}');
+  }
+  if (skipSpace() !== undefined) throw syntaxFault(text, at, 'nothing more');
+  return entries;
+}
+
+function syntaxFault(text: string, at: number, expected: string): FlatJsonError {
+  const found = at >= text.length ? 'the end' : 'something else';
+  return new FlatJsonError(`is not JSON: ${expected} expected at character ${at + 1}, ${found} found`);
+}
+
+/** The JSON text of a flat object: non-ASCII characters and slashes unescaped (§4.2 rule 7). */
+export function formatFlatJson(entries: ReadonlyMap<string, FlatValue>): string {
+  const members = [];
+  for (const [key, value] of entries) {
+    const written = value instanceof JsonNumber ? value.text : JSON.stringify(value);
+    members.push(`${JSON.stringify(key)}:${written}`);
+  }
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,58 @@
+/** A piece of a JSON text: a bracket, a comma, a colon, or all of a text, number or literal. */
+export interface JsonToken {
+  readonly start: number;
+  readonly end: number;
+}
+
+const punctuation = '{}[],:';
+const space = ' \t\n\r';
+
+/** The tokens of a text that JSON.parse takes, where they stand in it, without making anything of them. */
+export function* jsonTokens(json: string): Generator<JsonToken> {
+  let at = 0;
+  while (at < json.length) {
+    const start = at;
+    const first = json[at] ?? '';
+    if (space.includes(first)) {
+      at += 1;
+      continue;
+    }
+    if (first === '"') at = closingQuote(json, start) + 1;
+    else {
+      at += 1;
+      while (
+        !punctuation.includes(first) &&
+        at < json.length &&
+        !`${punctuation}${space}`.includes(json[at] ?? '')
+      ) {
+        at += 1;
+      }
+    }
+    yield { start, end: at };
+  }
+}
+
+/** The keys of the object that a JSON text is, in their order, doubled ones as often as they stand there. */
+export function topLevelKeys(json: string): string[] {
+  const keys: string[] = [];
+  let depth = 0;
+  let last = '';
+  for (const { start, end } of jsonTokens(json)) {
+    const first = json[start];
+    if (first === '{' || first === '[') depth += 1;
+    else if (first === '}' || first === ']') depth -= 1;
+    else if (first === ':' && depth === 1) keys.push(JSON.parse(last));
+    if (depth === 1) last = json.slice(start, end);
+  }
+  return keys;
+}
+
+/** Where the text that opens at `start` ends: a quote with an even number of backslashes before it; -1: nowhere. */
+export function closingQuote(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (json[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return -1;
+}

@@ -1,0 +1,23 @@
+/** §8: the length of `random`, in characters. */
+export const randomLength = { min: 8, max: 20 } as const;
+
+/** §8: `timestamp` is a Unix time in seconds, written with this many digits. */
+export const timestampDigits = 10;
+
+/** §8: the length of `sign` under the default recipe; a recipe of another digest has its own. */
+export const signLength = 32;
+
+/** §5.6 leaves the allowed clock difference open: seconds either way. */
+export const defaultClockWindowSeconds = 300;
+
+/** §8 leaves the validity of a `code` open: seconds from its issue. */
+export const defaultCodeTtlSeconds = 300;
+
+/** §8 leaves the size of a body open: bytes. */
+export const defaultMaxBodyBytes = 1_048_576;
+
+/** §8 leaves the number of parameters open: query and form together. */
+export const maxParameters = 1000;
+
+/** The request line and the headers together, in bytes: what Node's HTTP parser takes by default. */
+export const maxHeaderBytes = 16_384;

@@ -1,0 +1,101 @@
+import { InvalidInputError } from './errors.js';
+import type { FlatValue } from './flat-json.js';
+import { resultCode } from './result-codes.js';
+import { quoteName } from './text.js';
+import { reservedKeys, type UserInfoEntries } from './user-info.js';
+import type { BasicInfo, LoginDevice, UserRecord } from './user-record.js';
+
+/** How a passback names its user (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */
+export interface PassbackTarget {
+  readonly unionId?: string | undefined;
+  readonly primaryKey?: string | undefined;
+}
+
+/** The user a passback is for, once the rules are checked. */
+export type PassbackUser =
+  | { readonly by: 'union_id'; readonly unionId: string }
+  | { readonly by: 'primary_key'; readonly name: string; readonly value: string };
+
+/**
+ * The rules of §4.2 in the order in which the service answers them: 40005 before `user_info` is looked at, then
+ * what `readUserInfo` throws (40004), then 40003 and 40006. Throws an InvalidInputError.
+ */
+export function checkPassback(
+  target: PassbackTarget,
+  readUserInfo: () => UserInfoEntries,
+): { readonly user: PassbackUser; readonly userInfo: UserInfoEntries } {
+  const { unionId = '', primaryKey = '' } = target;
+  if (unionId === '' && primaryKey === '') {
+    throw new InvalidInputError('neither union_id nor primary_key is given', {
+      resultCode: resultCode.userNotNamed,
+      hint: 'Name the user by union_id, or by the key of user_info that identifies the user.',
+    });
+  }
+  const userInfo = readUserInfo();
+  const reserved = reservedKeys.find((key) => userInfo.has(key));
+  if (reserved !== undefined) {
+    throw new InvalidInputError(
+      `user_info key ${quoteName(reserved)} is reserved and cannot be passed back`,
+      {
+        resultCode: resultCode.reservedKey,
+      },
+    );
+  }
+  if (unionId !== '') return { user: { by: 'union_id', unionId }, userInfo };
+  const value = storedText(userInfo.get(primaryKey) ?? null);
+  if (value === null) {
+    throw new InvalidInputError(`primary_key ${quoteName(primaryKey)} is not a key of user_info`, {
+      resultCode: resultCode.primaryKeyNotInUserInfo,
+      hint: 'user_info must hold the key that identifies the user, with a value.',
+    });
+  }
+  return { user: { by: 'primary_key', name: primaryKey, value }, userInfo };
+}
+
+/** A value as it is stored and read back: text, as written; `null` removes the key. */
+export function storedText(value: FlatValue): string | null {
+  return value === null ? null : String(value);
+}
+
+/**
+ * The record after a passback: `mobile`, `mobile_district_code` and `id_card` go to the record's own fields,
+ * `device_token` to the first login device, `gps` beside the location, every other key to `extension_info`.
+ */
+export function applyPassback(record: UserRecord, userInfo: UserInfoEntries): UserRecord {
+  const basicInfo = new Map(Object.entries(record.basic_info));
+  const extensionInfo = new Map(Object.entries(record.extension_info));
+  const own = new Map(
+    Object.entries({ mobile_district_code: record.mobile_district_code, gps: record.gps }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
+  );
+  let devices = record.login_device_info;
+  for (const [key, value] of userInfo) {
+    const text = storedText(value);
+    if (key === 'device_token') devices = withDeviceToken(devices, text);
+    else if (key === 'mobile' || key === 'id_card') put(basicInfo, key, text);
+    else if (key === 'mobile_district_code' || key === 'gps') put(own, key, text);
+    else put(extensionInfo, key, text);
+  }
+  return {
+    tenant_code: record.tenant_code,
+    union_id: record.union_id,
+    basic_info: Object.fromEntries(basicInfo) as BasicInfo,
+    extension_info: Object.fromEntries(extensionInfo),
+    login_device_info: devices,
+    ...Object.fromEntries(own),
+  };
+}
+
+function put(fields: Map<string, string>, key: string, text: string | null): void {
+  if (text === null) fields.delete(key);
+  else fields.set(key, text);
+}
+
+function withDeviceToken(devices: readonly LoginDevice[], token: string | null): readonly LoginDevice[] {
+  const [first, ...others] = devices;
+  if (token !== null) return [{ ...first, device_token: token }, ...others];
+  if (first === undefined) return devices;
+  const { device_token: _, ...rest } = first;
+  return [rest, ...others];
+}

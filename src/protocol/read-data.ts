@@ -1,0 +1,84 @@
+import {
+  type BasicInfo,
+  type ExtensionInfo,
+  type LoginDevice,
+  loginDeviceFields,
+  type UserRecord,
+} from './user-record.js';
+
+/** §4.1: `data` of a read. Without `info_name` the three objects; with it one key per name that is present. */
+export interface ReadData {
+  readonly union_id: string;
+  readonly basic_info?: BasicInfo;
+  readonly extension_info?: ExtensionInfo;
+  readonly login_device_info?: readonly LoginDevice[];
+  /** §4.1 shape rule 3: JSON-encoded objects. */
+  readonly device_info?: readonly string[];
+  /** §4.1 shape rule 3: JSON-encoded objects. */
+  readonly location_info?: readonly string[];
+  readonly [name: string]: unknown;
+}
+
+/** §4.1 shape rule 3: the keys of an object in `device_info`. */
+export const deviceInfoKeys = ['device_token', 'brand', 'os', 'os_version', 'network', 'uuid'] as const;
+/** §4.1 shape rule 3: the keys of an object in `location_info`. */
+export const locationInfoKeys = ['country', 'province', 'city'] as const;
+
+/**
+ * `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for none; `authorized` the
+ * names that the code was issued with, `null` for every name.
+ */
+export function readData(
+  record: UserRecord,
+  infoNames: readonly string[] | null,
+  authorized: readonly string[] | null,
+): ReadData {
+  const allows = (name: string) => authorized === null || authorized.includes(name);
+  return infoNames === null ? wholeData(record, allows) : namedData(record, infoNames.filter(allows));
+}
+
+function wholeData(record: UserRecord, allows: (name: string) => boolean): ReadData {
+  const allowedOf = (fields: object) =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => allows(name)));
+  return {
+    union_id: record.union_id,
+    basic_info: allowedOf(record.basic_info),
+    extension_info: allowedOf(record.extension_info),
+    ...(allows('device_info')
+      ? { login_device_info: record.login_device_info.map((device) => known(device, loginDeviceFields)) }
+      : {}),
+  };
+}
+
+function namedData(record: UserRecord, names: readonly string[]): ReadData {
+  const values = new Map(readableValues(record));
+  const data: [string, unknown][] = [['union_id', record.union_id]];
+  for (const name of names) {
+    if (name === 'device_info') data.push([name, describeDevices(record, deviceInfoKeys)]);
+    else if (name === 'location_info') data.push([name, describeDevices(record, locationInfoKeys)]);
+    else if (name !== 'union_id' && values.has(name)) data.push([name, values.get(name)]);
+  }
+  return Object.fromEntries(data) as ReadData;
+}
+
+/**
+ * Every value of a record that a name in `info_name` reads as text, each once: these, and no others, can also be
+ * the primary key of a passback. An own field hides an extension key of the same name.
+ */
+export function readableValues(record: UserRecord): (readonly [name: string, value: string])[] {
+  const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
+  const device_token = login_device_info[0]?.device_token;
+  const own = Object.entries({ ...basic_info, mobile_district_code, gps, device_token });
+  const values = new Map(Object.entries(extension_info));
+  for (const [name, value] of own) if (value !== undefined) values.set(name, value);
+  return [...values];
+}
+
+function describeDevices(record: UserRecord, keys: readonly (keyof LoginDevice)[]): string[] {
+  return record.login_device_info.map((device) => JSON.stringify(known(device, keys)));
+}
+
+/** The fields in the order of the spec, the empty string where one is unknown (§4.1, shape rule 3). */
+function known(device: LoginDevice, keys: readonly (keyof LoginDevice)[]): LoginDevice {
+  return Object.fromEntries(keys.map((key) => [key, device[key] ?? '']));
+}

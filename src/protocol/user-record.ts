@@ -1,0 +1,129 @@
+import { isLosslessNumber, parse } from 'lossless-json';
+import { InvalidInputError } from './errors.js';
+import { quoteName, textFault } from './text.js';
+
+/** §2.2: the fields of `basic_info`. */
+export const basicInfoFields = [
+  'id_card',
+  'chat_avatar',
+  'chat_union_id',
+  'chat_open_id',
+  'mobile',
+  'chat_nickname',
+  'chat_sex',
+] as const;
+
+/** §2.3: the fields of a login device. */
+export const loginDeviceFields = [
+  'brand',
+  'os',
+  'os_version',
+  'network',
+  'device_token',
+  'uuid',
+  'country',
+  'province',
+  'city',
+] as const;
+
+/** Fields of the record that §4 names and §2 gives no place: kept beside `basic_info`. */
+export const ownFields = ['mobile_district_code', 'gps'] as const;
+
+/** §2.2. A field that is not known is absent. */
+export type BasicInfo = { readonly [Field in (typeof basicInfoFields)[number]]?: string };
+
+/** §2.3. A field that is not known is absent. */
+export type LoginDevice = { readonly [Field in (typeof loginDeviceFields)[number]]?: string };
+
+/** §2.4: keys that the tenant's applications passed back. */
+export type ExtensionInfo = Readonly<Record<string, string>>;
+
+/** §2.1: a user of a tenant. All values are text. */
+export interface UserRecord {
+  readonly tenant_code: string;
+  readonly union_id: string;
+  readonly basic_info: BasicInfo;
+  readonly extension_info: ExtensionInfo;
+  readonly login_device_info: readonly LoginDevice[];
+  readonly mobile_district_code?: string;
+  readonly gps?: string;
+}
+
+/**
+ * Reads a record from JSON text, as `admin user put` takes it: numbers and truth values become text as written,
+ * `null` leaves a field out, `basic_info`, `extension_info` and `login_device_info` may be missing.
+ * Throws an InvalidInputError that names the field.
+ */
+export function parseUserRecord(json: string): UserRecord {
+  let value: unknown;
+  try {
+    value = parse(json);
+  } catch (error) {
+    throw new InvalidInputError(`the record is not JSON: ${(error as Error).message}`);
+  }
+  const fields = objectAt(value, 'the record');
+  const known = [
+    'tenant_code',
+    'union_id',
+    'basic_info',
+    'extension_info',
+    'login_device_info',
+    ...ownFields,
+  ];
+  refuseUnknown(fields, known, 'the record');
+  const devices = fields.login_device_info ?? [];
+  if (!Array.isArray(devices)) throw new InvalidInputError('login_device_info is not an array');
+  return {
+    tenant_code: requiredText(fields, 'tenant_code'),
+    union_id: requiredText(fields, 'union_id'),
+    basic_info: texts(fields.basic_info ?? {}, 'basic_info', basicInfoFields),
+    extension_info: texts(fields.extension_info ?? {}, 'extension_info'),
+    login_device_info: devices.map((device, index) =>
+      texts(device, `login_device_info[${index}]`, loginDeviceFields),
+    ),
+    ...texts(Object.fromEntries(ownFields.map((name) => [name, fields[name] ?? null])), 'the record'),
+  };
+}
+
+function objectAt(value: unknown, where: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isLosslessNumber(value)) {
+    throw new InvalidInputError(`${where} is not a JSON object`);
+  }
+  return value as Record<string, unknown>;
+}
+
+function refuseUnknown(fields: object, known: readonly string[], where: string): void {
+  const unknown = Object.keys(fields).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new InvalidInputError(`${where} has an unknown field ${quoteName(unknown)}`, {
+    hint: `Known fields: ${known.join(', ')}.`,
+  });
+}
+
+function requiredText(fields: Record<string, unknown>, name: string): string {
+  const text = asText(fields[name] ?? '', name);
+  if (text === '' || text === null) throw new InvalidInputError(`the record has no ${name}`);
+  return text;
+}
+
+function texts(value: unknown, where: string, known?: readonly string[]): Record<string, string> {
+  const fields = objectAt(value, where);
+  if (known !== undefined) refuseUnknown(fields, known, where);
+  const entries: [string, string][] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const fault = textFault(name);
+    if (fault !== null) throw new InvalidInputError(`a key of ${where} ${fault}`);
+    const text = asText(field, `${where}.${name}`);
+    if (text !== null) entries.push([name, text]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function asText(value: unknown, where: string): string | null {
+  if (value === null) return null;
+  if (typeof value === 'boolean' || isLosslessNumber(value)) return String(value);
+  if (typeof value !== 'string') throw new InvalidInputError(`${quoteName(where)} is not text`);
+  const fault = textFault(value);
+  if (fault !== null) throw new InvalidInputError(`${quoteName(where)} ${fault}`);
+  return value;
+}

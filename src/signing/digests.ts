@@ -1,0 +1,59 @@
+import { createHmac, hash } from 'node:crypto';
+
+export const algorithms = ['md5', 'sha1', 'sha256', 'sha512'] as const;
+export type Algorithm = (typeof algorithms)[number];
+
+/** How a digest is written; `base64-of-hex` is base64 of the lower-case hex text. */
+export const outputs = ['hex', 'HEX', 'base64', 'base64url', 'base64-of-hex'] as const;
+export type Output = (typeof outputs)[number];
+
+const sizes: Readonly<Record<Algorithm, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64 };
+
+/** A digest, or with a key its HMAC, as text. */
+export function digestText(
+  algorithm: Algorithm,
+  data: string | Buffer,
+  output: Output,
+  key: Buffer | null = null,
+): string {
+  switch (output) {
+    case 'HEX':
+      return digest(algorithm, data, 'hex', key).toUpperCase();
+    case 'base64-of-hex':
+      return Buffer.from(digest(algorithm, data, 'hex', key)).toString('base64');
+    default:
+      return digest(algorithm, data, output, key);
+  }
+}
+
+/** A digest, or with a key its HMAC, as bytes. */
+export function digestBytes(algorithm: Algorithm, data: string | Buffer, key: Buffer | null): Buffer {
+  return key === null ? hash(algorithm, data, 'buffer') : createHmac(algorithm, key).update(data).digest();
+}
+
+/** How many characters a digest has. */
+export function writtenLength(algorithm: Algorithm, output: Output): number {
+  const size = sizes[algorithm];
+  switch (output) {
+    case 'hex':
+    case 'HEX':
+      return size * 2;
+    case 'base64':
+      return Math.ceil(size / 3) * 4;
+    case 'base64url':
+      return Math.ceil((size * 4) / 3);
+    case 'base64-of-hex':
+      return Math.ceil((size * 2) / 3) * 4;
+  }
+}
+
+function digest(
+  algorithm: Algorithm,
+  data: string | Buffer,
+  encoding: 'hex' | 'base64' | 'base64url',
+  key: Buffer | null,
+): string {
+  return key === null
+    ? hash(algorithm, data, encoding)
+    : createHmac(algorithm, key).update(data).digest(encoding);
+}

@@ -1,0 +1,45 @@
+import { folds } from './letter-case.js';
+
+/** Encodings that work character by character: the encoding of a text is the encoding of its parts. */
+export const textEncodings = ['none', 'form', 'form-dotnet', 'rfc3986'] as const;
+export type TextEncoding = (typeof textEncodings)[number];
+
+export const blockEncodings = [...textEncodings, 'base64'] as const;
+export type BlockEncoding = (typeof blockEncodings)[number];
+
+export const encoders: Readonly<Record<BlockEncoding, (text: string) => string>> = {
+  none: (text) => text,
+  form: encodeForm,
+  'form-dotnet': encodeFormDotnet,
+  rfc3986: encodeRfc3986,
+  base64: (text) => Buffer.from(text).toString('base64'),
+};
+
+/** application/x-www-form-urlencoded as WHATWG and Java's URLEncoder write it: a space is `+`, `*` stays. */
+function encodeForm(text: string): string {
+  return encodeComponent(text)
+    .replace(/[!'()~]/g, percent)
+    .replaceAll('%20', '+');
+}
+
+/** .NET's HttpUtility.UrlEncode: lower-case escapes, a space is `+`, `!*()` stay, `~` and `'` do not. */
+function encodeFormDotnet(text: string): string {
+  return encodeComponent(text)
+    .replace(/['~]/g, percent)
+    .replace(/%[\dA-F]{2}/g, folds.lower)
+    .replaceAll('%20', '+');
+}
+
+/** RFC 3986: everything but letters, digits and `-._~` is escaped, upper-case. */
+function encodeRfc3986(text: string): string {
+  return encodeComponent(text).replace(/[!'()*]/g, percent);
+}
+
+/** An unpaired surrogate becomes U+FFFD, as it does in the bytes that a digest sees, where JavaScript throws. */
+function encodeComponent(text: string): string {
+  return encodeURIComponent(/\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text);
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}

@@ -1,0 +1,72 @@
+import type { Signers } from './pair.js';
+import { RecipeError } from './recipe-error.js';
+import type { SignableRequest } from './request.js';
+import type { Secret } from './secret.js';
+import type { Signature, Signer } from './signer.js';
+
+/**
+ * What a JavaScript module gives that signs as no recipe can say. `params` and `message` may be left out; in what is
+ * shown of them, the secret is replaced by `<secret>`.
+ */
+export interface SignerModule {
+  sign(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
+  /** The same for `app_sign`, in a module that stands for both. */
+  app_sign?(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
+  /** How many characters the digest has, where that is always the same. */
+  readonly digestLength?: number;
+}
+
+/**
+ * Makes a loaded module a signer; `name` is what errors call it, `method` the function of it that signs.
+ *
+ * @throws RecipeError where the module has no such function; the signer, where it gives no digest
+ */
+export function moduleSigner(module: unknown, name: string, method: 'app_sign' | 'sign' = 'sign'): Signer {
+  if (!isSignerModule(module, method)) {
+    throw new RecipeError(
+      name,
+      `has no function ${method}`,
+      `Export ${method}(request, secret), giving {digest}.`,
+    );
+  }
+  const call = (request: SignableRequest, secret: Secret) => {
+    try {
+      return module[method](request, secret);
+    } catch (error) {
+      throw new RecipeError(name, `${method}() failed: ${hide(String(error), secret)}`);
+    }
+  };
+  const sign = (request: SignableRequest, secret: Secret): Signature => {
+    const { params = '', message = '', digest } = call(request, secret) ?? {};
+    if (typeof digest !== 'string' || digest === '') {
+      throw new RecipeError(name, `${method}() gave no digest`, 'Return {digest: "…"}, not a promise.');
+    }
+    return { params, message, digest };
+  };
+  return {
+    digestLength: module.digestLength ?? null,
+    sign,
+    explain(request, secret) {
+      const { params, message, digest } = sign(request, secret);
+      return { params: hide(params, secret), message: hide(message, secret), digest, missing: [] };
+    },
+  };
+}
+
+/** One module for both signatures. Throws as `moduleSigner` does. */
+export function moduleSigners(module: unknown, name: string): Signers {
+  return { app_sign: moduleSigner(module, name, 'app_sign'), sign: moduleSigner(module, name, 'sign') };
+}
+
+function hide(text: string, secret: Secret): string {
+  const hidden = secret.reveal();
+  return hidden === '' ? text : text.replaceAll(hidden, secret.toString());
+}
+
+function isSignerModule(
+  module: unknown,
+  method: 'app_sign' | 'sign',
+): module is SignerModule & Record<typeof method, SignerModule['sign']> {
+  if (typeof module !== 'object' || module === null || !(method in module)) return false;
+  return typeof Reflect.get(module, method) === 'function';
+}

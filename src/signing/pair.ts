@@ -1,0 +1,98 @@
+import type { SigningRecipes } from './recipe.js';
+import { fieldPath } from './recipe-error.js';
+import { paramOf, type SignableRequest } from './request.js';
+import type { Secret } from './secret.js';
+import { compileRecipe } from './sign.js';
+import type { Explanation, Signature, Signer } from './signer.js';
+
+/** What signs with each of the two recipes of an app. */
+export interface Signers {
+  readonly app_sign: Signer;
+  readonly sign: Signer;
+}
+
+/** Both signatures of a request, stage by stage. */
+export interface SignaturePair {
+  readonly app_sign: Signature;
+  readonly sign: Signature;
+}
+
+/** @throws RecipeError for a recipe that says nothing sensible */
+export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
+  return {
+    app_sign: compileRecipe(recipes.app_sign, fieldPath(field, 'app_sign')),
+    sign: compileRecipe(recipes.sign, fieldPath(field, 'sign')),
+  };
+}
+
+/**
+ * The signers that recipes stand for; signers stand for themselves.
+ *
+ * @throws RecipeError for a recipe that says nothing sensible
+ */
+export function toSigners(signing: SigningRecipes | Signers): Signers {
+  return isSigners(signing) ? signing : compileRecipes(signing);
+}
+
+function isSigners(signing: SigningRecipes | Signers): signing is Signers {
+  return 'digestLength' in signing.sign;
+}
+
+/**
+ * Signs a request (§5.5, §5.6): `app_sign` over the parameters without the two signatures, `sign` over those
+ * and the new `app_sign`. An `app_sign` among `request.params` marks the place where it will be sent, whatever
+ * its value; without one it comes last. A `sign` there is left out.
+ */
+export function signBoth(signers: Signers, request: SignableRequest, secret: Secret): SignaturePair {
+  const appSign = signers.app_sign.sign(forAppSign(request), secret);
+  const seen = withAppSign(forSign(request), appSign.digest);
+  return { app_sign: appSign, sign: signers.sign.sign(seen, secret) };
+}
+
+/** Both signatures as they may be shown; see `Explanation`. */
+export interface ExplanationPair {
+  readonly app_sign: Explanation;
+  readonly sign: Explanation;
+}
+
+/** What `signBoth` does, stage by stage; an `app_sign` that the request has already, not empty, is left as it is. */
+export function explainBoth(signers: Signers, request: SignableRequest, secret: Secret): ExplanationPair {
+  const app_sign = signers.app_sign.explain(forAppSign(request), secret);
+  const seen = paramOf(request, 'app_sign') ? request : withAppSign(request, app_sign.digest);
+  return { app_sign, sign: signers.sign.explain(forSign(seen), secret) };
+}
+
+function withAppSign(request: SignableRequest, digest: string): SignableRequest {
+  const params = [...request.params];
+  const place = params.findIndex((param) => param[0] === 'app_sign');
+  params[place < 0 ? params.length : place] = ['app_sign', digest];
+  return { ...request, params };
+}
+
+/**
+ * The signatures that a received request should carry: each by itself, so that `sign` is computed with the
+ * `app_sign` that was received, right or wrong.
+ */
+export function expectedSignatures(
+  signers: Signers,
+  received: SignableRequest,
+  secret: Secret,
+): SignaturePair {
+  return {
+    app_sign: signers.app_sign.sign(forAppSign(received), secret),
+    sign: signers.sign.sign(forSign(received), secret),
+  };
+}
+
+/** The request as `app_sign`'s recipe sees it. */
+export function forAppSign(request: SignableRequest): SignableRequest {
+  return {
+    ...request,
+    params: request.params.filter((param) => param[0] !== 'app_sign' && param[0] !== 'sign'),
+  };
+}
+
+/** The request as `sign`'s recipe sees it. */
+export function forSign(request: SignableRequest): SignableRequest {
+  return { ...request, params: request.params.filter((param) => param[0] !== 'sign') };
+}

@@ -1,0 +1,80 @@
+import { fieldPath, RecipeError } from './recipe-error.js';
+
+/** Takes a value of foreign JSON as a `T`; throws RecipeError, naming the field, where it is none. */
+export type Parse<T> = (value: unknown, field: string) => T;
+
+export const parseText: Parse<string> = (value, field) => {
+  if (typeof value === 'string') return value;
+  throw new RecipeError(field, 'must be a text');
+};
+
+export const parseFlag: Parse<boolean> = (value, field) => {
+  if (typeof value === 'boolean') return value;
+  throw new RecipeError(field, 'must be true or false');
+};
+
+export const parseTexts: Parse<readonly string[]> = (value, field) => {
+  if (Array.isArray(value)) return value.map((text, index) => parseText(text, `${field}[${index}]`));
+  throw new RecipeError(field, 'must be a list of texts');
+};
+
+export const parseTextMap: Parse<Readonly<Record<string, string>>> = (value, field) => {
+  const entries = Object.entries(parseObject(value, field));
+  return Object.fromEntries(entries.map(([name, text]) => [name, parseText(text, fieldPath(field, name))]));
+};
+
+export function nullOr<T>(parse: Parse<T>): Parse<T | null> {
+  return (value, field) => (value === null ? null : parse(value, field));
+}
+
+export function listOf<T>(parse: Parse<T>): Parse<readonly T[]> {
+  return (value, field) => {
+    if (Array.isArray(value)) return value.map((item, index) => parse(item, `${field}[${index}]`));
+    throw new RecipeError(field, 'must be a list');
+  };
+}
+
+/** A `[name, value]`. */
+export const parsePair: Parse<readonly [string, string]> = (value, field) => {
+  if (!Array.isArray(value) || value.length !== 2) throw new RecipeError(field, 'must be [name, value]');
+  return [parseText(value[0], `${field}[0]`), parseText(value[1], `${field}[1]`)];
+};
+
+export function oneOf<T extends string>(allowed: readonly T[]): Parse<T> {
+  return (value, field) => {
+    const found = allowed.find((known) => known === value);
+    if (found !== undefined) return found;
+    throw new RecipeError(field, `cannot be ${JSON.stringify(value)}`, `It is one of ${allowed.join(', ')}.`);
+  };
+}
+
+/** An object with these fields and no others. A field with a default may be absent. */
+export function fields<T extends object>(
+  parsers: { readonly [K in keyof T]-?: Parse<T[K]> },
+  defaults: Partial<T> = {},
+): Parse<T> {
+  const names = Object.keys(parsers) as (keyof T & string)[];
+  return (value, field) => {
+    const given = parseObject(value, field);
+    const unknown = Object.keys(given).find((name) => !Object.hasOwn(parsers, name));
+    if (unknown !== undefined) {
+      throw new RecipeError(
+        fieldPath(field, unknown),
+        'unknown field',
+        `The fields here are ${names.join(', ')}.`,
+      );
+    }
+    const parseField = (name: keyof T & string) => {
+      if (Object.hasOwn(given, name)) return parsers[name](given[name], fieldPath(field, name));
+      if (Object.hasOwn(defaults, name)) return defaults[name];
+      throw new RecipeError(fieldPath(field, name), 'is missing');
+    };
+    return Object.fromEntries(names.map((name) => [name, parseField(name)])) as T;
+  };
+}
+
+export function parseObject(value: unknown, field: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new RecipeError(field === '' ? 'recipe' : field, 'must be an object');
+}

@@ -1,0 +1,56 @@
+import type { Param, SignableRequest } from '../request.js';
+import { SampleError } from './sample-error.js';
+
+/** A request as it was sent, or logged: nothing in it is decoded. */
+export interface CapturedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly url: string;
+  readonly body: string | null;
+  /** Of the body; null where it is not known. */
+  readonly contentType: string | null;
+}
+
+/**
+ * A request as a recipe sees it: the query, then the form, decoded, in request order.
+ *
+ * @throws SampleError for a parameter that is not UTF-8
+ */
+export function toSignable({ method, url, body, contentType }: CapturedRequest): SignableRequest {
+  const [address = ''] = url.split('#');
+  const at = address.indexOf('?');
+  const query = at < 0 ? '' : address.slice(at + 1);
+  const form = body !== null && isForm(body, contentType) ? body : '';
+  return {
+    method,
+    url: at < 0 ? address : address.slice(0, at),
+    params: [...decodePairs(query), ...decodePairs(form)],
+    body,
+    extra: {},
+  };
+}
+
+/** A body of unknown type is a form, unless it looks like JSON or XML. */
+function isForm(body: string, contentType: string | null): boolean {
+  if (contentType === null) return !/^\s*[{[<]/.test(body);
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+}
+
+const replacement = '\ufffd';
+
+/** A stray `%` stays as it is: logs show parameters half decoded. */
+function decodePairs(text: string): Param[] {
+  return text
+    .split('&')
+    .filter((part) => part !== '')
+    .flatMap((part): Param[] => {
+      const [name = '', value = ''] = [...new URLSearchParams(`?${part}`)][0] ?? [];
+      if ((name + value).includes(replacement) && !/%EF%BF%BD|\ufffd/i.test(part)) {
+        throw new SampleError(
+          `parameter ${JSON.stringify(name)} is not percent-encoded UTF-8`,
+          'Write the request as a sample file, with the text of its parameters.',
+        );
+      }
+      return [[name, value]];
+    });
+}

@@ -1,0 +1,131 @@
+import { encoders } from '../encodings.js';
+import type { CapturedRequest } from './captured-request.js';
+import { isCmd, splitCmdWords } from './cmd-words.js';
+import { type CurlOption, readCurlOptions } from './curl-options.js';
+import { SampleError } from './sample-error.js';
+import { splitShellWords } from './shell-words.js';
+
+const start = /^(?:[$%>#] +)?curl(?:\.exe)?(?=[\s^])/;
+
+export function isCurl(text: string): boolean {
+  return start.test(text);
+}
+
+/** What has been read of a command. */
+interface Command {
+  readonly urls: string[];
+  readonly query: string[];
+  readonly data: string[];
+  method: string | null;
+  contentType: string | null;
+  get: boolean;
+  head: boolean;
+}
+
+/**
+ * Reads a curl command. Options that do not change what is signed are passed over.
+ *
+ * @throws SampleError for a command without a URL, or whose body is in a file or made of parts
+ */
+export function readCurl(text: string): CapturedRequest {
+  const rest = text.replace(start, '');
+  const command: Command = {
+    urls: [],
+    query: [],
+    data: [],
+    method: null,
+    contentType: null,
+    get: false,
+    head: false,
+  };
+  for (const option of readCurlOptions(isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest))) {
+    readOption(option, command);
+  }
+  return toRequest(command);
+}
+
+function readOption({ name, value }: CurlOption, command: Command): void {
+  switch (name) {
+    case '':
+    case 'url':
+      command.urls.push(value);
+      return;
+    case 'request':
+      command.method = value;
+      return;
+    case 'get':
+      command.get = true;
+      return;
+    case 'head':
+      command.head = true;
+      return;
+    case 'header':
+      if (/^content-type\s*:/i.test(value)) command.contentType = value.slice(value.indexOf(':') + 1).trim();
+      return;
+    case 'data':
+    case 'data-ascii':
+    case 'data-binary':
+      if (value.startsWith('@')) throw unreadable(`--${name} ${value}`);
+      command.data.push(value);
+      return;
+    case 'data-raw':
+      command.data.push(value);
+      return;
+    case 'data-urlencode':
+      command.data.push(encodeData(value));
+      return;
+    case 'json':
+      if (value.startsWith('@')) throw unreadable(`--json ${value}`);
+      command.contentType ??= 'application/json';
+      command.data.push(value);
+      return;
+    case 'url-query':
+      command.query.push(value.startsWith('+') ? value.slice(1) : encodeData(value));
+      return;
+    case 'form':
+    case 'form-string':
+    case 'upload-file':
+    case 'config':
+      throw unreadable(`--${name}`);
+  }
+}
+
+/** `name=content`, `=content` or `content`; the name is taken as encoded already. */
+function encodeData(text: string): string {
+  const [, name, content = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [undefined, undefined, text];
+  if (name === undefined && content.includes('@')) throw unreadable('--data-urlencode with @');
+  const encoded = encoders.rfc3986(content).replaceAll('%20', '+');
+  return name ? `${name}=${encoded}` : encoded;
+}
+
+function toRequest({ urls, query, data, get, head, ...command }: Command): CapturedRequest {
+  const [url, ...more] = urls;
+  if (url === undefined) throw new SampleError('the curl command has no URL');
+  if (more.length > 0) {
+    throw new SampleError(
+      `the curl command has ${urls.length} URLs`,
+      'Put the URL in quotes, and take out options that change nothing in the request.',
+    );
+  }
+  const body =
+    data.length === 0 || get ? null : data.join(command.contentType === 'application/json' ? '' : '&');
+  const method = command.method ?? (head ? 'HEAD' : body === null ? 'GET' : 'POST');
+  return {
+    method,
+    url: appendQuery(url, get ? [...query, ...data] : query),
+    body,
+    contentType: command.contentType,
+  };
+}
+
+function appendQuery(url: string, parts: readonly string[]): string {
+  if (parts.length === 0) return url;
+  return url + (url.includes('?') ? '&' : '?') + parts.join('&');
+}
+
+function unreadable(option: string): SampleError {
+  return new SampleError(
+    `the body of ${option} is not in the curl command`,
+    'Put the body itself there with --data-raw, or write the request as a sample file.',
+  );
+}

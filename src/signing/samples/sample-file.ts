@@ -1,0 +1,102 @@
+import { fields, listOf, nullOr, type Parse, parsePair, parseText, parseTextMap } from '../parse-json.js';
+import { RecipeError } from '../recipe-error.js';
+import type { Param } from '../request.js';
+import type { Sample } from '../sample.js';
+import { Secret } from '../secret.js';
+import { toSignable } from './captured-request.js';
+import { JsonMembers, parseInOrder } from './ordered-json.js';
+import { SampleError } from './sample-error.js';
+import { defaultSignParam, takeSignature } from './take-signature.js';
+
+/** A sample file as it is written. */
+interface SampleJson {
+  readonly method: string | null;
+  readonly url: string;
+  /** Null: they are in the query of `url`, and in `body`. */
+  readonly params: readonly Param[] | null;
+  readonly body: string | null;
+  readonly extra: Readonly<Record<string, string>>;
+  readonly signParam: string;
+  readonly signature: string | null;
+  readonly secret: string | null;
+}
+
+const parseParams: Parse<readonly Param[]> = (value, field) => {
+  if (value instanceof JsonMembers) {
+    return value.entries.map(([name, text]) => [name, parseText(text, `${field}.${name}`)]);
+  }
+  return listOf(parsePair)(value, field);
+};
+
+const parseExtra: Parse<Readonly<Record<string, string>>> = (value, field) =>
+  parseTextMap(toObject(value, field), field);
+
+const parseFields = fields<SampleJson>(
+  {
+    method: nullOr(parseText),
+    url: parseText,
+    params: nullOr(parseParams),
+    body: nullOr(parseText),
+    extra: parseExtra,
+    signParam: parseText,
+    signature: nullOr(parseText),
+    secret: nullOr(parseText),
+  },
+  { method: null, url: '', params: null, body: null, extra: {}, signature: null, secret: null },
+);
+
+/**
+ * Reads a sample file; `signParam` beats the file's own.
+ *
+ * @throws SampleError that names the field which is wrong
+ */
+export function readSampleFile(text: string, signParam: string | undefined): Sample {
+  try {
+    const given = toObject(parse(text), 'sample');
+    return toSample(
+      parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
+    );
+  } catch (error) {
+    if (!(error instanceof RecipeError)) throw error;
+    throw new SampleError(error.message, error.hint);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseInOrder(text);
+  } catch {
+    throw new SampleError('the sample is not JSON');
+  }
+}
+
+function toObject(value: unknown, field: string): object {
+  if (!(value instanceof JsonMembers)) throw new RecipeError(field, 'must be an object');
+  if (value.doubled !== undefined) throw new RecipeError(`${field}.${value.doubled}`, 'stands there twice');
+  return Object.fromEntries(value.entries);
+}
+
+function toSample({ params, extra, signParam, secret, ...json }: SampleJson): Sample {
+  const { url, body, method } = json;
+  if (params !== null && url.includes('?')) {
+    throw new SampleError(
+      'sample.url: has a query, and there are params',
+      'Leave the query out, or the params: then they are taken from the query and the body.',
+    );
+  }
+  const captured = toSignable({
+    method: method ?? (body === null ? 'GET' : 'POST'),
+    url,
+    body,
+    contentType: null,
+  });
+  const taken = takeSignature({ ...captured, params: params ?? captured.params, extra }, signParam);
+  if (json.signature !== null && taken.signature !== null && json.signature !== taken.signature) {
+    throw new SampleError(`sample.signature: is not what the parameter ${JSON.stringify(signParam)} says`);
+  }
+  return {
+    ...taken,
+    signature: json.signature ?? taken.signature,
+    secret: secret === null ? null : new Secret(secret),
+  };
+}

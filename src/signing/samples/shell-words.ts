@@ -1,0 +1,93 @@
+import { SampleError } from './sample-error.js';
+
+/** What ends a command where a word could begin. A new line does not, where an option follows. */
+const end = /\d?>|[|;&<]|\r?\n(?!\s*-)/y;
+
+/** Blanks, then the kinds of quoting that a word is made of. */
+const piece =
+  /([ \t]+|\r?\n)|'([^']*)'|\$'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\\(\r?\n|.)|([^\s'"\\]+)/suy;
+
+/**
+ * The words of the first command of a shell's text, as the shell would pass them on. An `&` inside a word is taken
+ * as it is: a URL may have lost its quotes on the way.
+ *
+ * @throws SampleError for a quote that is not closed, or a variable whose value only the shell knew
+ */
+export function splitShellWords(text: string): string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  let at = 0;
+  while (at < text.length) {
+    end.lastIndex = at;
+    if (word === null && end.test(text)) break;
+    piece.lastIndex = at;
+    const found = piece.exec(text);
+    if (found === null) throw new SampleError('a quote of the curl command is not closed');
+    at = piece.lastIndex;
+    const [, blank, single, ansi, double, escaped, bare] = found;
+    if (blank !== undefined) {
+      if (word !== null) words.push(word);
+      word = null;
+    } else if (escaped !== undefined) {
+      if (!escaped.endsWith('\n')) word = (word ?? '') + escaped;
+    } else {
+      word = (word ?? '') + (single ?? unescapeAnsi(ansi) ?? unescapeDouble(double) ?? checkBare(bare ?? ''));
+    }
+  }
+  return word === null ? words : [...words, word];
+}
+
+function unescapeDouble(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  checkBare(text.replace(/\\./gs, ''));
+  return text.replace(/\\(?:\r?\n|([$`"\\]))/g, (_, character = '') => character);
+}
+
+function checkBare(text: string): string {
+  const [variable] = /\$\w+|\$[{(]|`/.exec(text) ?? [];
+  if (variable === undefined) return text;
+  throw new SampleError(
+    `the curl command holds ${variable}, which only the shell can replace`,
+    'Put the value in its place, or use single quotes where the text itself is meant.',
+  );
+}
+
+const controls: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  E: '\x1b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+const ansiEscape = /((?:\\x[\da-fA-F]{1,2}|\\[0-7]{1,3})+)|\\u([\da-fA-F]{1,4})|\\U([\da-fA-F]{1,8})|\\(.)/gs;
+
+/** What `$'…'` stands for. Neighbouring byte escapes are UTF-8 together, two `\u` may be one character. */
+function unescapeAnsi(text: string | undefined): string | undefined {
+  return text?.replace(ansiEscape, (whole, bytes?: string, short?: string, long?: string, other = '') => {
+    if (bytes !== undefined) return decodeBytes(bytes);
+    if (short !== undefined) return String.fromCharCode(Number.parseInt(short, 16));
+    if (long !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(long, 16), 0x10ffff));
+    return controls[other] ?? (/['"?\\]/.test(other) ? other : whole);
+  });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decodeBytes(escapes: string): string {
+  const bytes = escapes
+    .split('\\')
+    .slice(1)
+    .map((digits) =>
+      digits.startsWith('x') ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 8),
+    );
+  try {
+    return utf8.decode(Uint8Array.from(bytes));
+  } catch {
+    throw new SampleError("the bytes of a $'…' in the curl command are not UTF-8");
+  }
+}

@@ -1,0 +1,123 @@
+import type { BlockChange, MessageChange } from '../space/block-changes.js';
+import type { Choice, PriceRange } from '../space/choice.js';
+import { dearestLayout } from '../space/layout-lists.js';
+import {
+  gluedStyles,
+  keyedLayouts,
+  type Layout,
+  openLayouts,
+  type PairStyle,
+  pairedStyles,
+} from '../space/layouts.js';
+import { type Piece, textOf } from '../space/piece.js';
+import type { Space } from '../space/space.js';
+import { type Surroundings, surroundings } from '../space/surroundings.js';
+
+/** A layout that stands around some text in the message. */
+export interface Frame {
+  readonly layout: Layout;
+  readonly middle: string;
+}
+
+/** Layouts by the text of the block that they need: as it is written, or as it stands in the message. */
+export interface FoundFrames {
+  readonly byText: ReadonlyMap<string, readonly Frame[]>;
+  readonly isPlain: boolean;
+}
+
+/** Finds the layouts that a message can have, for one change of the message. */
+export class FrameFinder {
+  readonly #space: Space;
+  readonly #message: string;
+  readonly #change: MessageChange;
+  readonly #bound: number;
+  readonly #forms: readonly Piece[];
+  readonly #names: readonly Choice<string>[];
+  readonly #around = new Map<boolean, readonly Surroundings[]>();
+  readonly #found = new Map<string, readonly Frame[]>();
+  readonly #sorted = new Map<string, FoundFrames>();
+
+  constructor(space: Space, message: string, change: MessageChange, bound: number) {
+    this.#space = space;
+    this.#message = message;
+    this.#change = change;
+    this.#bound = Math.min(bound, dearestLayout);
+    this.#forms = space.forms.filter(({ text }) => this.#holds(text));
+    this.#names = space.secretNames.filter(({ value }) => this.#holds(value));
+  }
+
+  /** The layouts around a block that is changed so, and what they leave of the message. */
+  find(style: PairStyle, block: BlockChange): FoundFrames {
+    const key = `${block.token} ${block.encode} ${style.kvSep}\0${style.pairSep}`;
+    const known = this.#sorted.get(key);
+    if (known !== undefined) return known;
+    const undo = undoBoth(block, this.#change);
+    const byText = new Map<string, Frame[]>();
+    for (const frame of this.#frames(style, block.encode === 'rfc3986')) {
+      if (!block.canYield(frame.middle) || (block.digests && frame.layout.bare)) continue;
+      const text = undo === null ? frame.middle : undo(frame.middle);
+      if (text === null) continue;
+      const alike = byText.get(text);
+      if (alike === undefined) byText.set(text, [frame]);
+      else alike.push(frame);
+    }
+    const found = { byText, isPlain: undo !== null };
+    this.#sorted.set(key, found);
+    return found;
+  }
+
+  #frames(style: PairStyle, encoded: boolean): readonly Frame[] {
+    const shared = this.#once(`${encoded}`, (range, take) => {
+      openLayouts(this.#placesFor(encoded), range, take);
+      keyedLayouts(this.#placesFor(encoded), gluedStyles, this.#forms, range, take);
+    });
+    const own = this.#once(`${encoded} ${style.kvSep}\0${style.pairSep}`, (range, take) => {
+      const styles = pairedStyles(this.#names, style);
+      keyedLayouts(this.#placesFor(encoded), () => styles, this.#forms, range, take);
+    });
+    return own.length === 0 ? shared : [...shared, ...own];
+  }
+
+  #once(key: string, make: (range: PriceRange, take: (layout: Layout) => void) => void): readonly Frame[] {
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const frames: Frame[] = [];
+    make({ from: 0, to: this.#bound }, (layout) => frames.push(...this.#frame(layout)));
+    this.#found.set(key, frames);
+    return frames;
+  }
+
+  #frame(layout: Layout): Frame[] {
+    const message = this.#message;
+    const before = this.#change.apply(textOf(layout.before));
+    const after = this.#change.apply(textOf(layout.after));
+    const length = message.length - before.length - after.length;
+    if (length < 0 || !message.startsWith(before) || !message.endsWith(after)) return [];
+    return [{ layout, middle: message.slice(before.length, before.length + length) }];
+  }
+
+  #placesFor(encoded: boolean): readonly Surroundings[] {
+    const { pieces, hasBody } = this.#space;
+    const known = this.#around.get(encoded);
+    if (known !== undefined) return known;
+    const all = surroundings(pieces, hasBody, encoded, this.#bound);
+    const possible = all.filter(({ front, tail }) => this.#holds(front.text) && this.#holds(tail.text));
+    this.#around.set(encoded, possible);
+    return possible;
+  }
+
+  #holds(text: string): boolean {
+    return this.#message.includes(this.#change.apply(text));
+  }
+}
+
+/** Undoes both changes; null in place of a text that they do not yield, and of the whole where they cannot be undone. */
+function undoBoth(block: BlockChange, message: MessageChange): ((text: string) => string | null) | null {
+  const { undo: undoBlock } = block;
+  const { undo: undoMessage } = message;
+  if (undoBlock === undefined || undoMessage === undefined) return null;
+  return (text) => {
+    const plain = undoBlock(undoMessage(text));
+    return message.apply(block.apply(plain)) === text ? plain : null;
+  };
+}

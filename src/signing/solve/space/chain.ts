@@ -1,0 +1,66 @@
+import type { Algorithm } from '../../digests.js';
+import type { SubRule } from '../../recipe.js';
+import type { Weighed } from './choice.js';
+import type { KeyForm } from './keys.js';
+import type { Piece } from './piece.js';
+import type { SignatureReading } from './signature-reading.js';
+
+/** How a message becomes a digest. */
+export interface Chain extends Weighed {
+  readonly links: readonly Link[];
+  /** The key of its hmac links; null where there are none. */
+  readonly key: KeyForm | null;
+  /** Whether the secret takes part in it, so that the message need not hold it. */
+  readonly keyed: boolean;
+  readonly reading: SignatureReading;
+}
+
+export type Link = DigestLink | AffixLink;
+
+export interface DigestLink {
+  readonly kind: 'digest';
+  readonly algorithm: Algorithm;
+  readonly hmac: boolean;
+  /** What the next link takes. */
+  readonly format: LinkFormat;
+}
+
+export type LinkFormat = 'hex' | 'HEX' | 'raw' | 'base64';
+
+export interface AffixLink {
+  readonly kind: 'append' | 'prepend';
+  readonly piece: Piece;
+}
+
+/** The steps as a recipe says them. */
+export function stepsOf({ links, reading }: Chain): string[] {
+  const last = links.length - 1;
+  return [...links.map((link, index) => stepOf(link, index === last)), ...reading.after];
+}
+
+function stepOf(link: Link, isLast: boolean): string {
+  if (link.kind !== 'digest') return `${link.kind}:${link.piece.tokens.join('')}`;
+  const name = link.hmac ? `hmac-${link.algorithm}` : link.algorithm;
+  return isLast || link.format === 'hex' ? name : `${name}:${link.format}`;
+}
+
+/** The `$sub` rule that its key or its affixes take; undefined where they take none. */
+export function subOf({ links, key }: Chain): SubRule | undefined {
+  if (key?.sub !== undefined) return key.sub;
+  for (const link of links) if (link.kind !== 'digest' && link.piece.sub !== undefined) return link.piece.sub;
+  return undefined;
+}
+
+/** What two chains have in common that no message can tell apart. */
+export function chainIdentity({ links, key, reading }: Chain): string {
+  const steps = links.map((link) =>
+    link.kind === 'digest' ? [link.algorithm, link.hmac, link.format] : [link.kind, link.piece.text],
+  );
+  return JSON.stringify([
+    steps,
+    key?.bytes.toString('base64'),
+    reading.cut,
+    reading.digest,
+    reading.algorithm,
+  ]);
+}

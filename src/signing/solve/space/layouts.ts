@@ -1,0 +1,135 @@
+import { type Choice, type PriceRange, sortByBits, type Weighed } from './choice.js';
+import { literal, nothing, type Piece } from './piece.js';
+import { separators } from './separators.js';
+import type { Surroundings } from './surroundings.js';
+
+/** What stands before and after the parameter block. */
+export interface Layout extends Weighed {
+  readonly before: readonly Piece[];
+  readonly after: readonly Piece[];
+  /** Whether the secret is in it. */
+  readonly keyed: boolean;
+  /** Whether there is nothing in it but the secret. */
+  readonly bare: boolean;
+}
+
+/** How a block writes a pair: the secret as one more pair is written so too. */
+export interface PairStyle {
+  readonly kvSep: string;
+  readonly pairSep: string;
+}
+
+/** What sets the secret off from the rest. */
+export interface SecretStyle extends Weighed {
+  /** Before it, where something stands before it: `&key=`. */
+  readonly last: Piece;
+  /** Before it, where it comes first: `key=`. */
+  readonly first: Piece;
+  /** After it, where something follows: `&`. */
+  readonly end: Piece;
+}
+
+/** The layouts without a secret. */
+export function openLayouts(
+  around: readonly Surroundings[],
+  { from, to }: PriceRange,
+  take: (layout: Layout) => void,
+): void {
+  for (const { front, tail, bare, bits } of around) {
+    if (bits >= to) return;
+    if (bits >= from) take({ before: [front], after: [tail], keyed: false, bare, bits });
+  }
+}
+
+/** The layouts with the secret, or one of the `forms` that it takes, set off in one of the styles that go with a place. */
+export function keyedLayouts(
+  around: readonly Surroundings[],
+  stylesBeside: (place: Surroundings) => readonly SecretStyle[],
+  forms: readonly Piece[],
+  { from, to }: PriceRange,
+  take: (layout: Layout) => void,
+): void {
+  for (const place of around) {
+    if (place.bits >= to) return;
+    for (const style of stylesBeside(place)) {
+      if (place.bits + style.bits >= to) break;
+      for (const form of forms) {
+        const least = place.bits + style.bits + form.bits;
+        if (least >= to) break;
+        for (const { lay, needs, bits: ofSpot } of spots) {
+          const bits = least + ofSpot;
+          if (bits < from || bits >= to || (needs !== null && place[needs] === nothing)) continue;
+          take({ ...lay(place, style, form), keyed: true, bare: place.bare, bits });
+        }
+      }
+    }
+  }
+}
+
+/** Where the secret can be put. */
+interface Spot extends Weighed {
+  /** What there must be, so that it is not the same as another spot. */
+  readonly needs: 'front' | 'tail' | null;
+  readonly lay: (place: Surroundings, style: SecretStyle, form: Piece) => Pick<Layout, 'before' | 'after'>;
+}
+
+const spots: readonly Spot[] = [
+  {
+    bits: 0,
+    needs: null,
+    lay: ({ front, tail }, { last }, form) => ({ before: [front], after: [tail, last, form] }),
+  },
+  {
+    bits: 2,
+    needs: null,
+    lay: ({ front, tail }, { first, end }, form) => ({ before: [first, form, end, front], after: [tail] }),
+  },
+  {
+    bits: 2.9,
+    needs: null,
+    lay: ({ front, tail }, { first, last, end }, form) => ({
+      before: [first, form, end, front],
+      after: [tail, last, form],
+    }),
+  },
+  {
+    bits: 2.9,
+    needs: 'tail',
+    lay: ({ front, tail }, { last }, form) => ({ before: [front], after: [last, form, tail] }),
+  },
+  {
+    bits: 3.5,
+    needs: 'front',
+    lay: ({ front, tail }, { first, end }, form) => ({ before: [front, first, form, end], after: [tail] }),
+  },
+];
+
+const gluedBits = 1.3;
+const glued: SecretStyle = { last: nothing, first: nothing, end: nothing, bits: gluedBits };
+const gluedBySeparators = [
+  glued,
+  ...separators.map(({ value, bits }) => setOff(literal(value), bits + 2.5 + gluedBits)),
+];
+
+/** What may stand between the secret and the rest: what joins the rest, or else nothing; beside nothing, anything. */
+export function gluedStyles({ joiner }: Surroundings): readonly SecretStyle[] {
+  return joiner === ''
+    ? gluedBySeparators
+    : [setOff(literal(joiner), gluedBits), { ...glued, bits: gluedBits + 2 }];
+}
+
+/** The secret as one more pair, under one of the names, or set off as pairs are. */
+export function pairedStyles(names: readonly Choice<string>[], { kvSep, pairSep }: PairStyle): SecretStyle[] {
+  const end = literal(pairSep);
+  const named = names.map(({ value, bits }) => ({
+    last: literal(pairSep + value + kvSep),
+    first: literal(value + kvSep),
+    end,
+    bits: bits + 2.6,
+  }));
+  return sortByBits(pairSep === '' ? named : [setOff(end, 3.3), ...named]);
+}
+
+function setOff(separator: Piece, bits: number): SecretStyle {
+  return { last: separator, first: nothing, end: separator, bits };
+}

@@ -1,0 +1,83 @@
+import { digestText } from '../digests.js';
+import { paramOf } from '../request.js';
+import { Secret } from '../secret.js';
+import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
+
+/** What copying brings along, and what it is called. */
+const blanks: readonly (readonly [text: string, words: string])[] = [
+  ['\n', 'a line break'],
+  [' ', 'a space'],
+  ['\r\n', 'a line break (CR LF)'],
+  ['\r', 'a carriage return'],
+  ['\t', 'a tab'],
+  ['\u00a0', 'a no-break space'],
+  ['\u200b', 'a zero-width space'],
+  ['\ufeff', 'a byte-order mark'],
+];
+
+/** Parameters that carry the app key. */
+const appKeyNames = ['app_key', 'appkey', 'appKey', 'app_id', 'appid', 'appId', 'key'];
+
+/** The mistakes that are made with the secret. */
+export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignature): Suspect[] {
+  const text = secret.reveal();
+  const suspects: Suspect[] = [];
+  const suspect = (changed: string, mistake: Mistake) => {
+    if (changed !== text) suspects.push({ ...mistake, change: { secret: new Secret(changed) } });
+  };
+  suspect(text.trim(), {
+    id: 'secret-space',
+    says: 'It was signed without the white space that is around the secret here.',
+    advice: 'Store the secret again, without the white space.',
+  });
+  for (const [blank, words] of blanks) {
+    suspect(text + blank, blankMistake(`${words} after the secret`));
+    suspect(blank + text, blankMistake(`${words} before the secret`));
+  }
+  suspect(` ${text} `, blankMistake('spaces around the secret'));
+  for (const quote of ['"', "'"]) suspect(quote + text + quote, blankMistake('quotes around the secret'));
+
+  const sentKeys = appKeyNames.map((name) => paramOf(request, name)).filter((key) => key !== undefined);
+  for (const key of sentKeys) suspect(key, appKeyMistake);
+  for (const { name, value } of otherSecrets) {
+    suspect(value.reveal(), {
+      id: 'other-secret',
+      says: `It was signed with ${name}.`,
+      advice: sentKeys.includes(text)
+        ? 'The app key that was sent is the secret: swap the two, and ask for a new secret.'
+        : 'Give the signer the secret that belongs to the app key it sends.',
+    });
+  }
+  suspect('', {
+    id: 'secret-empty',
+    says: 'It was signed with an empty secret.',
+    advice: 'Look where the signer reads the secret: the variable or setting is empty.',
+  });
+  for (const changed of [text.toLowerCase(), text.toUpperCase()]) {
+    suspect(changed, {
+      id: 'secret-case',
+      says: 'It was signed with the secret in another letter case.',
+      advice: 'Use the secret exactly as it was issued.',
+    });
+  }
+  suspect(digestText('md5', text, 'hex'), {
+    id: 'secret-digest',
+    says: 'It was signed with the MD5 of the secret in place of the secret.',
+    advice: 'Use the secret itself.',
+  });
+  return suspects;
+}
+
+function blankMistake(words: string): Mistake {
+  return {
+    id: 'secret-space',
+    says: `It was signed with ${words}.`,
+    advice: 'Take it away where the signer reads the secret: it came along when the secret was copied.',
+  };
+}
+
+const appKeyMistake: Mistake = {
+  id: 'app-key-as-secret',
+  says: 'It was signed with the app key in place of the secret.',
+  advice: 'Give the signer the secret: its settings may have the two swapped.',
+};

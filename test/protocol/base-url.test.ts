@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseBaseUrl, refusePlainHttp, sameDeployment } from '../../src/protocol/base-url.js';
+import { InvalidInputError } from '../../src/protocol/errors.js';
+
+describe('parseBaseUrl', () => {
+  it.each([
+    ['https://api.example.com', 'https://api.example.com'],
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['HTTPS://API.Example.com:443/open//', 'https://api.example.com/open'],
+    [' http://127.0.0.1:8787\n', 'http://127.0.0.1:8787'],
+    ['http://[::1]:8787/v2/', 'http://[::1]:8787/v2'],
+  ])('takes %j as %s', (text, normalized) => {
+    expect(parseBaseUrl(text)).toBe(normalized);
+  });
+
+  it.each([
+    ['api.example.com', 'is not an absolute'],
+    ['/open', 'is not an absolute'],
+    ['', 'is not an absolute'],
+    ['https:api.example.com', 'is not an absolute'],
+    ['https://', 'is not an absolute'],
+    ['https://exa mple.com', 'is not an absolute'],
+    ['ftp://api.example.com', 'is not an absolute'],
+    ['https://api.example.com?', 'a query or a fragment'],
+    ['https://api.example.com/#top', 'a query or a fragment'],
+    ['https://user@api.example.com', 'a user name or a password'],
+  ])('refuses %j', (text, fault) => {
+    expect(() => parseBaseUrl(text, '--base-url')).toThrow(InvalidInputError);
+    expect(() => parseBaseUrl(text, '--base-url')).toThrow(new RegExp(`^--base-url .*${fault}`));
+  });
+
+  it('does not repeat a password', () => {
+    expect(() => parseBaseUrl('https://user:hunter2@api.example.com')).not.toThrow(/hunter2/);
+  });
+
+  it('changes nothing when it is given what it returned', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withFragments: false, withQueryParameters: false }), (url) => {
+        const once = parseBaseUrl(url);
+        expect(parseBaseUrl(once)).toBe(once);
+        expect(once).not.toMatch(/\/$/);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('sameDeployment', () => {
+  it.each([
+    ['https://api.example.com', 'https://api.example.com', true],
+    ['https://api.example.com', 'http://api.example.com', true],
+    ['https://api.example.com', 'https://api.example.com.', true],
+    ['https://api.example.com', 'HTTP://API.example.com:80', true],
+    ['https://api.example.com', 'http://api.example.com:443', true],
+    ['https://api.example.com/open', 'https://api.example.com//open/', true],
+    ['https://api.example.com/open', 'https://api.example.com/x/../%6fPEN', true],
+    ['https://api.example.com', 'https://api。example．com', true],
+    ['https://b\u00fccher.example', 'https://xn--bcher-kva.example', true],
+    ['http://127.0.0.1:8787', 'http://127.1:8787', true],
+    ['http://127.0.0.1:8787', 'http://0x7f000001:8787', true],
+    ['http://127.0.0.1:8787', 'http://localhost:8787', true],
+    ['http://127.0.0.1:8787', 'http://[::ffff:127.0.0.1]:8787', true],
+    ['http://[::1]:8787', 'http://[0:0:0:0:0:0:0:1]:8787', true],
+    ['http://10.0.0.1', 'http://[::ffff:10.0.0.1]', true],
+    ['http://10.0.0.1', 'http://10.0.0.2', false],
+    ['http://127.0.0.1:8787', 'http://127.0.0.1:8788', false],
+    ['https://api.example.com/open', 'https://api.example.com', false],
+    ['https://api.example.com', 'https://api.example.com:8443', false],
+    ['https://api.example.com', 'https://test.example.com', false],
+  ])('%s and %s: %s', (one, other, same) => {
+    expect(sameDeployment(one, other)).toBe(same);
+    expect(sameDeployment(other, one)).toBe(same);
+  });
+});
+
+describe('refusePlainHttp', () => {
+  it.each([
+    'https://api.example.com',
+    'http://127.0.0.1:8787',
+    'http://127.255.255.255',
+    'http://2130706433',
+    'http://[::1]',
+    'http://[::ffff:127.0.0.1]',
+    'http://localhost',
+    'http://api.localhost.',
+  ])('lets %s pass', (url) => {
+    expect(() => refusePlainHttp(parseBaseUrl(url), false)).not.toThrow();
+  });
+
+  it.each([
+    'http://api.example.com',
+    'http://128.0.0.1',
+    'http://0.0.0.0',
+    'http://[::]',
+    'http://[::2]',
+    'http://[::ffff:10.0.0.1]',
+    'http://localhost.example.com',
+    'http://127.0.0.1.example.com',
+    'http://mylocalhost',
+  ])('refuses %s, unless it is allowed', (url) => {
+    expect(() => refusePlainHttp(parseBaseUrl(url), false)).toThrow(InvalidInputError);
+    expect(() => refusePlainHttp(parseBaseUrl(url), true)).not.toThrow();
+  });
+});

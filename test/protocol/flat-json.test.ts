@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  FlatJsonError,
+  type FlatValue,
+  formatFlatJson,
+  JsonNumber,
+  parseFlatJson,
+} from '../../src/protocol/flat-json.js';
+
+const plain = (text: string) =>
+  [...parseFlatJson(text)].map(([key, value]) => [key, value instanceof JsonNumber ? value.text : value]);
+
+const flatValue = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => new JsonNumber(JSON.stringify(n))),
+  fc.bigInt().map((n) => new JsonNumber(String(n))),
+);
+const flatEntries = fc.uniqueArray(fc.tuple(fc.string({ unit: 'binary' }), flatValue), {
+  selector: ([key]) => key,
+});
+
+describe('a flat JSON object', () => {
+  it('comes out of its own text as it went in', () => {
+    fc.assert(
+      fc.property(flatEntries, (entries) => {
+        const flat = new Map<string, FlatValue>(entries);
+        expect(parseFlatJson(formatFlatJson(flat))).toEqual(flat);
+      }),
+    );
+  });
+
+  it('agrees with JSON.parse on every flat text it takes', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean())), (object) => {
+        const text = JSON.stringify(object, null, 1);
+        const read = [...parseFlatJson(text)].map(([key, value]) => [
+          key,
+          value instanceof JsonNumber ? Number(value.text) : value,
+        ]);
+        expect(Object.fromEntries(read)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('takes nothing that JSON.parse refuses', () => {
+    const noise = fc.array(
+      fc.constantFrom('{', '}', '[', '"', ':', ',', 'a', '1', '-', '.', 'e', ' ', '\\', 'true'),
+    );
+    fc.assert(
+      fc.property(noise, (parts) => {
+        const text = `{${parts.join('')}}`;
+        let taken = true;
+        try {
+          parseFlatJson(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FlatJsonError);
+          taken = false;
+        }
+        if (taken) expect(() => JSON.parse(text)).not.toThrow();
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('keeps numbers, key order and odd keys as they were written', () => {
+    expect(plain('{"b":9007199254740993,"10":1.00,"2":-0,"__proto__":1E+2}')).toEqual([
+      ['b', '9007199254740993'],
+      ['10', '1.00'],
+      ['2', '-0'],
+      ['__proto__', '1E+2'],
+    ]);
+  });
+
+  it('writes non-ASCII characters and slashes unescaped', () => {
+    const flat = parseFlatJson('{"name":"\\u5f20\\u4e09\\/\\u674e\\u56db"}');
+    expect(formatFlatJson(flat)).toBe('{"name":"张三/李四"}');
+  });
+
+  it.each([
+    ['{"a":{}}', 'key "a" holds an object'],
+    ['{"a":[1]}', 'key "a" holds an array'],
+    ['[1]', 'is an array'],
+    ['"a"', 'is not a JSON object'],
+    ['', 'is not a JSON object'],
+    ['{"a":1,"a":1}', 'has the key "a" twice'],
+    ['{"a":1}x', 'nothing more expected at character 8'],
+    ['{"a":01}', 'a value expected at character 6'],
+    ['{"a":NaN}', 'a value expected at character 6'],
+    ['{"a":"b', 'a value expected at character 6'],
+    ['{"a":1,}', 'a key in double quotes expected at character 8'],
+    ['{a:1}', 'a key in double quotes expected at character 2'],
+  ])('refuses %s and says why', (text, why) => {
+    expect(() => parseFlatJson(text)).toThrow(why);
+  });
+
+  it('reads a value of ten million characters', () => {
+    const long = 'é\n'.repeat(5_000_000);
+    expect(parseFlatJson(JSON.stringify({ long })).get('long')).toBe(long);
+  });
+});

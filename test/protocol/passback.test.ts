@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { InvalidInputError } from '../../src/protocol/errors.js';
+import { applyPassback, checkPassback, storedText } from '../../src/protocol/passback.js';
+import { readData } from '../../src/protocol/read-data.js';
+import { parseUserInfo, reservedKeys, toUserInfo } from '../../src/protocol/user-info.js';
+import type { UserRecord } from '../../src/protocol/user-record.js';
+
+const nobody: UserRecord = {
+  tenant_code: 'acme',
+  union_id: 'u001',
+  basic_info: {},
+  extension_info: {},
+  login_device_info: [],
+};
+
+function codeOf(act: () => unknown): number {
+  try {
+    act();
+  } catch (error) {
+    return (error as InvalidInputError).resultCode;
+  }
+  return 200;
+}
+
+describe('the rules of a passback', () => {
+  const check = (unionId: string, primaryKey: string, json: string) => () =>
+    checkPassback({ unionId, primaryKey }, () => parseUserInfo(json));
+
+  it.each([
+    ['', '', '[', 40005],
+    ['u', '', '[', 40004],
+    ['', 'mobile', '{"union_id":"x"}', 40003],
+    ['', 'mobile', '{"channel":"x"}', 40003],
+    ['', 'mobile', '{"a":"x"}', 40006],
+    ['', 'mobile', '{"mobile":null}', 40006],
+    ['', 'mobile', '{"mobile":"1"}', 200],
+    ['u', 'mobile', '{"a":"x"}', 200],
+  ])('union_id "%s", primary_key "%s", %s: %i', (unionId, primaryKey, json, code) => {
+    expect(codeOf(check(unionId, primaryKey, json))).toBe(code);
+  });
+
+  it('lets union_id win over primary_key', () => {
+    expect(check('u001', 'mobile', '{"mobile":"1"}')().user).toEqual({ by: 'union_id', unionId: 'u001' });
+  });
+
+  it('compares a primary key as text, as written', () => {
+    expect(check('', 'n', '{"n":1.00}')().user).toEqual({ by: 'primary_key', name: 'n', value: '1.00' });
+  });
+});
+
+describe('what a passback writes', () => {
+  it('can be read back by name, whatever the key', () => {
+    const key = fc.string({ unit: 'grapheme', minLength: 1 }).filter((name) => !reservedKeys.includes(name));
+    const special = fc.constantFrom(
+      'mobile',
+      'mobile_district_code',
+      'id_card',
+      'device_token',
+      'gps',
+      '__proto__',
+    );
+    const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean());
+    const name = fc.oneof(key, special).filter((one) => one !== 'device_info' && one !== 'location_info');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { minLength: 1 }), (entries) => {
+        const userInfo = toUserInfo(new Map(entries));
+        const record = applyPassback(nobody, userInfo);
+        const data = readData(record, [...userInfo.keys()], null);
+        for (const [written, given] of userInfo) {
+          expect(Object.getOwnPropertyDescriptor(data, written)?.value).toBe(storedText(given));
+        }
+      }),
+    );
+  });
+
+  it('goes to the fields that the keys name, and to extension_info', () => {
+    const record = { ...nobody, login_device_info: [{ brand: 'A', device_token: 'old' }, { brand: 'B' }] };
+    const json =
+      '{"mobile":"1","mobile_district_code":"86","id_card":"2","device_token":"t","gps":"1,2","x":3}';
+    expect(applyPassback(record, parseUserInfo(json))).toEqual({
+      ...nobody,
+      basic_info: { mobile: '1', id_card: '2' },
+      mobile_district_code: '86',
+      gps: '1,2',
+      extension_info: { x: '3' },
+      login_device_info: [{ brand: 'A', device_token: 't' }, { brand: 'B' }],
+    });
+  });
+
+  it('removes what is null, and makes a device for a token where there is none', () => {
+    const full = applyPassback(nobody, parseUserInfo('{"mobile":"1","gps":"2","device_token":"t","x":"y"}'));
+    expect(full.login_device_info).toEqual([{ device_token: 't' }]);
+    const emptied = applyPassback(
+      full,
+      parseUserInfo('{"mobile":null,"gps":null,"device_token":null,"x":null}'),
+    );
+    expect(emptied).toEqual({ ...nobody, login_device_info: [{}] });
+  });
+});

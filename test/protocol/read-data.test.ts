@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { readableValues, readData } from '../../src/protocol/read-data.js';
+import { parseUserRecord } from '../../src/protocol/user-record.js';
+
+const record = parseUserRecord(
+  JSON.stringify({
+    tenant_code: 'acme',
+    union_id: 'u001',
+    basic_info: { mobile: '13800138000', chat_nickname: '张三' },
+    extension_info: { level: 'gold', chat_nickname: 'hidden', oa_id: '007' },
+    login_device_info: [
+      { brand: 'A', os: 'B', device_token: 't1', country: '中国', city: '杭州' },
+      { uuid: 'u', province: 'p' },
+    ],
+    mobile_district_code: '86',
+  }),
+);
+
+describe('data of a read', () => {
+  it('has the three objects where no name is given', () => {
+    const unknown = { os_version: '', network: '' };
+    expect(readData(record, null, null)).toEqual({
+      union_id: 'u001',
+      basic_info: record.basic_info,
+      extension_info: record.extension_info,
+      login_device_info: [
+        {
+          brand: 'A',
+          os: 'B',
+          device_token: 't1',
+          uuid: '',
+          country: '中国',
+          province: '',
+          city: '杭州',
+          ...unknown,
+        },
+        { brand: '', os: '', device_token: '', uuid: 'u', country: '', province: 'p', city: '', ...unknown },
+      ],
+    });
+  });
+
+  it('has one key per name that is present, own fields first', () => {
+    const names = [
+      'mobile',
+      'mobile_district_code',
+      'level',
+      'chat_nickname',
+      'nothing',
+      'toString',
+      'union_id',
+    ];
+    expect(readData(record, names, null)).toEqual({
+      union_id: 'u001',
+      mobile: '13800138000',
+      mobile_district_code: '86',
+      level: 'gold',
+      chat_nickname: '张三',
+    });
+  });
+
+  it('writes devices and locations as JSON-encoded strings with the keys of the spec', () => {
+    expect(readData(record, ['device_info', 'location_info'], null)).toEqual({
+      union_id: 'u001',
+      device_info: [
+        '{"device_token":"t1","brand":"A","os":"B","os_version":"","network":"","uuid":""}',
+        '{"device_token":"","brand":"","os":"","os_version":"","network":"","uuid":"u"}',
+      ],
+      location_info: [
+        '{"country":"中国","province":"","city":"杭州"}',
+        '{"country":"","province":"p","city":""}',
+      ],
+    });
+  });
+
+  it('shows only what the code was issued for', () => {
+    expect(readData(record, ['mobile', 'level'], ['level'])).toEqual({ union_id: 'u001', level: 'gold' });
+    expect(readData(record, null, ['level', 'mobile'])).toEqual({
+      union_id: 'u001',
+      basic_info: { mobile: '13800138000' },
+      extension_info: { level: 'gold' },
+    });
+    expect(readData(record, null, ['device_info'])).toHaveProperty('login_device_info');
+  });
+
+  it('reads as text exactly what can be a primary key', () => {
+    const names = readableValues(record).map(([name]) => name);
+    for (const [name, value] of readableValues(record))
+      expect(readData(record, [name], null)[name]).toBe(value);
+    expect(names.sort()).toEqual(
+      ['chat_nickname', 'device_token', 'level', 'mobile', 'mobile_district_code', 'oa_id'].sort(),
+    );
+  });
+});

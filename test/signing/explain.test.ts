@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
+import { Secret } from '../../src/signing/secret.js';
+import { computeSignature, explainSignature } from '../../src/signing/sign.js';
+import { vectors } from './corpus.js';
+import { requestOf } from './requests.js';
+
+const request = requestOf([
+  ['name', '<secret> & s3cret'],
+  ['code', ''],
+]);
+
+function explain(recipe: RecipeJson) {
+  return explainSignature(completeRecipe(recipe), request, new Secret('s3cret'));
+}
+
+test('the secret appears as <secret>; a parameter that looks like it is left alone', () => {
+  const recipe = { message: ['$secret', '$params', '&key=$secret'], steps: ['md5'] };
+  expect(explain(recipe)).toMatchObject({
+    params: 'code=&name=<secret> & s3cret',
+    message: '<secret>code=&name=<secret> & s3cret&key=<secret>',
+  });
+});
+
+test('a secret that was sent as a parameter is not shown there either', () => {
+  const swapped = { ...request, params: [['app_key', 's3cret'] as const, ...request.params] };
+  const recipe = completeRecipe({ message: ['$params', '$param:app_key'], steps: ['md5'] });
+  const shown = explainSignature(recipe, swapped, new Secret('s3cret'));
+  expect(shown.message).toBe('app_key=<secret>&code=&name=<secret> & s3cret<secret>');
+  expect(shown.digest).toBe(computeSignature(recipe, swapped, new Secret('s3cret')).digest);
+});
+
+test('encoding, folding and digesting do not change what the secret is shown as', () => {
+  const encode = { block: 'rfc3986', message: 'form', lower: true } as const;
+  const message = ['K=$secret.upper', '&', '$secret.md5', '&', '$params'];
+  const shown = explain({ params: { secretAs: 'key', encode: 'form' }, message, encode, steps: ['md5'] });
+  expect(shown.params).toBe('code=&key=<secret>&name=%3Csecret%3E+%26+s3cret');
+  expect(shown.message).toBe(
+    'k%3d<secret>%26<secret>%26code%253d%2526key%253d<secret>%2526name%253d%25253csecret%25253e%252b%252526%252bs3cret',
+  );
+});
+
+test('a block that cannot be encoded around the secret is hidden whole', () => {
+  const block = { encode: { block: 'base64' as const }, steps: ['md5'], message: ['$params', '.'] };
+  expect(explain({ ...block, params: { pairEnd: '$secret' } }).message).toBe('<secret>.');
+  expect(explain({ ...block, params: { include: ['code'] } }).message).toBe('Y29kZT0=.');
+});
+
+test('a sub-digest is shown as <sub>', () => {
+  const sub = { message: ['$secret'], steps: ['md5'] };
+  expect(explain({ message: ['$sub.upper', '$params'], sub, steps: ['md5'] }).message).toBe(
+    '<sub>code=&name=<secret> & s3cret',
+  );
+});
+
+test('the tokens that the request has nothing for are named, once each', () => {
+  const recipe = {
+    message: ['$param:code', '$param:nonce.md5', '$extra:ts', '$param:nonce'],
+    steps: ['md5'],
+  };
+  expect(explain(recipe).missing).toEqual(['$param:nonce', '$extra:ts']);
+});
+
+const whole = vectors.filter(
+  ({ recipe }) => recipe.sub === undefined && recipe.encode?.message === undefined,
+);
+
+test.each(whole)('$name: what is shown is what is signed, but for the secret', (vector) => {
+  const recipe = completeRecipe(vector.recipe);
+  const shown = explainSignature(recipe, vector.request, new Secret(vector.secret));
+  const signed = computeSignature(recipe, vector.request, new Secret(vector.secret));
+  expect({
+    params: shown.params.replaceAll('<secret>', vector.secret),
+    message: shown.message.replaceAll('<secret>', vector.secret),
+    digest: shown.digest,
+  }).toEqual(signed);
+});
+
+test('what is shown does not depend on the secret', () => {
+  const independent = vectors.filter(
+    ({ recipe }) => recipe.params?.order !== 'value' && recipe.key?.decode !== 'hex',
+  );
+  const secret = fc.string({ minLength: 1 });
+  fc.assert(
+    fc.property(fc.constantFrom(...independent), secret, secret, ({ recipe, request }, one, other) => {
+      const [a, b] = [one, other].map((text) =>
+        explainSignature(completeRecipe(recipe), request, new Secret(text)),
+      );
+      expect([a?.params, a?.message]).toEqual([b?.params, b?.message]);
+    }),
+  );
+});

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { outputs } from '../../src/signing/digests.js';
+import { blockEncodings, textEncodings } from '../../src/signing/encodings.js';
+import { formatRecipe } from '../../src/signing/format-recipe.js';
+import { cases } from '../../src/signing/letter-case.js';
+import { parseRecipe, parseSigningRecipes } from '../../src/signing/parse-recipe.js';
+import { keyDecodings, orders, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
+import { RecipeError } from '../../src/signing/recipe-error.js';
+
+const short: RecipeJson = { message: ['$params', '&key=', '$secret'], steps: ['md5'] };
+
+test('a recipe needs its message and its steps; every other field has a default', () => {
+  expect(parseRecipe(short)).toEqual({
+    params: {
+      exclude: [],
+      include: null,
+      empty: 'keep',
+      joinRepeated: null,
+      order: 'name',
+      names: true,
+      values: true,
+      kvSep: '=',
+      pairSep: '&',
+      pairEnd: '',
+      escape: {},
+      encode: 'none',
+      case: 'none',
+      nameCase: 'none',
+      secretAs: null,
+    },
+    message: ['$params', '&key=', '$secret'],
+    join: '',
+    basePath: '',
+    encode: { block: 'none', message: 'none', lower: false },
+    sub: null,
+    steps: ['md5'],
+    key: { tokens: ['$secret'], decode: 'utf8' },
+    output: 'hex',
+  });
+});
+
+test('the short form has only what differs from the defaults', () => {
+  expect(formatRecipe(parseRecipe(short))).toEqual(short);
+  const long = {
+    ...short,
+    params: { empty: 'drop', escape: { ':': '' } },
+    key: { decode: 'hex' },
+    output: 'HEX',
+  };
+  expect(formatRecipe(parseRecipe(long))).toEqual(long);
+});
+
+const texts = fc.array(fc.constantFrom('a', 'B', 'token', ''), { maxLength: 3 });
+const literal = fc.string().map((text) => text.replaceAll('$', '$$$$'));
+const message = fc.array(fc.oneof(literal, fc.constantFrom('$params', '$secret.md5', '$param:a.b', '$url')), {
+  minLength: 1,
+  maxLength: 4,
+});
+const steps = fc.constantFrom(['md5'], ['sha1:raw', 'append:$secret', 'hmac-md5'], ['sha512', 'slice:0:8']);
+
+const anyRecipe: fc.Arbitrary<Recipe> = fc.record({
+  params: fc.record({
+    exclude: texts,
+    include: fc.option(texts),
+    empty: fc.constantFrom('keep', 'drop'),
+    joinRepeated: fc.option(fc.string()),
+    order: fc.oneof(
+      fc.constantFrom(...orders),
+      texts.map((names) => [...names, 'token']),
+    ),
+    names: fc.boolean(),
+    values: fc.constant(true),
+    kvSep: fc.string(),
+    pairSep: fc.string(),
+    pairEnd: fc.constantFrom('', '$secret', ';'),
+    escape: fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { maxKeys: 2, noNullPrototype: true }),
+    encode: fc.constantFrom(...textEncodings),
+    case: fc.constantFrom(...cases),
+    nameCase: fc.constantFrom(...cases),
+    secretAs: fc.option(fc.constant('token')),
+  }),
+  message,
+  join: fc.string(),
+  basePath: fc.string(),
+  encode: fc.record({
+    block: fc.constantFrom(...blockEncodings),
+    message: fc.constantFrom(...textEncodings),
+    lower: fc.boolean(),
+  }),
+  sub: fc.option(fc.record({ message, steps })),
+  steps,
+  key: fc.record({ tokens: message, decode: fc.constantFrom(...keyDecodings) }),
+  output: fc.constantFrom(...outputs),
+});
+
+test('any recipe comes back whole from its short form, as JSON', () => {
+  fc.assert(
+    fc.property(anyRecipe, (recipe) => {
+      expect(parseRecipe(JSON.parse(JSON.stringify(formatRecipe(recipe))))).toEqual(recipe);
+    }),
+  );
+});
+
+test.each<[object, string]>([
+  [{ steps: ['md5'] }, 'sign.message: is missing'],
+  [{ ...short, message: [] }, 'sign.message: is empty'],
+  [{ ...short, steps: [] }, 'sign.steps: no digest among the steps'],
+  [{ ...short, steps: ['append:x'] }, 'sign.steps: no digest among the steps'],
+  [{ ...short, steps: ['md5', 7] }, 'sign.steps[1]: must be a text'],
+  [{ ...short, steps: ['md5', 'md6'] }, 'sign.steps[1]: unknown step md6'],
+  [{ ...short, steps: ['md5:HEx'] }, 'sign.steps[0]: unknown step md5:HEx'],
+  [{ ...short, steps: ['md5', 'append:$nonce'] }, 'sign.steps[1]: unknown token $nonce'],
+  [{ ...short, steps: ['md5:raw', 'upper', 'md5'] }, 'sign.steps[1]: upper takes text, not the raw bytes'],
+  [{ ...short, steps: ['md5', 'append:$secret'] }, 'sign.steps[1]: $secret after the last digest'],
+  [{ ...short, params: null }, 'sign.params: must be an object'],
+  [{ ...short, params: { order: 'names' } }, 'sign.params.order: cannot be "names"'],
+  [{ ...short, params: { order: ['a', 1] } }, 'sign.params.order[1]: must be a text'],
+  [{ ...short, params: { sort: 'name' } }, 'sign.params.sort: unknown field'],
+  [{ ...short, params: JSON.parse('{"__proto__": 1}') }, 'sign.params.__proto__: unknown field'],
+  [{ ...short, params: { names: false, values: false } }, 'sign.params: names and values are both false'],
+  [{ ...short, params: { escape: { '': 'x' } } }, 'sign.params.escape: cannot replace the empty text'],
+  [{ ...short, params: { escape: { a: null } } }, 'sign.params.escape.a: must be a text'],
+  [{ ...short, params: { pairEnd: '$params' } }, 'sign.params.pairEnd: takes no token but $secret'],
+  [{ ...short, params: { order: ['a'], secretAs: 'k' } }, 'sign.params.secretAs: k is not in the order'],
+  [{ ...short, encode: { lower: 'yes' } }, 'sign.encode.lower: must be true or false'],
+  [{ ...short, encode: { message: 'base64' } }, 'sign.encode.message: cannot be "base64"'],
+  [{ ...short, key: { tokens: ['$sekret'] } }, 'sign.key.tokens[0]: unknown token $sekret'],
+  [{ ...short, output: 'Hex' }, 'sign.output: cannot be "Hex"'],
+  [{ ...short, message: ['$sub'] }, 'sign.sub: is missing, and $sub is used'],
+  [{ ...short, sub: { message: ['$sub'], steps: ['md5'] } }, 'sign.sub: takes $sub, which is itself'],
+  [
+    { ...short, key: { tokens: ['$sub'] }, sub: { message: ['x'], steps: ['hmac-md5'] } },
+    'sign.sub: takes $sub, which is itself',
+  ],
+  [
+    { ...short, sub: { message: ['x'], steps: ['md5:raw'] } },
+    'sign.sub.steps: the last digest gives raw bytes',
+  ],
+])('%j is refused where it is wrong', (sign, problem) => {
+  expect(() => parseSigningRecipes({ app_sign: short, sign })).toThrow(problem);
+});
+
+test('an error carries the field, and the hint says what may stand there', () => {
+  const parse = () => parseRecipe({ ...short, params: { empty: 'dropped' } });
+  expect(parse).toThrow(RecipeError);
+  expect(parse).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_RECIPE',
+      field: 'params.empty',
+      hint: 'It is one of keep, drop.',
+    }),
+  );
+  expect(() => parseRecipe([])).toThrow('recipe: must be an object');
+});

@@ -1,0 +1,27 @@
+import type { RecipeJson } from '../../src/signing/recipe.js';
+import { completeRecipe } from '../../src/signing/recipe.js';
+import type { Param, SignableRequest } from '../../src/signing/request.js';
+import { Secret } from '../../src/signing/secret.js';
+import { computeSignature } from '../../src/signing/sign.js';
+import type { Signature } from '../../src/signing/signer.js';
+
+export function requestOf(params: readonly Param[], rest: Partial<SignableRequest> = {}): SignableRequest {
+  return {
+    method: 'GET',
+    url: 'https://api.example.com:8443/v1/users',
+    params,
+    body: null,
+    extra: {},
+    ...rest,
+  };
+}
+
+/** Signs with the secret `s3cret`. */
+export function signWith(recipe: RecipeJson, request: SignableRequest): Signature {
+  return computeSignature(completeRecipe(recipe), request, new Secret('s3cret'));
+}
+
+/** What a rule makes of the parameters, or the message `message` of the request. */
+export function write(rule: RecipeJson['params'], params: readonly Param[], message = '$params'): string {
+  return signWith({ params: rule ?? {}, message: [message], steps: ['md5'] }, requestOf(params)).message;
+}

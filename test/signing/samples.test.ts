@@ -1,0 +1,229 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { Param, SignableRequest } from '../../src/signing/request.js';
+import { readSample } from '../../src/signing/samples/read-sample.js';
+
+const encode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`);
+const encodePairs = (params: readonly Param[]) =>
+  params.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
+
+/** A request: what is in its query, and what in its form. */
+interface Made {
+  readonly url: string;
+  readonly method: string;
+  readonly query: readonly Param[];
+  readonly form: readonly Param[] | null;
+}
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+const param = fc.tuple(
+  text.filter((name) => name !== '' && name !== 'sign'),
+  text,
+);
+const made: fc.Arbitrary<Made> = fc.record({
+  url: fc.constantFrom('https://api.example.com/v1/users', 'http://127.0.0.1:8787/a%20b'),
+  method: fc.constantFrom('GET', 'PUT', 'POST'),
+  query: fc.array(param, { maxLength: 5 }),
+  form: fc.option(fc.array(param, { minLength: 1, maxLength: 5 })),
+});
+
+const target = ({ url, query }: Made) => `${url}?${encodePairs([...query, ['sign', 'abc']])}`;
+const bodyOf = ({ form }: Made) => (form === null ? null : encodePairs(form));
+
+function expected(request: Made): SignableRequest {
+  const { url, method, query, form } = request;
+  return { url, method, params: [...query, ...(form ?? [])], body: bodyOf(request), extra: {} };
+}
+
+const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+const inDoubleQuotes = (word: string) => `"${word.replace(/[$`"\\]/g, '\\$&')}"`;
+const inAnsiQuotes = (word: string) =>
+  `$'${[...Buffer.from(word)].map((byte) => `\\x${byte.toString(16)}`).join('')}'`;
+const bare = (word: string) => word.replace(/[^\w]/gu, '\\$&');
+/** As Chrome copies a command for cmd.exe. */
+const inCarets = (word: string) =>
+  `^"${word
+    .replace(/\\+(?="|$)/g, '$&$&')
+    .replaceAll('"', '\\"')
+    .replace(/[^\w ./:?=-]/g, '^$&')}^"`;
+
+const quotings: [string, (word: string) => string, string][] = [
+  ['single quotes', inSingleQuotes, ' \\\n  '],
+  ['double quotes', inDoubleQuotes, ' '],
+  ['ANSI-C quotes', inAnsiQuotes, ' \\\n'],
+  ['backslashes', bare, '  '],
+  ['cmd carets', inCarets, ' ^\n  '],
+];
+
+describe('a request is read back from', () => {
+  test.each(quotings)('a curl command in %s', (_, quote, gap) => {
+    fc.assert(
+      fc.property(made, fc.constantFrom('--data', '--data-raw', '-d'), (request, data) => {
+        const body = bodyOf(request);
+        const words = ['curl', '-X', request.method, quote(target(request)), '-H', quote('accept: */*')];
+        if (body !== null) words.push(data, quote(body), '--compressed');
+        expect(readSample(words.join(gap))).toEqual({
+          ...expected(request),
+          signParam: 'sign',
+          signature: 'abc',
+          secret: null,
+        });
+      }),
+    );
+  });
+
+  test.each(['\n', '\r\n'])('HTTP text with %j line ends', (newline) => {
+    fc.assert(
+      fc.property(made, (request) => {
+        const { host } = new URL(request.url);
+        const lines = [`${request.method} ${target(request)} HTTP/1.1`, `Host: ${host}`];
+        const body = bodyOf(request);
+        if (body !== null) lines.push('Content-Type: application/x-www-form-urlencoded', '', body);
+        expect(readSample(lines.join(newline))).toMatchObject({ ...expected(request), signature: 'abc' });
+      }),
+    );
+  });
+
+  it('a URL', () => {
+    fc.assert(
+      fc.property(made, (request) => {
+        const get = { ...request, method: 'GET', form: null };
+        expect(readSample(target(get))).toMatchObject({ ...expected(get), signature: 'abc' });
+      }),
+    );
+  });
+
+  it('a sample file with a pair list, whatever its names', () => {
+    const pairs = fc.array(fc.tuple(fc.oneof(text, fc.nat().map(String)), text));
+    fc.assert(
+      fc.property(pairs, (given) => {
+        const params = given.filter(([name]) => name !== 'sign');
+        const json = JSON.stringify({ method: 'GET', url: 'https://a.example', params, signature: 'abc' });
+        expect(readSample(json)).toMatchObject({ params, signature: 'abc' });
+      }),
+    );
+  });
+});
+
+describe('a curl command', () => {
+  const read = (command: string, options = {}) => readSample(command, options);
+
+  it('is read as Chrome copies it for a shell', () => {
+    const copied = `curl -X PUT 'https://api.example.com/u?a=1&sign=abc' \\
+  -H 'accept: application/json' \\
+  -H 'content-type: application/x-www-form-urlencoded; charset=UTF-8' \\
+  -b 'session=1' \\
+  --data-raw $'name=\\u5f20\\u4e09&note=it\\'s' \\
+  --compressed --insecure | jq .`;
+    expect(read(copied)).toMatchObject({
+      method: 'PUT',
+      url: 'https://api.example.com/u',
+      params: [
+        ['a', '1'],
+        ['name', '张三'],
+        ['note', "it's"],
+      ],
+      body: "name=张三&note=it's",
+      signature: 'abc',
+    });
+  });
+
+  it.each([
+    ['curl -G https://e.com/p -d a=1 --data-urlencode "b=x y&z"', 'GET', '/p', 'a=1 b=x y&z'],
+    ['curl -G https://e.com/p?z=0 -d a=1', 'GET', '/p', 'z=0 a=1'],
+    ['curl https://e.com/p -d a=1 -d b=2', 'POST', '/p', 'a=1 b=2'],
+    ['curl -sSXPUT --url https://e.com/p --data-urlencode a=1=2', 'PUT', '/p', 'a=1=2'],
+    ['$ curl --request=DELETE https://e.com/p?a=1&b=2 -o out.txt > log', 'DELETE', '/p', 'a=1 b=2'],
+    ['curl.exe -I https://e.com/p?a=%41+b', 'HEAD', '/p', 'a=A b'],
+    ['curl https://e.com/p --url-query "q=1 2" --max-time 5', 'GET', '/p', 'q=1 2'],
+  ])('%s', (command, method, path, params) => {
+    const sample = read(command);
+    expect(sample).toMatchObject({ method, url: `https://e.com${path}` });
+    expect(sample.params.map((pair) => pair.join('=')).join(' ')).toBe(params);
+  });
+
+  it('with a JSON body has no form', () => {
+    const sample = read(`curl https://e.com/p?a=1 --json '{"b":2}'`);
+    expect(sample).toMatchObject({ method: 'POST', params: [['a', '1']], body: '{"b":2}' });
+    expect(read(`curl https://e.com/p -d '{"b":2}'`).params).toEqual([]);
+  });
+
+  it.each([
+    ['curl -X PUT', 'the curl command has no URL'],
+    ["curl 'https://e.com", 'a quote of the curl command is not closed'],
+    ['curl https://e.com -d @body.txt', 'the body of --data @body.txt is not in the curl command'],
+    ['curl https://e.com -F a=1', 'the body of --form is not in the curl command'],
+    ['curl "https://e.com?key=$KEY"', 'the curl command holds $KEY, which only the shell can replace'],
+    ['curl https://e.com https://f.com', 'the curl command has 2 URLs'],
+    ['curl https://e.com?a=%B2%E2', 'parameter "a" is not percent-encoded UTF-8'],
+    ['curl "https://e.com?sign=1&sign=2"', 'parameter "sign" is given twice'],
+    ['wget https://e.com', 'this is no request that can be read'],
+    ['', 'the request is empty'],
+    ['GET /p HTTP/1.1\n\n', 'the HTTP request has no Host header'],
+    ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is no header'],
+  ])('%j is refused: %s', (command, problem) => {
+    expect(() => read(command)).toThrow(problem);
+  });
+
+  it('can carry its signature under another name', () => {
+    const sample = read("curl 'https://e.com?a=1&sig=abc'", { signParam: 'sig' });
+    expect(sample).toMatchObject({ params: [['a', '1']], signParam: 'sig', signature: 'abc' });
+  });
+});
+
+describe('a sample file', () => {
+  const read = (json: string) => readSample(json);
+
+  it('keeps the order of its text, and numbers as they are written', () => {
+    const json =
+      '{"url":"https://e.com/","params":{"b":"1","2":"x","1":1.00,"a":"{\\"3\\": 1}","__proto__":"p"}}';
+    expect(read(json)).toMatchObject({
+      method: 'GET',
+      signature: null,
+      params: [
+        ['b', '1'],
+        ['2', 'x'],
+        ['1', '1.00'],
+        ['a', '{"3": 1}'],
+        ['__proto__', 'p'],
+      ],
+    });
+  });
+
+  it('holds its secret where nothing shows it', () => {
+    const sample = read('{"params":{"a":"1"},"secret":"s3cret"}');
+    expect(sample.secret?.reveal()).toBe('s3cret');
+    expect(JSON.stringify(sample)).not.toContain('s3cret');
+  });
+
+  it('takes the signature from its own parameter, or from its own field', () => {
+    expect(read('{"params":{"sig":"x","a":"1"},"signParam":"sig"}').signature).toBe('x');
+    expect(read('{"params":{"a":"1"},"signature":"y"}').signature).toBe('y');
+    expect(() => read('{"params":{"sign":"x"},"signature":"y"}')).toThrow('sample.signature');
+  });
+
+  it('takes parameters from its URL and body where it lists none', () => {
+    const sample = read('{"url":"https://e.com/p?a=1","body":"b=2"}');
+    expect(sample).toMatchObject({
+      method: 'POST',
+      url: 'https://e.com/p',
+      params: [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    });
+  });
+
+  it.each([
+    ['{"parms":{}}', 'sample.parms: unknown field'],
+    ['{"params":{"a":true}}', 'sample.params.a: must be a text'],
+    ['{"params":[["a"]]}', 'sample.params[0]: must be [name, value]'],
+    ['{"params":{},"extra":[]}', 'sample.extra: must be an object'],
+    ['{"url":"a","url":"b"}', 'sample.url: stands there twice'],
+    ['{"url":"https://e.com?a=1","params":{}}', 'sample.url: has a query, and there are params'],
+    ['{"secret":"s3cret"', 'the sample is not JSON'],
+  ])('%s is refused: %s', (json, problem) => {
+    expect(() => read(json)).toThrow(problem);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it, test } from 'vitest';
+import { compileRecipes } from '../../src/signing/pair.js';
+import { defaultRecipes, presets } from '../../src/signing/presets.js';
+import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
+import { Secret } from '../../src/signing/secret.js';
+import { compileRecipe, computeSignature } from '../../src/signing/sign.js';
+import type { SigningChoice } from '../../src/signing/signing-choice.js';
+import { checkVectors } from '../../src/signing/vectors/check-vectors.js';
+import { makeVectors, vectorSecret } from '../../src/signing/vectors/make-vectors.js';
+import { parseVectors, type Vector } from '../../src/signing/vectors/vector-file.js';
+
+const pair: SigningChoice = {
+  kind: 'pair',
+  signers: compileRecipes(defaultRecipes),
+  recipes: defaultRecipes,
+};
+
+function one(recipe: Recipe): SigningChoice {
+  return { kind: 'one', signer: compileRecipe(recipe), recipe };
+}
+
+/** The vectors of `right`, computed by an implementation that signs by `recipe`. */
+function computedBy(recipe: Recipe, right: Recipe): Vector[] {
+  return makeVectors(one(right)).map(({ name, request }) => ({
+    name,
+    request,
+    signatures: { sign: computeSignature(recipe, request, new Secret(vectorSecret)) },
+  }));
+}
+
+test('our own vectors are right, by every preset', () => {
+  for (const { recipe } of presets) {
+    const checks = checkVectors(one(recipe), makeVectors(one(recipe)), null);
+    expect(checks.every(({ result }) => result === 'right')).toBe(true);
+  }
+  const checks = checkVectors(pair, makeVectors(pair), vectorSecret);
+  expect(checks.map(({ result }) => result)).toEqual(new Array(checks.length).fill('right'));
+});
+
+test('what is written as JSON comes back the same', () => {
+  const vectors = makeVectors(pair);
+  const returned = parseVectors(JSON.parse(JSON.stringify({ recipes: defaultRecipes, vectors })));
+  expect(returned).toMatchObject({ recipes: defaultRecipes, secret: null });
+  expect(returned.vectors).toEqual(vectors.map(({ why: _, ...vector }) => vector));
+});
+
+describe('an implementation that is wrong in one point fails', () => {
+  const params = defaultRecipes.sign.params;
+  const wrong: [string, RecipeJson['params'], string][] = [
+    ['empty values', { empty: 'keep' }, 'empty value'],
+    ['encoding', { encode: 'rfc3986' }, 'reserved characters'],
+    ['encoding of non-ASCII', { encode: 'form' }, 'non-ASCII'],
+    ['an order that ignores letter case', { order: 'name-nocase' }, 'mixed case'],
+    ['an order of pairs', { order: 'pair' }, 'names that begin alike'],
+    ['an order of values', { order: 'value' }, 'values against names'],
+  ];
+
+  it.each(wrong)('over %s', (_, change, vector) => {
+    const theirs = completeRecipe({ ...defaultRecipes.sign, params: { ...params, ...change } });
+    const checks = checkVectors(one(defaultRecipes.sign), computedBy(theirs, defaultRecipes.sign), null);
+    expect(checks.find((check) => check.vector === vector)).toMatchObject({
+      result: 'wrong',
+      fault: { stage: 'params' },
+    });
+    expect(checks.find((check) => check.vector === vector)?.fault?.causes).not.toEqual([]);
+  });
+
+  it('over the digest alone, and what it did is found', () => {
+    const theirs = { ...defaultRecipes.sign, steps: ['sha1'] };
+    const [first] = checkVectors(one(defaultRecipes.sign), computedBy(theirs, defaultRecipes.sign), null);
+    expect(first?.fault).toMatchObject({ stage: 'digest', causes: ['It was signed by sha1.'] });
+  });
+});
+
+test('stages that did not come back are not checked, signatures without any are missing', () => {
+  const [first, second] = makeVectors(pair);
+  const digest = first?.signatures.sign?.digest ?? '';
+  const returned = parseVectors({
+    vectors: [
+      { name: first?.name, signatures: { app_sign: {}, sign: { digest } } },
+      { name: second?.name, signatures: {} },
+    ],
+  });
+  expect(checkVectors(pair, returned.vectors, null).map(({ result }) => result)).toEqual([
+    'missing',
+    'right',
+    'missing',
+    'missing',
+  ]);
+});
+
+test.each([
+  [{}, 'vectors: must be a list'],
+  [{ vectors: [{ name: 'a' }] }, 'vectors[0].signatures: must be an object'],
+  [{ vectors: [{ name: 'a', signatures: { sign: { digest: 1 } } }] }, 'vectors[0].signatures.sign.digest'],
+  [{ vectors: [], recipe: { message: [], steps: ['md5'] } }, 'recipe.message: is empty'],
+])('%j is refused: %s', (json, problem) => {
+  expect(() => parseVectors(json)).toThrow(problem);
+});
+
+test('a vector without a request must be one of ours', () => {
+  const vectors = [{ name: 'mine', signatures: { sign: { digest: 'x' } } }];
+  expect(() => checkVectors(pair, vectors, null)).toThrow('vector "mine": has no request');
+});

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { parseRecipe } from '../../src/signing/parse-recipe.js';
+import { Secret } from '../../src/signing/secret.js';
+import { computeSignature } from '../../src/signing/sign.js';
+import { vectors } from './corpus.js';
+
+test.each(vectors)('$name signs as its platform documents', ({ recipe, request, secret, ...stages }) => {
+  const signature = computeSignature(parseRecipe(recipe), request, new Secret(secret));
+  expect(signature.params).toBe(stages.params);
+  expect(signature.message).toBe(stages.message);
+  expect(signature.digest).toBe(stages.digest);
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it, test } from 'vitest';
+import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
+import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
+import type { Param } from '../../src/signing/request.js';
+import { Secret } from '../../src/signing/secret.js';
+import { compileRecipe, computeSignature } from '../../src/signing/sign.js';
+import { compareMessages } from '../../src/signing/verify/compare-messages.js';
+import type { ReceivedSignature } from '../../src/signing/verify/suspect.js';
+import { verifySignature } from '../../src/signing/verify/verify-signature.js';
+import { requestOf } from './requests.js';
+
+const secretText = 'Th3-s3cret-of-the-app';
+const userInfo = '{"name":"张三/李四","age":28,"b":"x y"}';
+const params: readonly Param[] = [
+  ['tenant_code', 'acme'],
+  ['app_key', 'app-0815'],
+  ['channel', 'web'],
+  ['random', 'Zm9vYmFy'],
+  ['timestamp', '1700000000'],
+  ['note', 'a b+c'],
+  ['info_name', ''],
+  ['user_info', userInfo],
+];
+const url = 'http://api.example.com:8080/v1/users';
+const request = requestOf(params, { method: 'PUT', url, body: 'user_info=x' });
+
+/** What `sign verify` knows of a request, but for the signature. */
+function caseOf(recipe: Recipe, rest: Partial<ReceivedSignature> = {}): Omit<ReceivedSignature, 'received'> {
+  return {
+    request,
+    secret: new Secret(secretText),
+    signer: compileRecipe(recipe),
+    recipe,
+    otherSecrets: [],
+    otherRecipes: [],
+    unsent: [],
+    ...rest,
+  };
+}
+
+const right = defaultRecipes.sign;
+
+/** How a request was really signed: as by `right`, but for what is given. */
+interface Made {
+  readonly recipe?: Partial<RecipeJson>;
+  readonly params?: readonly Param[];
+  readonly secret?: string;
+}
+
+/** The ids of the mistakes that are found in a request signed like that. */
+function idsFor(made: Made, rest: Partial<ReceivedSignature> = {}): string[] | undefined {
+  const recipe = completeRecipe({ ...right, ...made.recipe });
+  const signed = { ...request, params: made.params ?? params };
+  const { digest } = computeSignature(recipe, signed, new Secret(made.secret ?? secretText));
+  const { findings } = verifySignature({ ...caseOf(right, rest), received: digest });
+  return findings[0]?.map(({ id }) => id);
+}
+
+function withValue(name: string, value: string): Param[] {
+  return params.map(([known, old]) => [known, known === name ? value : old]);
+}
+
+const drop = { empty: 'drop' } as const;
+const python = '{"name": "\\u5f20\\u4e09/\\u674e\\u56db", "age": 28, "b": "x y"}';
+const sorted = '{"age":28,"b":"x y","name":"张三/李四"}';
+const milliseconds = withValue('timestamp', '1700000000000');
+
+const mistakes: [string, Made, string[]][] = [
+  ['with a line break after the secret', { secret: `${secretText}\n` }, ['secret-space']],
+  ['with a space before the secret', { secret: ` ${secretText}` }, ['secret-space']],
+  ['with the app key as the secret', { secret: 'app-0815' }, ['app-key-as-secret']],
+  ['with the secret of another profile', { secret: 'another' }, ['other-secret']],
+  ['with no secret', { secret: '' }, ['secret-empty']],
+  ['with the secret in capitals', { secret: secretText.toUpperCase() }, ['secret-case']],
+  ['with milliseconds', { params: milliseconds }, ['time-unit']],
+  ['with + for a space', { params: withValue('note', 'a+b+c') }, ['plus']],
+  [
+    'with user_info escaped',
+    { params: withValue('user_info', userInfo.replaceAll('/', '\\/')) },
+    ['json-text'],
+  ],
+  ['with the keys of user_info sorted', { params: withValue('user_info', sorted) }, ['json-text']],
+  ['with the user_info of Python', { params: withValue('user_info', python) }, ['json-text']],
+  ['with empty values', { recipe: { params: { empty: 'keep' } } }, ['empty-value']],
+  ['without a parameter', { params: params.filter(([name]) => name !== 'channel') }, ['left-out']],
+  ['without the form', { params: params.filter(([name]) => name !== 'user_info') }, ['left-out']],
+  ['with what was not sent', { params: [...params, ['scope', 'get_user_info']] }, ['not-sent']],
+  ['in another order', { recipe: { params: { ...drop, order: 'sent' } } }, ['order']],
+  ['with encoded values', { recipe: { params: { ...drop, encode: 'form' } } }, ['encoding']],
+  ['in lower case', { recipe: { params: { ...drop, case: 'lower' } } }, ['case']],
+  ['with names and values glued', { recipe: { params: { ...drop, kvSep: '', pairSep: '' } } }, ['separator']],
+  [
+    'with another name of the secret',
+    { recipe: { message: ['$params', '&secret=$secret'] } },
+    ['secret-place'],
+  ],
+  ['by HMAC', { recipe: { steps: ['hmac-sha256'] } }, ['digest']],
+  ['into base64', { recipe: { output: 'base64' } }, ['output']],
+  ['into capitals', { recipe: { output: 'HEX' } }, ['signature-case']],
+  ['into half of the digest', { recipe: { steps: ['md5', 'slice:8:24'] } }, ['signature-length']],
+  ['by another preset', { recipe: findPreset('taobao')?.recipe ?? {} }, ['other-recipe']],
+  [
+    'with milliseconds and a space after the secret',
+    { params: milliseconds, secret: `${secretText} ` },
+    ['secret-space', 'time-unit'],
+  ],
+  [
+    'with milliseconds and in another order',
+    { params: milliseconds, recipe: { params: { ...drop, order: 'value' } } },
+    ['time-unit', 'order'],
+  ],
+];
+
+test.each(mistakes)('a request that was signed %s gives that mistake away', (_, made, ids) => {
+  const known = {
+    otherSecrets: [{ name: 'the secret of profile "x"', value: new Secret('another') }],
+    otherRecipes: presets.map(({ name, recipe }) => ({ name: `the preset ${name}`, value: recipe })),
+    unsent: [['scope', 'get_user_info']] as const,
+  };
+  expect(idsFor(made, known)).toEqual(ids);
+});
+
+test('what nobody could have guessed is not guessed', () => {
+  expect(idsFor({ secret: 'nothing that is known' })).toBeUndefined();
+});
+
+test('the secret is in nothing that is found', () => {
+  for (const [, made] of mistakes) {
+    const recipe = completeRecipe({ ...right, ...made.recipe });
+    const signed = { ...request, params: made.params ?? params };
+    const received = computeSignature(recipe, signed, new Secret(made.secret ?? secretText)).digest;
+    const shown = JSON.stringify(verifySignature({ ...caseOf(right), received }));
+    expect(shown.toLowerCase()).not.toContain(secretText.toLowerCase());
+  }
+});
+
+test('a right signature is right, and no mistake is looked for', () => {
+  const received = computeSignature(right, request, new Secret(secretText)).digest;
+  expect(verifySignature({ ...caseOf(right), received })).toMatchObject({ right: true, findings: [] });
+});
+
+describe("the operator's text to sign", () => {
+  const secret = new Secret(secretText);
+  const ours = 'a=1&b=x y&name=张三&note=&z=1.00&key=<secret>';
+  const compare = (theirs: string, mine = ours) =>
+    compareMessages(mine, theirs, secret, { pairSep: '&', kvSep: '=' });
+
+  it.each([
+    ['with the secret', ours.replace('<secret>', secretText)],
+    ['with stars for it', ours.replace('<secret>', '********')],
+    ['with a name for it', ours.replace('<secret>', '{APP_SECRET}')],
+    ['as userinfo shows it', ours],
+  ])('is the same %s', (_, theirs) => expect(compare(theirs)).toBeNull());
+
+  it.each([
+    ['another order', 'b=x y&a=1&name=张三&note=&z=1.00&key=**********', /^Order/],
+    [
+      'names sorted backwards',
+      'z=1.00&note=&name=张三&b=x y&a=1&key=**********',
+      /sorted by name, backwards/,
+    ],
+    ['an encoded value', 'a=1&b=x%20y&name=%E5%BC%A0%E4%B8%89&note=&z=1.00&key=<secret>', /^Encoding: one/],
+    ['a form-encoded value', 'a=1&b=x+y&name=张三&note=&z=1.00&key=<secret>', /a space as \+/],
+    ['no empty value', 'a=1&b=x y&name=张三&z=1.00&key=<secret>', /leaves out what is empty: note/],
+    ['a parameter less', 'b=x y&name=张三&note=&z=1.00&key=<secret>', /leaves out a\./],
+    ['a parameter more', 'a=1&b=x y&c=3&name=张三&note=&z=1.00&key=<secret>', /has also c\./],
+    ['a number written otherwise', 'a=1&b=x y&name=张三&note=&z=1.0&key=<secret>', /z: the same number/],
+    ['a line break at the end', `${ours}\n`, /line break at the end/],
+    ['a space at the end', `${ours} `, /at the beginning or the end/],
+    ['another case', ours.replace('a=', 'A='), /^Letter case/],
+    ['the secret in front', '<secret>a=1&b=x y&name=张三&note=&z=1.00', /secret stands at another place/],
+    ['no secret', 'a=1&b=x y&name=张三&note=&z=1.00', /no secret in it/],
+    ['another value', 'a=1&b=x z&name=张三&note=&z=1.00&key=<secret>', /value of b is another one/],
+    ['another secret', ours.replace('<secret>', 'f00ba4'), /theirs has 6 characters, ours 21/],
+  ])('with %s: the cause is told', (_, theirs, cause) => {
+    expect(compare(theirs)?.causes[0]).toMatch(cause);
+  });
+
+  it('parts from ours at a byte, in UTF-8', () => {
+    const difference = compare('a=1&b=x y&name=张丁&note=&z=1.00&key=<secret>');
+    expect(difference?.offset).toBe(Buffer.byteLength('a=1&b=x y&name=张') + 2);
+    expect(difference?.ours.slice(0, difference.alike)).toBe('a=1&b=x y&name=张');
+  });
+
+  it('is shown without the secret, theirs or ours', () => {
+    const theirs = `a=2&key=${secretText}`;
+    expect(JSON.stringify(compare(theirs))).not.toContain(secretText);
+    expect(JSON.stringify(compare(ours.replace('<secret>', 'f00ba4')))).not.toContain('f00ba4');
+  });
+});
