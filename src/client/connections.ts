@@ -1,0 +1,74 @@
+import { setMaxListeners } from 'node:events';
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { isLoopback } from '../protocol/host.js';
+import { type HttpProxy, parseProxy } from './proxy.js';
+import { trustAlso } from './trust.js';
+
+export interface ConnectionSettings {
+  readonly baseUrl: string;
+  /** Milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** PEM certificates of authorities to trust beside Node's. */
+  readonly extraCa?: string | undefined;
+  /** Address of an http proxy. What is on this machine is reached without it. */
+  readonly proxy?: string | undefined;
+  /** How many may be open at once; as many as are needed unless given. */
+  readonly connections?: number | undefined;
+}
+
+/** The connections of a client: as many as are needed at once, kept open between requests. */
+export interface Connections {
+  readonly dispatcher: Dispatcher;
+  readonly proxy: HttpProxy | null;
+  /** Closes them all, those too that are still being opened. */
+  drop(): Promise<void>;
+}
+
+/** Throws an InvalidInputError for an address of a proxy or a certificate that is none. */
+export function openConnections(settings: ConnectionSettings): Connections {
+  const { baseUrl, connectTimeoutMs, extraCa, proxy: address, connections } = settings;
+  const ended = new AbortController();
+  setMaxListeners(0, ended.signal);
+  const { signal } = ended;
+  const isHere = isLoopback(new URL(baseUrl).hostname);
+  const connect = {
+    timeout: connectTimeoutMs,
+    signal,
+    ...(isHere ? { lookup: lookUpHere } : {}),
+    ...(extraCa === undefined ? {} : { secureContext: trustAlso(extraCa) }),
+  };
+  const proxy = address === undefined || isHere ? null : parseProxy(address);
+  // The deadline of a call is all that limits how long an answer may take.
+  const limits = { headersTimeout: 0, bodyTimeout: 0, ...(connections === undefined ? {} : { connections }) };
+  const dispatcher =
+    proxy === null
+      ? new Agent({ ...limits, connect })
+      : new ProxyAgent({
+          ...limits,
+          uri: proxy.url,
+          ...(proxy.token === undefined ? {} : { token: proxy.token }),
+          proxyTls: connect,
+          requestTls: connect,
+          proxyTunnel: false, // a tunnel for https alone: few proxies allow one to port 80
+        });
+  return {
+    dispatcher,
+    proxy,
+    async drop() {
+      ended.abort();
+      await dispatcher.destroy();
+    },
+  };
+}
+
+/** A name of this machine is not asked for on the network: whoever answers there could have it lead elsewhere. */
+export const lookUpHere: LookupFunction = (_hostname, { all }, done) => {
+  const address = '127.0.0.1';
+  if (all)
+    done(null, [
+      { address, family: 4 },
+      { address: '::1', family: 6 },
+    ]);
+  else done(null, address, 4);
+};

@@ -1,0 +1,88 @@
+import type { Envelope } from '../protocol/envelope.js';
+import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import { describeResultCode } from '../protocol/result-codes.js';
+import { quoteName } from '../protocol/text.js';
+import type { Answer } from './answer.js';
+
+/** Why no valid answer came. */
+export type NoAnswerReason =
+  | 'dns'
+  | 'connect'
+  /** The proxy could not be reached, or did not let the request through. */
+  | 'proxy'
+  | 'tls'
+  | 'timeout'
+  /** The connection ended before the answer did. */
+  | 'reset'
+  /** Something answered, but not with the envelope of §1. */
+  | 'not-envelope';
+
+/** No valid answer came: whether the service acted on the request is known only where `received` says so. */
+export class NoAnswerError extends UserInfoError {
+  readonly code = 'NO_ANSWER';
+  readonly reason: NoAnswerReason;
+  /** False where the request cannot have reached the service. */
+  readonly received: boolean;
+  /** The HTTP status, where there was one. */
+  readonly httpStatus: number | undefined;
+
+  constructor(
+    message: string,
+    options: UserInfoErrorOptions & {
+      readonly reason: NoAnswerReason;
+      readonly received: boolean;
+      readonly httpStatus?: number;
+    },
+  ) {
+    super(message, options);
+    this.reason = options.reason;
+    this.received = options.received;
+    this.httpStatus = options.httpStatus;
+  }
+
+  /** The same for a call of several attempts, of which the service may have acted on one. */
+  afterOthers(): NoAnswerError {
+    if (this.received) return this;
+    return new NoAnswerError(this.message, {
+      reason: this.reason,
+      received: true,
+      hint: 'Try again; whether an earlier attempt was carried out is not known.',
+      cause: this.cause,
+      ...(this.httpStatus === undefined ? {} : { httpStatus: this.httpStatus }),
+    });
+  }
+}
+
+/** The service answered with a code other than 200 (§7). */
+export class RejectedError extends UserInfoError {
+  readonly code = 'REJECTED';
+  /** `code` of the envelope. */
+  readonly resultCode: number;
+  /** `msg` of the envelope, as received: text from the network. */
+  readonly msg: string;
+  readonly #answer: Answer<Envelope>;
+
+  constructor(answer: Answer<Envelope>) {
+    const { code, msg } = answer.envelope;
+    super(`the service answered ${code} ${quoteName(msg)}`, {
+      hint: describeResultCode(code)?.hint ?? 'The code is not in the table: ask the operator.',
+    });
+    this.resultCode = code;
+    this.msg = msg;
+    this.#answer = answer;
+  }
+
+  /** The whole of what the service said. It does not show where the error is logged: a person's data may be in it. */
+  get answer(): Answer<Envelope> {
+    return this.#answer;
+  }
+}
+
+/** The caller's AbortSignal ended the call. */
+export class CancelledError extends UserInfoError {
+  readonly code = 'CANCELLED';
+
+  constructor(cause: unknown) {
+    super('cancelled', { cause });
+  }
+}

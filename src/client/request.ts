@@ -1,0 +1,171 @@
+import { type Endpoint, formContentType, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import { joinInfoNames } from '../protocol/info-names.js';
+import {
+  checkParameters,
+  checkSignatureLengths,
+  checkText,
+  collectParameters,
+  type Parameters,
+} from '../protocol/parameters.js';
+import { checkPassback } from '../protocol/passback.js';
+import { encodePairs } from '../protocol/percent-encoding.js';
+import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
+import { type Signers, signBoth } from '../signing/pair.js';
+import type { Param, SignableRequest } from '../signing/request.js';
+import type { Secret } from '../signing/secret.js';
+import type { WireRequest } from './transport.js';
+
+/** Who signs, and how. */
+export interface Credentials {
+  readonly tenantCode: string;
+  readonly channel: string;
+  readonly appKey: string;
+  readonly secret: Secret;
+  readonly signers: Signers;
+}
+
+/** What a read asks for (§4.1). */
+export interface ReadInput {
+  /** The authorization code issued to the user. */
+  readonly code: string;
+  /** The wanted pieces of information; none asks for all that the code authorizes. */
+  readonly infoNames?: readonly string[];
+  /** Sent only where it is given. */
+  readonly scope?: string;
+}
+
+/** What a passback writes, and to whom (§4.2): `unionId` takes priority over `primaryKey`. */
+export interface PassbackInput {
+  readonly unionId?: string | undefined;
+  /** The key of `userInfo` that identifies the user. */
+  readonly primaryKey?: string | undefined;
+  readonly userInfo: UserInfo;
+}
+
+/** A checked request before it is signed: everything that stays the same from one attempt to the next. */
+export interface PlainRequest {
+  readonly endpoint: Endpoint;
+  /** Of the operation alone: who asks is in the credentials. In the order of the spec's tables. */
+  readonly parameters: Parameters;
+}
+
+/** A request of §4.1. Throws an InvalidInputError. */
+export function readRequest({ code, infoNames = [], scope }: ReadInput): PlainRequest {
+  return plainRequest(readEndpoint, { code, scope, info_name: joinInfoNames(infoNames) });
+}
+
+/** A request of §4.2. Throws an InvalidInputError. */
+export function passbackRequest({ unionId, primaryKey, userInfo }: PassbackInput): PlainRequest {
+  const checked = checkPassback({ unionId, primaryKey }, () => toUserInfo(userInfo));
+  return plainRequest(passbackEndpoint, {
+    union_id: unionId || undefined,
+    primary_key: primaryKey || undefined,
+    user_info: formatUserInfo(checked.userInfo),
+  });
+}
+
+function plainRequest(endpoint: Endpoint, values: Record<string, string | undefined>): PlainRequest {
+  const sent = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { endpoint, parameters: collectParameters(sent) };
+}
+
+/** What makes each attempt another request (§5.4). */
+export interface Moment {
+  /** 8 to 20 characters. */
+  readonly random: string;
+  /** Unix time in seconds. */
+  readonly timestamp: number;
+}
+
+/** The request as a recipe sees it, `app_sign` in its place but still empty, `sign` not there yet. */
+export function signableRequest(
+  request: PlainRequest,
+  baseUrl: string,
+  caller: Omit<Credentials, 'secret' | 'signers'>,
+  moment: Moment,
+): SignableRequest {
+  const { endpoint, parameters } = request;
+  const params: Param[] = [];
+  for (const { name } of endpoint.parameters) {
+    const value = parameterValue(name, request, caller, moment);
+    if (value !== undefined) params.push([name, value]);
+  }
+  return {
+    method: endpoint.method,
+    url: baseUrl + endpoint.path,
+    params,
+    body: bodyOf(endpoint, parameters),
+    extra: {},
+  };
+}
+
+function parameterValue(
+  name: string,
+  { parameters }: PlainRequest,
+  { tenantCode, appKey, channel }: Omit<Credentials, 'secret' | 'signers'>,
+  { random, timestamp }: Moment,
+): string | undefined {
+  switch (name) {
+    case 'tenant_code':
+      return tenantCode;
+    case 'app_key':
+      return appKey;
+    case 'app_sign':
+      return '';
+    case 'channel':
+      return channel;
+    case 'random':
+      return random;
+    case 'timestamp':
+      return String(timestamp);
+    default:
+      return parameters.get(name);
+  }
+}
+
+/** Signs a request for one attempt (§5). Throws an InvalidInputError for a parameter that breaks a rule of §4 or §8. */
+export function signRequest(
+  request: PlainRequest,
+  baseUrl: string,
+  credentials: Credentials,
+  moment: Moment,
+): WireRequest {
+  const { endpoint } = request;
+  const { signers, secret, tenantCode, appKey, channel } = credentials;
+  const signable = signableRequest(request, baseUrl, credentials, moment);
+  const signatures = signBoth(signers, signable, secret);
+  const parameters = new Map(signable.params)
+    .set('app_sign', signatures.app_sign.digest)
+    .set('sign', signatures.sign.digest);
+  // Those of the operation were checked when they were gathered.
+  checkText('tenant_code', tenantCode);
+  checkText('app_key', appKey);
+  checkText('channel', channel);
+  checkText('random', moment.random);
+  checkParameters(endpoint, parameters);
+  checkSignatureLengths(parameters, {
+    app_sign: signers.app_sign.digestLength,
+    sign: signers.sign.digestLength,
+  });
+  return {
+    method: endpoint.method,
+    url: new URL(`${signable.url}?${encodePairs(pairsIn(endpoint, 'query', parameters))}`),
+    contentType: signable.body === null ? null : formContentType,
+    body: signable.body,
+  };
+}
+
+function bodyOf(endpoint: Endpoint, values: Parameters): string | null {
+  if (!endpoint.parameters.some((parameter) => parameter.in === 'form')) return null;
+  return encodePairs(pairsIn(endpoint, 'form', values));
+}
+
+/** The values that are sent in one place, in the order of the endpoint's table. */
+function pairsIn(endpoint: Endpoint, place: 'query' | 'form', values: Parameters): Param[] {
+  const pairs: Param[] = [];
+  for (const { name, in: where } of endpoint.parameters) {
+    const value = where === place ? values.get(name) : undefined;
+    if (value !== undefined) pairs.push([name, value]);
+  }
+  return pairs;
+}

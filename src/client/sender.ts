@@ -1,0 +1,168 @@
+import type { Dispatcher } from 'undici';
+import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
+import { toSigners } from '../signing/pair.js';
+import { defaultRecipes } from '../signing/presets.js';
+import { Secret } from '../signing/secret.js';
+import { AnswerCollector, type AnswerListener } from './answer-collector.js';
+import { openConnections } from './connections.js';
+import { NoAnswerError } from './errors.js';
+import { type ClientHooks, type RequestEvent, showAnswer, showParameters } from './events.js';
+import { toNoAnswerError } from './failures.js';
+import type { UserInfoClientOptions } from './options.js';
+import type { HttpProxy } from './proxy.js';
+import { randomString } from './random.js';
+import { type Credentials, type PlainRequest, signRequest } from './request.js';
+import type { AttemptOutcome } from './retry.js';
+import { parseRetryAfter } from './retry-after.js';
+import { takeAnswer } from './take-answer.js';
+import { dispatchOptions, type WireAnswer, type WireRequest } from './transport.js';
+
+/** What one attempt came to. */
+export interface AttemptResult {
+  readonly outcome: AttemptOutcome;
+  /** How long the service asks to wait before the next one, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Who signs and sends requests for one app of one deployment: one attempt at a time, many at once. */
+export class Sender {
+  readonly baseUrl: string;
+  /** Of the base URL, with its port, for messages. */
+  readonly host: string;
+  readonly proxy: HttpProxy | null;
+  readonly dispatcher: Dispatcher;
+  readonly hooks: ClientHooks;
+  readonly #credentials: Credentials;
+  readonly #random: () => string;
+  readonly #now: () => number;
+  readonly #drop: () => Promise<void>;
+
+  /**
+   * `connections` is how many may be open at once: as many as are needed unless given. Throws an InvalidInputError
+   * for a base URL, a proxy or a certificate that is none, and for plain http to another machine that `allowHttp`
+   * does not allow; a RecipeError for a recipe that says nothing sensible.
+   */
+  constructor({ appSecret, ...options }: UserInfoClientOptions, connections?: number) {
+    const { dispatcher, connectTimeoutMs = 5_000, extraCa, proxy } = options;
+    this.baseUrl = parseBaseUrl(options.baseUrl);
+    refusePlainHttp(this.baseUrl, options.allowHttp === true);
+    this.host = new URL(this.baseUrl).host;
+    this.#credentials = {
+      tenantCode: options.tenantCode,
+      channel: options.channel,
+      appKey: options.appKey,
+      secret: appSecret instanceof Secret ? appSecret : new Secret(appSecret),
+      signers: toSigners(options.signing ?? defaultRecipes),
+    };
+    this.hooks = options;
+    this.#random = options.random ?? randomString;
+    this.#now = options.now ?? Date.now;
+    const own =
+      dispatcher ?? openConnections({ baseUrl: this.baseUrl, connectTimeoutMs, extraCa, proxy, connections });
+    this.dispatcher = 'drop' in own ? own.dispatcher : own;
+    this.proxy = 'drop' in own ? own.proxy : null;
+    this.#drop = 'drop' in own ? own.drop : async () => {};
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return this.#now();
+  }
+
+  /** Signs a request for one attempt. Throws an InvalidInputError for one that breaks a rule of §4 or §8. */
+  sign(request: PlainRequest): WireRequest {
+    const moment = { random: this.#random(), timestamp: Math.floor(this.#now() / 1000) };
+    return signRequest(request, this.baseUrl, this.#credentials, moment);
+  }
+
+  /**
+   * Signs a request and sends it, once; `attempt` counts from 1. `done` is called once, at the end. Throws as `sign`
+   * does, before anything is sent.
+   */
+  send(request: PlainRequest, attempt: number, done: (result: AttemptResult) => void): Attempt {
+    return new Attempt(this, request, attempt, done);
+  }
+
+  /** Closes its own connections, with what is under way on them. */
+  drop(): Promise<void> {
+    return this.#drop();
+  }
+}
+
+/** One request on its way. */
+export class Attempt implements AnswerListener {
+  readonly #sender: Sender;
+  readonly #wire: WireRequest;
+  readonly #request: PlainRequest;
+  readonly #attempt: number;
+  readonly #done: (result: AttemptResult) => void;
+  readonly #sentAt: number;
+  readonly #collector: AnswerCollector;
+  /** Whether it may have arrived. */
+  hasStarted = false;
+
+  constructor(sender: Sender, request: PlainRequest, attempt: number, done: (result: AttemptResult) => void) {
+    this.#sender = sender;
+    this.#request = request;
+    this.#attempt = attempt;
+    this.#done = done;
+    this.#sentAt = sender.now();
+    this.#wire = sender.sign(request);
+    sender.hooks.onRequest?.(this.#describe());
+    this.#collector = new AnswerCollector(this);
+    sender.dispatcher.dispatch(dispatchOptions(this.#wire), this.#collector);
+  }
+
+  /** Gives it up, because it took longer than `limitMs`. */
+  timeOut(limitMs: number): void {
+    this.#collector.abort(timedOut(this.#sender.host, limitMs, this.hasStarted));
+  }
+
+  started(): void {
+    this.hasStarted = true;
+  }
+
+  answered(answer: WireAnswer): void {
+    const { hooks, host } = this.#sender;
+    const outcome = takeAnswer(answer, host);
+    hooks.onResponse?.({
+      ...this.#describe(),
+      ...showAnswer(answer, outcome),
+      durationMs: this.#durationMs(),
+    });
+    const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
+    this.#done({ outcome, retryAfterMs });
+  }
+
+  failed(error: unknown): void {
+    const { hooks, host, proxy } = this.#sender;
+    const isOurs = error instanceof NoAnswerError;
+    const outcome = isOurs ? error : toNoAnswerError(error, { host, proxy, started: this.hasStarted });
+    const { reason, received, message } = outcome;
+    if (!isOurs) {
+      hooks.onNoAnswer?.({ ...this.#describe(), reason, received, message, durationMs: this.#durationMs() });
+    }
+    this.#done({ outcome, retryAfterMs: undefined });
+  }
+
+  #describe(): RequestEvent {
+    const { operation, method, path } = this.#request.endpoint;
+    const url = this.#sender.baseUrl + path;
+    return { operation, method, url, attempt: this.#attempt, parameters: showParameters(this.#wire) };
+  }
+
+  #durationMs(): number {
+    return this.#sender.now() - this.#sentAt;
+  }
+}
+
+/** What a call ends with that took too long; `received` says whether the service may have acted on it. */
+export function timedOut(host: string, limitMs: number, received: boolean): NoAnswerError {
+  return new NoAnswerError(`${host} did not answer within ${limitMs} ms`, {
+    reason: 'timeout',
+    received,
+    hint: received
+      ? 'Give it more time, or check that the base URL is right and the service is up.'
+      : 'The request was not sent: check the base URL, the network, and that the service is up.',
+  });
+}

@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import envPaths from 'env-paths';
+import type { EnvironmentVariables } from './run-command.js';
+
+const paths = envPaths('userinfo', { suffix: '' });
+
+/** Where the profile file is: USERINFO_CONFIG_DIR, else where the system keeps settings (XDG_CONFIG_HOME counts). */
+export function configFolder(env: EnvironmentVariables): string {
+  return env.USERINFO_CONFIG_DIR ? resolve(env.USERINFO_CONFIG_DIR) : paths.config;
+}
+
+/** The profile file, in that folder. */
+export const profileFileName = 'profiles.json';
+
+/** Where the service's database is by default: where the system keeps data (XDG_DATA_HOME counts). */
+export function dataFolder(): string {
+  return paths.data;
+}

@@ -1,0 +1,65 @@
+import { sameDeployment } from '../protocol/base-url.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { describeOrigin, type GivenValues, type Setting } from './given-values.js';
+import type { Environment, Profile } from './profile.js';
+
+/** What a request is about to meet, and what its sender should be told about it. */
+export interface GuardedEnvironment {
+  readonly environment: Setting<Environment>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Tells test from production. Nothing turns a production profile into a test one: a flag that says so is refused
+ * with an InvalidInputError, a variable is warned about. The other way round both are obeyed. A base URL that a
+ * production profile holds makes it production, unless a test profile was chosen by name or holds it too: then it is
+ * warned about.
+ */
+export function decideEnvironment(
+  given: GivenValues,
+  profile: Profile | null,
+  baseUrl: Setting<string>,
+  profiles: Iterable<Profile>,
+): GuardedEnvironment {
+  if (profile?.environment === 'production') return productionProfile(given.environment, profile);
+  const environment = given.environment ?? fallback(profile);
+  if (environment.value === 'production') return { environment, warnings: [] };
+
+  const production = findProduction(baseUrl.value, profiles);
+  if (production === null) return { environment, warnings: [] };
+  const shared = `the base URL (${describeOrigin(baseUrl.origin)}) is that of the production profile "${production.name}"`;
+  if (profile !== null && (given.profile !== null || baseUrl.origin.kind === 'profile')) {
+    return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
+  }
+  return {
+    environment: { value: 'production', origin: { kind: 'profile', name: production.name } },
+    warnings: [`${shared}: taken as production`],
+  };
+}
+
+function productionProfile(given: Setting<Environment> | null, profile: Profile): GuardedEnvironment {
+  const environment = {
+    value: profile.environment,
+    origin: { kind: 'profile', name: profile.name },
+  } as const;
+  if (given?.value !== 'test') return { environment, warnings: [] };
+  const problem = `profile "${profile.name}" is production`;
+  if (given.origin.kind === 'flag') {
+    throw new InvalidInputError(`${problem}: ${given.origin.name} cannot make it test`, {
+      hint: 'Choose a test profile with -p; "userinfo profile list" shows which those are.',
+    });
+  }
+  return { environment, warnings: [`${problem}, whatever ${describeOrigin(given.origin)} says`] };
+}
+
+function fallback(profile: Profile | null): Setting<Environment> {
+  if (profile === null) return { value: 'test', origin: { kind: 'default' } };
+  return { value: profile.environment, origin: { kind: 'profile', name: profile.name } };
+}
+
+function findProduction(baseUrl: string, profiles: Iterable<Profile>): Profile | null {
+  for (const profile of profiles) {
+    if (profile.environment === 'production' && sameDeployment(profile.base_url, baseUrl)) return profile;
+  }
+  return null;
+}

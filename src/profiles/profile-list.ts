@@ -1,0 +1,85 @@
+import { quoteName } from '../protocol/text.js';
+import { ProfileError } from './errors.js';
+import { nearestName } from './nearest-name.js';
+import { checkProfile } from './parse-profile.js';
+import { checkProfileName, type Profile, type ProfilePatch } from './profile.js';
+
+/** All that the profile file holds, as it was at one moment. */
+export interface ProfileList {
+  /** The name of the profile that is used where none is chosen. */
+  readonly active: string | null;
+  /** By name, in the order of the file. */
+  readonly profiles: ReadonlyMap<string, Profile>;
+}
+
+export const noProfiles: ProfileList = { active: null, profiles: new Map() };
+
+/** Throws a ProfileError that tells the nearest name there is; `askedBy` says who named it, such as a variable. */
+export function findProfile(list: ProfileList, name: string, askedBy?: string): Profile {
+  const profile = list.profiles.get(name);
+  if (profile !== undefined) return profile;
+  const nearest = nearestName(name, list.profiles.keys());
+  const asked = askedBy === undefined ? '' : `, which ${askedBy} names`;
+  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, { hint: whatToDo(list, nearest) });
+}
+
+function whatToDo(list: ProfileList, nearest: string | null): string {
+  if (list.profiles.size === 0) return 'There are no profiles yet: add one with "userinfo profile add".';
+  return nearest === null
+    ? '"userinfo profile list" shows those there are.'
+    : `Did you mean ${quoteName(nearest)}? "userinfo profile list" shows them all.`;
+}
+
+/**
+ * The first profile of all becomes the active one. Throws a ProfileError for a name that is bad or taken, an
+ * InvalidInputError for a field that breaks its rule.
+ */
+export function addProfile(list: ProfileList, profile: Profile): ProfileList {
+  checkNewName(list, profile.name);
+  const active = list.profiles.size === 0 ? profile.name : list.active;
+  return { active, profiles: new Map(list.profiles).set(profile.name, checkProfile(profile)) };
+}
+
+/** Throws a ProfileError for an unknown name. */
+export function activateProfile(list: ProfileList, name: string): ProfileList {
+  return { ...list, active: findProfile(list, name).name };
+}
+
+/** Throws a ProfileError for an unknown name, an InvalidInputError for a field that breaks its rule. */
+export function updateProfile(list: ProfileList, name: string, patch: ProfilePatch): ProfileList {
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
+  const fields = Object.entries({ ...findProfile(list, name), ...Object.fromEntries(changes) });
+  const left = fields.filter(([, value]) => value !== null);
+  const profile = checkProfile(Object.fromEntries(left) as unknown as Profile);
+  return { ...list, profiles: new Map(list.profiles).set(name, profile) };
+}
+
+/** Keeps its place, and that it is active. Throws a ProfileError for an unknown, a bad or a taken name. */
+export function renameProfile(list: ProfileList, from: string, to: string): ProfileList {
+  findProfile(list, from);
+  if (from === to) return list;
+  checkNewName(list, to);
+  const entries = [...list.profiles].map(([name, profile]): [string, Profile] =>
+    name === from ? [to, { ...profile, name: to }] : [name, profile],
+  );
+  return { active: list.active === from ? to : list.active, profiles: new Map(entries) };
+}
+
+/**
+ * Removing the active profile leaves none active: what comes next in the file may be production.
+ * Throws a ProfileError for an unknown name.
+ */
+export function removeProfile(list: ProfileList, name: string): ProfileList {
+  findProfile(list, name);
+  const profiles = new Map(list.profiles);
+  profiles.delete(name);
+  return { active: list.active === name ? null : list.active, profiles };
+}
+
+function checkNewName(list: ProfileList, name: string): void {
+  checkProfileName(name);
+  if (!list.profiles.has(name)) return;
+  throw new ProfileError(`there is a profile ${quoteName(name)} already`, {
+    hint: 'Take another name, or change that one with "userinfo profile set".',
+  });
+}

@@ -1,0 +1,120 @@
+import { chmodSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { profileFileName } from './config-folder.js';
+import { ProfileFileError } from './errors.js';
+import { type LockHost, withFileLock } from './file-lock.js';
+import type { Profile, ProfilePatch } from './profile.js';
+import { readProfileFile } from './profile-file.js';
+import {
+  activateProfile,
+  addProfile,
+  findProfile,
+  type ProfileList,
+  removeProfile,
+  renameProfile,
+  updateProfile,
+} from './profile-list.js';
+import { describeSystemError, isSystemError } from './system-error.js';
+
+/**
+ * The profiles, kept in one file of mode 0600. Reading makes nothing and takes no lock; each writing method reads
+ * the file anew under a lock, changes it, puts it in place as a whole, and returns what is in it then. All methods
+ * throw a ProfileFileError where the file cannot be read, understood or written; it then stays as it was.
+ */
+export class ProfileStore {
+  /** The profile file; it need not exist. */
+  readonly path: string;
+  readonly #folder: string;
+  readonly #host: LockHost;
+
+  /** `folder` need not exist: the first write makes it, mode 0700. */
+  constructor(folder: string, host: LockHost) {
+    this.#folder = resolve(folder);
+    this.path = join(this.#folder, profileFileName);
+    this.#host = host;
+  }
+
+  /** Everything in the file, read once. */
+  load(): Promise<ProfileList> {
+    return readProfileFile(this.path);
+  }
+
+  async list(): Promise<Profile[]> {
+    return [...(await this.load()).profiles.values()];
+  }
+
+  /** Throws a ProfileError for an unknown name. */
+  async get(name: string): Promise<Profile> {
+    return findProfile(await this.load(), name);
+  }
+
+  async activeName(): Promise<string | null> {
+    return (await this.load()).active;
+  }
+
+  /**
+   * The first profile of all becomes the active one. Throws a ProfileError for a name that is bad or taken, an
+   * InvalidInputError for a field that breaks its rule.
+   */
+  add(profile: Profile): Promise<ProfileList> {
+    return this.#change((list) => addProfile(list, profile));
+  }
+
+  /** Makes it the active one. Throws a ProfileError for an unknown name. */
+  use(name: string): Promise<ProfileList> {
+    return this.#change((list) => activateProfile(list, name));
+  }
+
+  /** Throws a ProfileError for an unknown name, an InvalidInputError for a field that breaks its rule. */
+  update(name: string, patch: ProfilePatch): Promise<ProfileList> {
+    return this.#change((list) => updateProfile(list, name, patch));
+  }
+
+  /** Throws a ProfileError for an unknown name, or a new one that is bad or taken. */
+  rename(from: string, to: string): Promise<ProfileList> {
+    return this.#change((list) => renameProfile(list, from, to));
+  }
+
+  /** Removing the active profile leaves none active. Throws a ProfileError for an unknown name. */
+  remove(name: string): Promise<ProfileList> {
+    return this.#change((list) => removeProfile(list, name));
+  }
+
+  async #change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
+    // conf is slow to load: only what writes pays for it, and before the lock is taken.
+    const { writeProfileFile } = await import('./write-profile-file.js');
+    try {
+      prepareFolder(this.#folder);
+      const file = followLinks(this.path);
+      return await withFileLock(`${file}.lock`, this.#host, async (lock) => {
+        const list = change(await readProfileFile(file, { beforeWriting: true }));
+        writeProfileFile(file, list, lock);
+        return list;
+      });
+    } catch (cause) {
+      if (!isSystemError(cause)) throw cause;
+      throw new ProfileFileError(`${this.path}: cannot be written: ${describeSystemError(cause)}`, {
+        hint: 'USERINFO_CONFIG_DIR can name another folder for it.',
+        cause,
+      });
+    }
+  }
+}
+
+/** Makes the folder, or closes it to others where nothing but our file is in it. Any other is its owner's affair. */
+function prepareFolder(folder: string): void {
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) return;
+  const isOpen = (statSync(folder).mode & 0o077) !== 0;
+  if (!isOpen || !readdirSync(folder).every((name) => name.startsWith(profileFileName))) return;
+  try {
+    chmodSync(folder, 0o700);
+  } catch (error) {
+    // Another user's folder, or a file system without modes.
+    if (!isSystemError(error, 'EPERM')) throw error;
+  }
+}
+
+/** The file itself, where `path` is a symbolic link, say into a folder of dot files: the link is to stay. */
+function followLinks(path: string): string {
+  return statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path;
+}

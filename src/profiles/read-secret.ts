@@ -1,0 +1,55 @@
+import { Secret } from '../signing/secret.js';
+import { describeFailure, outputText } from './command-output.js';
+import { CredentialError } from './errors.js';
+import type { CommandOutcome, EnvironmentVariables, RunCommand } from './run-command.js';
+import type { SecretSource } from './secret-source.js';
+
+/** What a secret may be read from. */
+export interface SecretReaders {
+  readonly env: EnvironmentVariables;
+  readonly run: RunCommand;
+}
+
+/** A password manager may ask for a finger or a password first. */
+const limits = { timeoutMs: 30_000, maxOutputBytes: 65_536 };
+
+/**
+ * Fetches the secret, exactly as it is there; of a command's output, without the line break at its end.
+ * Throws a CredentialError, which never shows what the command printed.
+ */
+export async function readSecret(source: SecretSource, { env, run }: SecretReaders): Promise<Secret> {
+  switch (source.kind) {
+    case 'file':
+      return source.value;
+    case 'environment':
+      return readVariable(source.name, env[source.name]);
+    case 'command':
+      return readOutput(await run(source.command, limits));
+    case 'keychain': {
+      const { Keychain } = await import('./keychain.js');
+      return new Keychain(source.keychain, run).read(source.account);
+    }
+  }
+}
+
+function readVariable(name: string, value: string | undefined): Secret {
+  if (value) return new Secret(value);
+  const fault = value === undefined ? 'is not set' : 'is empty';
+  throw new CredentialError(`the environment variable ${name}, which should hold the app secret, ${fault}`, {
+    hint: `Set ${name}, or say where the secret is with "userinfo profile set".`,
+  });
+}
+
+function readOutput(outcome: CommandOutcome): Secret {
+  if (outcome.kind !== 'exited' || outcome.status !== 0) throw failed(describeFailure(outcome, limits));
+  const text = outputText(outcome.output);
+  if (text === null) throw failed('printed something that is not UTF-8 text');
+  if (text === '') throw failed('printed nothing');
+  return new Secret(text);
+}
+
+function failed(what: string): CredentialError {
+  return new CredentialError(`the command that should print the app secret ${what}`, {
+    hint: 'Run it by itself to see what is wrong, or give another with "userinfo profile set".',
+  });
+}

@@ -1,0 +1,212 @@
+import type { Secret } from '../signing/secret.js';
+import { copyWarnings } from './copy-warnings.js';
+import { CredentialError, ProfileFileError } from './errors.js';
+import {
+  describeOrigin,
+  type GivenValues,
+  type Origin,
+  readGivenValues,
+  type Setting,
+  type SettingFlags,
+  secretVariable,
+  settingNames,
+} from './given-values.js';
+import { decideEnvironment } from './production-guard.js';
+import type { Environment, Profile } from './profile.js';
+import { findProfile, noProfiles, type ProfileList } from './profile-list.js';
+import { readSecret, type SecretReaders } from './read-secret.js';
+import type { SecretSource } from './secret-source.js';
+import type { SigningSource } from './signing-source.js';
+
+/** All that a request needs beside its own content, and where each value comes from. */
+export interface Settings {
+  /** The profile in play; `null` where flags and environment variables say everything. */
+  readonly profile: string | null;
+  /** `production` calls for the guard: say so, and ask before writing. */
+  readonly environment: Setting<Environment>;
+  readonly base_url: Setting<string>;
+  readonly tenant_code: Setting<string>;
+  readonly channel: Setting<string>;
+  readonly app_key: Setting<string>;
+  readonly secret: SecretSetting;
+  /** `null`: the default recipes. */
+  readonly signing: SigningSource | null;
+  readonly key_prefix: string | null;
+  /** PEM file of authorities to trust beside Node's. */
+  readonly ca_file: Setting<string> | null;
+  /** Leave to send by plain http to another machine. */
+  readonly allow_http: boolean;
+  /** To be shown before anything is sent, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+export interface SecretSetting {
+  readonly source: SecretSource;
+  readonly origin: Origin;
+  /** Fetches it, once however often it is called: a command may ask the user. Throws a CredentialError. */
+  read(): Promise<Secret>;
+}
+
+export interface SettingSources extends SecretReaders {
+  readonly flags: SettingFlags;
+  readonly store: { load(): Promise<ProfileList> };
+}
+
+const required = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
+type RequiredField = (typeof required)[number];
+
+/**
+ * A flag beats the environment, which beats the profile: the one chosen by -p or USERINFO_PROFILE, else the active
+ * one where something is still missing. Throws an InvalidInputError for a flag or variable that breaks its rule, a
+ * ProfileError for an unknown profile, a ProfileFileError for a damaged file that is needed, and a CredentialError
+ * that lists everything that is missing.
+ */
+export async function resolveSettings(sources: SettingSources): Promise<Settings> {
+  const { flags, env, run, store } = sources;
+  const given = readGivenValues(flags, env);
+  const hasSecret = Boolean(env[secretVariable]);
+  const { list, profile, warnings } = await chooseProfile(given, hasSecret, store);
+
+  const find = (field: RequiredField): Setting<string> | null =>
+    given[field] ?? (profile && { value: profile[field], origin: { kind: 'profile', name: profile.name } });
+  const base_url = find('base_url');
+  const tenant_code = find('tenant_code');
+  const channel = find('channel');
+  const app_key = find('app_key');
+  const secret = findSecret(hasSecret, profile);
+  if (!base_url || !tenant_code || !channel || !app_key || !secret) {
+    throw missingValues(
+      required.filter((field) => find(field) === null),
+      secret === null,
+      list,
+    );
+  }
+
+  const guarded = decideEnvironment(given, profile, base_url, list.profiles.values());
+  return {
+    profile: profile?.name ?? null,
+    environment: guarded.environment,
+    base_url,
+    tenant_code,
+    channel,
+    app_key,
+    secret: { ...secret, read: once(() => readSecret(secret.source, { env, run })) },
+    signing: profile?.signing ?? null,
+    key_prefix: profile?.key_prefix ?? null,
+    ca_file: given.ca_file ?? findCaFile(profile),
+    // The profile's leave is for its own base URL, not for one that a flag or a variable puts in its place.
+    allow_http:
+      flags.allowHttp === true || (profile?.allow_http === true && base_url.origin.kind === 'profile'),
+    warnings: [
+      ...warnings,
+      ...guarded.warnings,
+      ...spaceWarnings('tenant_code', tenant_code),
+      ...spaceWarnings('channel', channel),
+      ...spaceWarnings('app_key', app_key),
+    ],
+  };
+}
+
+/** What signing needs without sending. */
+export interface SigningSettings {
+  /** The profile in play; `null` where there is none. */
+  readonly profile: string | null;
+  /** `null`: the default recipes. */
+  readonly signing: SigningSource | null;
+  /** Throws a CredentialError where there is none. */
+  secret(): SecretSetting;
+}
+
+/**
+ * How requests are signed, for what sends nothing: the profile in play is that of `resolveSettings`. Throws as that
+ * does, but for what is missing.
+ */
+export async function resolveSigning({ flags, env, run, store }: SettingSources): Promise<SigningSettings> {
+  const given = readGivenValues(flags, env);
+  const hasSecret = Boolean(env[secretVariable]);
+  const { list, profile } = await chooseProfile(given, hasSecret, store);
+  const secret = findSecret(hasSecret, profile);
+  return {
+    profile: profile?.name ?? null,
+    signing: profile?.signing ?? null,
+    secret: once(() => {
+      if (secret === null) throw missingValues([], true, list);
+      return { ...secret, read: once(() => readSecret(secret.source, { env, run })) };
+    }),
+  };
+}
+
+interface ChosenProfile {
+  readonly list: ProfileList;
+  readonly profile: Profile | null;
+  readonly warnings: readonly string[];
+}
+
+async function chooseProfile(
+  given: GivenValues,
+  hasSecret: boolean,
+  store: SettingSources['store'],
+): Promise<ChosenProfile> {
+  const isComplete = hasSecret && required.every((field) => given[field] !== null);
+  if (given.profile === null && isComplete) return withoutProfile(store);
+  const list = await store.load();
+  if (given.profile !== null) {
+    const { value, origin } = given.profile;
+    const askedBy = origin.kind === 'environment' ? origin.name : undefined;
+    return { list, profile: findProfile(list, value, askedBy), warnings: [] };
+  }
+  return { list, profile: list.active === null ? null : findProfile(list, list.active), warnings: [] };
+}
+
+/** No profile is needed: the file is read for the guard alone, and may be damaged. */
+async function withoutProfile(store: SettingSources['store']): Promise<ChosenProfile> {
+  try {
+    return { list: await store.load(), profile: null, warnings: [] };
+  } catch (error) {
+    if (!(error instanceof ProfileFileError)) throw error;
+    const warning = `whether the base URL is that of a production profile is not known: ${error.message}`;
+    return { list: noProfiles, profile: null, warnings: [warning] };
+  }
+}
+
+function findSecret(hasVariable: boolean, profile: Profile | null): Omit<SecretSetting, 'read'> | null {
+  if (hasVariable) {
+    const origin = { kind: 'environment', name: secretVariable } as const;
+    return { source: origin, origin };
+  }
+  return profile && { source: profile.secret, origin: { kind: 'profile', name: profile.name } };
+}
+
+function findCaFile(profile: Profile | null): Setting<string> | null {
+  if (profile?.ca_file === undefined) return null;
+  return { value: profile.ca_file, origin: { kind: 'profile', name: profile.name } };
+}
+
+function missingValues(
+  fields: readonly RequiredField[],
+  needsSecret: boolean,
+  list: ProfileList,
+): CredentialError {
+  const missing = fields.map((field) => {
+    const { words, flag, variable } = settingNames[field];
+    return `${words} (${flag} or ${variable})`;
+  });
+  if (needsSecret) missing.push(`app secret (${secretVariable})`);
+  const hint =
+    list.profiles.size === 0
+      ? 'Keep them in a profile: "userinfo profile add" asks for each.'
+      : 'No profile is active: choose one with -p, or for good with "userinfo profile use".';
+  return new CredentialError(`missing: ${missing.join(', ')}`, { hint });
+}
+
+function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {
+  return copyWarnings(`the ${settingNames[field].words} (${describeOrigin(origin)})`, value);
+}
+
+function once<T>(produce: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: produce() };
+    return made.value;
+  };
+}

@@ -1,0 +1,83 @@
+import { isAbsolute } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { formatRecipe } from '../signing/format-recipe.js';
+import { fields, type Parse, parseText } from '../signing/parse-json.js';
+import { parseRecipe } from '../signing/parse-recipe.js';
+import { presets } from '../signing/presets.js';
+import type { Recipe } from '../signing/recipe.js';
+import { RecipeError } from '../signing/recipe-error.js';
+import type { JsonObject } from './json-fields.js';
+
+/** A JavaScript module that signs as no recipe can say; its path is relative to the folder of the profile file. */
+export interface ModuleSource {
+  readonly module: string;
+}
+
+/** How one signature is made. */
+export type SignerSource = Recipe | ModuleSource;
+
+/** How a profile signs: each signature by a recipe or a module, or both by one module. */
+export type SigningSource = SignerSources | ModuleSource;
+
+export interface SignerSources {
+  readonly app_sign: SignerSource;
+  readonly sign: SignerSource;
+}
+
+const parseModule: Parse<ModuleSource> = (json, field) =>
+  fields<ModuleSource>({ module: parseModulePath })(json, field);
+
+const parseSignerSource: Parse<SignerSource> = (json, field) =>
+  (isModuleJson(json) ? parseModule : parseRecipe)(json, field);
+
+const parseSources = fields<SignerSources>({ app_sign: parseSignerSource, sign: parseSignerSource });
+
+/**
+ * Takes foreign JSON as the way a profile signs.
+ *
+ * @throws RecipeError that names the first field, token or step that is wrong
+ */
+export function parseSigningSource(json: unknown, field = ''): SigningSource {
+  return isModuleJson(json) ? parseModule(json, field) : parseSources(json, field);
+}
+
+/** Only a file of the user's own: never a package or a URL, which would bring code from elsewhere. */
+function parseModulePath(value: unknown, field: string): string {
+  const path = parseText(value, field);
+  if (/^\.\.?[/\\]/.test(path) || isAbsolute(path)) return path;
+  throw new RecipeError(
+    field,
+    'is not the path of a file',
+    'Begin it with ./ or ../ (from the folder of the profile file) or with /; packages and URLs are not loaded.',
+  );
+}
+
+/** As the profile file holds it: recipes in their short form. */
+export function formatSigningSource(source: SigningSource): JsonObject {
+  if (isModule(source)) return { ...source };
+  return { app_sign: formatSignerSource(source.app_sign), sign: formatSignerSource(source.sign) };
+}
+
+function formatSignerSource(source: SignerSource): object {
+  return isModule(source) ? source : formatRecipe(source);
+}
+
+/** In words, for a person. */
+export function describeSigningSource(source: SigningSource): string {
+  if (isModule(source)) return describeSigner(source);
+  return `app_sign by ${describeSigner(source.app_sign)}, sign by ${describeSigner(source.sign)}`;
+}
+
+function describeSigner(source: SignerSource): string {
+  if (isModule(source)) return `the module ${source.module}`;
+  const preset = presets.find(({ recipe }) => isDeepStrictEqual(recipe, source));
+  return preset === undefined ? 'a recipe of its own' : `the preset ${preset.name}`;
+}
+
+export function isModule(source: SigningSource | SignerSource): source is ModuleSource {
+  return 'module' in source;
+}
+
+function isModuleJson(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && 'module' in json;
+}

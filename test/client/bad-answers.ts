@@ -1,0 +1,179 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import {
+  answerOf,
+  changedAndClosed,
+  dripping,
+  endless,
+  type Fault,
+  instead,
+  insteadAndClosed,
+  toBytes,
+} from '../support/fault-proxy.js';
+
+export const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
+
+const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+function chunked(text: string): string {
+  return `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+}
+
+const after = (bytes: number) =>
+  (async ({ client, forward }) => {
+    const answer = toBytes(await forward());
+    client.write(answer.subarray(0, bytes), () => setTimeout(() => client.resetAndDestroy(), 10));
+  }) satisfies Fault;
+
+const half = changedAndClosed(({ head, body }) => head + body.toString().slice(0, 20));
+const body = (text: string | Buffer, ...headers: string[]) => instead(answerOf(text, headers));
+const status = (line: string, ...headers: string[]) => instead(answerOf('', headers, line));
+const redirect = (code: number) => status(`${code} Moved`, 'Location: https://other.example/x?sign=abc');
+const encoded = (name: string, bytes: Buffer) => body(bytes, `Content-Encoding: ${name}`);
+const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
+const raw = (text: string) => insteadAndClosed(Buffer.from(text, 'latin1'));
+const envelope = (members: string) => body(`{${members}}`);
+
+type NamedFault = readonly [name: string, fault: Fault];
+
+/** What a service, or what stands before it, may do to a request, by the reason that the client should give. */
+export const faults: Readonly<Record<'reset' | 'timeout' | 'not-envelope' | 'any', readonly NamedFault[]>> = {
+  reset: [
+    ['a reset before the request was passed on', ({ client }) => client.resetAndDestroy()],
+    ['a reset once the service has acted', after(0)],
+    ['a reset in the status line', after(8)],
+    ['a reset in the headers', after(60)],
+    ['a reset in the body', after(-5)],
+    ['a close before the request was passed on', ({ client }) => client.end()],
+    ['a close once the service has acted', changedAndClosed(() => '')],
+    ['headers cut off', changedAndClosed(({ head }) => head.slice(0, 40))],
+    ['a body cut off', half],
+    ['a chunked body cut off', raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n${ok}`)],
+    ['a chunked body without its last chunk', raw(chunked(ok).slice(0, -5))],
+  ],
+  timeout: [
+    ['silence', () => {}],
+    ['silence once the service has acted', async ({ forward }) => forward()],
+    ['one byte at a time', dripping(1, 40)],
+    ['headers, then silence', instead('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n')],
+    ['half a header, then silence', instead('HTTP/1.1 200 OK\r\nContent-')],
+    ['a status line without end', endless('HTTP/1.1 200 ', 'a'.repeat(65_536))],
+    ['a chunked body that stops', instead('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"c')],
+  ],
+  'not-envelope': [
+    ['gzip', encoded('gzip', gzipSync(ok))],
+    ['a gzip bomb', encoded('gzip', bomb)],
+    ['gzip in gzip', encoded('gzip, gzip', gzipSync(bomb))],
+    ['deflate', encoded('deflate', deflateSync(ok))],
+    ['brotli', encoded('br', brotliCompressSync(ok))],
+    ['an encoding that nobody knows', encoded('x-\u00e9', Buffer.from(ok))],
+    ['an encoding that is not so', encoded('gzip', Buffer.from(ok))],
+    ['gzip that does not say so', body(gzipSync(ok))],
+    ...[300, 301, 302, 303, 305, 307, 308].map((code) => [`redirect ${code}`, redirect(code)] as const),
+    ['204', instead('HTTP/1.1 204 No Content\r\n\r\n')],
+    ['304', instead('HTTP/1.1 304 Not Modified\r\n\r\n')],
+    ['an HTML 502', instead(answerOf('<title>Bad Gateway</title>', ['Content-Type: text/html'], '502 Bad'))],
+    ['a captive portal', body('<!doctype html><title>Log in</title>', 'Content-Type: application/json')],
+    ['no body', body('')],
+    ['blanks', body(' \r\n\t')],
+    ['half an envelope that is whole to HTTP', body(ok.slice(0, 30))],
+    ['two envelopes', body(ok + ok)],
+    ['an envelope and more', body(`${ok}\n<!-- served by b -->`)],
+    ['NDJSON', body(`${ok}\n${ok}\n`)],
+    ['JSONP', body(`callback(${ok})`)],
+    ['an anti-hijacking prefix', body(`)]}',\n${ok}`)],
+    ['XML', body('<code>200</code>')],
+    ['a form', body('code=200&msg=ok&data=')],
+    ...['[]', 'null', 'true', '200', '"ok"', `[${ok}]`].map((json) => [`JSON ${json}`, body(json)] as const),
+    ['NaN', envelope('"code":NaN,"msg":"ok","data":{}')],
+    ['Infinity', envelope('"code":Infinity,"msg":"ok","data":{}')],
+    ['a number beyond all', envelope('"code":1e400,"msg":"ok","data":{}')],
+    ['a code as text', envelope('"code":"200","msg":"ok","data":{}')],
+    ['a code with a fraction', envelope('"code":200.5,"msg":"ok","data":{}')],
+    ['a code of null', envelope('"code":null,"msg":"ok","data":{}')],
+    ['no code', envelope('"msg":"ok","data":{}')],
+    ['names in capitals', envelope('"Code":200,"Msg":"ok","Data":{}')],
+    ['no msg', envelope('"code":200,"data":{}')],
+    ['a msg that is no text', envelope('"code":200,"msg":0,"data":{}')],
+    ['no data', envelope('"code":200,"msg":"ok"')],
+    ['data that is a list', envelope('"code":200,"msg":"ok","data":[]')],
+    ['data that is text', envelope('"code":200,"msg":"ok","data":"{}"')],
+    ['data of null', envelope('"code":200,"msg":"ok","data":null')],
+    ['code twice', envelope('"code":40103,"msg":"no","data":{},"code":200')],
+    ['code twice, once in disguise', envelope('"code":40103,"msg":"ok","data":{},"c\\u006fde":200')],
+    ['data twice', envelope('"code":200,"msg":"ok","data":{"union_id":"a"},"data":{"union_id":"b"}')],
+    ['all of it in __proto__', envelope(`"__proto__":${ok}`)],
+    ['single quotes', body("{'code':200,'msg':'ok','data':{}}")],
+    ['a comma too many', envelope('"code":200,"msg":"ok","data":{},')],
+    ['a comment', envelope('"code":200,/* */"msg":"ok","data":{}')],
+    ['a line break in a text', envelope('"code":200,"msg":"o\nk","data":{}')],
+    ['a list without end', body('['.repeat(200_000))],
+    ['bytes that are not UTF-8', body(Buffer.from(`{"code":200,"msg":"\xff","data":{}}`, 'latin1'))],
+    ['UTF-8 cut off', body(Buffer.concat([Buffer.from('{"code":200,"msg":"'), Buffer.from([0xe5, 0xbc])]))],
+    ['an overlong slash', body(Buffer.from('{"code":200,"msg":"\xc0\xaf","data":{}}', 'latin1'))],
+    ['half a surrogate pair as UTF-8', body(Buffer.from('{"code":200,"msg":"\xed\xa0\x80"}', 'latin1'))],
+    ['GBK', body(Buffer.from('{"code":200,"msg":"\xb3\xc9\xb9\xa6","data":{}}', 'latin1'))],
+    ['UTF-16', body(Buffer.from(`\ufeff${ok}`, 'utf16le'))],
+    ['more than an envelope can be, announced', raw('HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n{')],
+    ['a banner of SSH', raw('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['an alert of TLS', raw('\x15\x03\x01\x00\x02\x02\x46')],
+    ['HTTP/0.9', raw(ok)],
+    ['HTTP/2', raw('HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n')],
+    ['a status of words', raw(`HTTP/1.1 OK OK\r\n\r\n${ok}`)],
+    ['a header without a colon', raw(`HTTP/1.1 200 OK\r\nServer\r\n\r\n${ok}`)],
+    ['a blank before a colon', raw(`HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\n${ok}`)],
+    ['U+0000 in a header', raw(`HTTP/1.1 200 OK\r\nServer: a\0b\r\n\r\n${ok}`)],
+    ['a length of words', raw(`HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n${ok}`)],
+    ['a length below zero', raw(`HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n${ok}`)],
+    ['a chunk of no size', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')],
+    [
+      'a chunk beyond all',
+      raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n'),
+    ],
+    ['headers without end', endless('HTTP/1.1 200 OK\r\n', `X: ${'a'.repeat(1_000)}\r\n`)],
+    ['one header without end', endless('HTTP/1.1 200 OK\r\nX: ', 'a'.repeat(65_536))],
+    ['a body without end', endless('HTTP/1.1 200 OK\r\n\r\n', Buffer.alloc(65_536, '{'))],
+    [
+      'chunks without end',
+      endless('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', `10000\r\n${'['.repeat(65_536)}\r\n`),
+    ],
+  ],
+  /** undici decides which it is: of what is without end it counts some, and leaves others to the deadline. */
+  any: [
+    ['a length beyond all', raw(`HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n${ok}`)],
+    ['two lengths', raw(`HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 48\r\n\r\n${ok}`)],
+    ['a length and chunks', raw(chunked(ok).replace('\r\n', '\r\nContent-Length: 5\r\n'))],
+    [
+      'another protocol',
+      raw('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+    ],
+    ['a size of a chunk without end', endless(chunkedHead, '0'.repeat(65_536))],
+    ['an extension of a chunk without end', endless(`${chunkedHead}1;`, 'a'.repeat(65_536))],
+    ['trailers without end', endless(`${chunkedHead}0\r\n`, `X: ${'a'.repeat(1_000)}\r\n`)],
+    ['early hints without end', endless('', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n')],
+    ['nothing but continue', endless('', 'HTTP/1.1 100 Continue\r\n\r\n')],
+  ],
+};
+
+/** What is unusual, and an envelope all the same. */
+export const oddities: readonly NamedFault[] = [
+  ['HTML by its content type', body(ok, 'Content-Type: text/html')],
+  ['another charset by its content type', body(ok, 'Content-Type: application/json; charset=gbk')],
+  ['no encoding, said so', body(ok, 'Content-Encoding: identity')],
+  ['a byte-order mark', body(`\ufeff${ok}`)],
+  ['blanks around it', body(`\r\n ${ok} \n`)],
+  ['more members', body(ok.replace('{', '{"request_id":"r","data_version":1,'))],
+  ['the same name deeper down', body(ok.replace('"u1"', '"u1","code":1,"data":{"msg":"x"}'))],
+  ['a key twice in data', body(ok.replace('"u1"', '"u0","union_id":"u1"'))],
+  ['a code written as a float', body(ok.replace('200', '2.0e2'))],
+  ['a status of 500', instead(answerOf(ok, [], '500 Internal Server Error'))],
+  ['a status nobody knows', instead(answerOf(ok, [], '799 Whatever'))],
+  ['no words behind the status', raw(`HTTP/1.1 200\r\nContent-Length: ${ok.length}\r\n\r\n${ok}`)],
+  ['HTTP/1.0 that ends by closing', raw(`HTTP/1.0 200 OK\r\n\r\n${ok}`)],
+  ['HTTP/1.1 that ends by closing', raw(`HTTP/1.1 200 OK\r\n\r\n${ok}`)],
+  ['chunks', instead(chunked(ok))],
+  ['early hints first', instead(`HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${answerOf(ok)}`)],
+  ['a hundred headers', body(ok, ...Array.from({ length: 100 }, (_, index) => `X-${index}: a`))],
+  ['data ten thousand deep', body(ok.replace('"u1"', `"u1","deep":${'['.repeat(1e4)}${']'.repeat(1e4)}`))],
+  ['a megabyte', body(ok.replace('"u1"', `"u1","long":"${'a'.repeat(1e6)}"`))],
+  ['a few bytes at a time', dripping(7, 0)],
+];

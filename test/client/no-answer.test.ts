@@ -1,0 +1,140 @@
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CancelledError, NoAnswerError, RejectedError, UserInfoClient } from '../../src/index.js';
+import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+function keep<T extends TestServer | UserInfoClient>(thing: T): T {
+  cleanups.push(() => thing.close());
+  return thing;
+}
+
+function clientFor(baseUrl: string, options: { timeoutMs?: number; attempts?: number } = {}): UserInfoClient {
+  const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+  return keep(new UserInfoClient({ baseUrl, ...credentials, attempts: 1, ...options }));
+}
+
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('the call did not fail');
+}
+
+const reply = (head: string, body: string) => (socket: Socket) =>
+  socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\n\r\n${body}`);
+const half = '{"code":200,"msg":"ok","data":{"mobile":"13800';
+
+describe('a client that gets no valid answer', () => {
+  it.each([
+    [
+      'an HTML 502',
+      reply('502 Bad Gateway\r\nContent-Type: text/html', '<title>502 Bad\u0007</title>'),
+      '502',
+    ],
+    [
+      'an HTML 502',
+      reply('502 Bad Gateway\r\nContent-Type: text/html', '<title>502 Bad\u0007</title>'),
+      '"502 Bad\\u0007"',
+    ],
+    ['an empty body', reply('200 OK\r\nContent-Length: 0', ''), 'an empty body'],
+    ['half an envelope', reply(`200 OK\r\nContent-Length: ${half.length}`, half), 'not JSON'],
+    ['a list', reply('200 OK', '[]'), 'not an object'],
+    ['an envelope without a code', reply('200 OK', '{"msg":"ok","data":{}}'), '"code"'],
+    ['a success without data', reply('200 OK', '{"code":200,"msg":"ok"}'), '"data"'],
+    [
+      'bytes that are not UTF-8',
+      (s: Socket) => s.end(Buffer.from('HTTP/1.0 200 OK\r\n\r\n\xff\xfe', 'latin1')),
+      'UTF-8',
+    ],
+    ['something that is not HTTP', (s: Socket) => s.end('SSH-2.0-OpenSSH_9.6\r\n'), 'not HTTP'],
+    [
+      'a redirect',
+      reply('302 Found\r\nLocation: https://other.example/x?sign=abc', ''),
+      'https://other.example/x"',
+    ],
+  ])('%s: names the host and says what came back', async (_, talk, said) => {
+    const server = keep(await tcpServer(talk));
+    const error = await failure(clientFor(server.url).read({ code: 'c' }));
+    expect(error).toBeInstanceOf(NoAnswerError);
+    expect((error as NoAnswerError).reason).toBe('not-envelope');
+    expect((error as Error).message).toContain(new URL(server.url).host);
+    expect((error as Error).message).toContain(said);
+    expect((error as Error).message).not.toContain('13800');
+  });
+
+  it.each([
+    ['a closed connection', (socket: Socket) => socket.destroy(), 'reset'],
+    ['a truncated answer', reply('200 OK\r\nContent-Length: 999', half), 'reset'],
+  ])('%s: the reason is %s', async (_, talk, reason) => {
+    const server = keep(await tcpServer(talk));
+    const error = await failure(clientFor(server.url).read({ code: 'c' }));
+    expect(error).toMatchObject({ code: 'NO_ANSWER', reason, received: true });
+  });
+
+  it('a refused connection, after as many attempts as allowed', async () => {
+    const server = await tcpServer(() => {});
+    await server.close();
+    const error = await failure(clientFor(server.url, { attempts: 3 }).read({ code: 'c' }));
+    expect(error).toMatchObject({ reason: 'connect', received: false });
+    expect((error as Error).message).toContain(new URL(server.url).host);
+  });
+
+  it('a host that does not exist', async () => {
+    const error = await failure(clientFor('https://nowhere.invalid').read({ code: 'c' }));
+    expect(error).toMatchObject({ reason: 'dns', received: false });
+  });
+
+  it('https where the server speaks http', async () => {
+    const server = keep(await tcpServer(reply('400 Bad Request', '')));
+    const error = await failure(clientFor(server.url.replace('http:', 'https:')).read({ code: 'c' }));
+    expect(error).toMatchObject({ reason: 'tls', received: false });
+  });
+
+  it('a server that says nothing: ends at the deadline of the whole call', async () => {
+    const server = keep(await tcpServer(() => {}));
+    const started = performance.now();
+    const error = await failure(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).read({ code: 'c' }));
+    expect(error).toMatchObject({ reason: 'timeout' });
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it('a server that drips: ends at the deadline too', async () => {
+    const server = keep(
+      await tcpServer((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n');
+        const timer = setInterval(() => socket.write('x'), 20);
+        socket.on('close', () => clearInterval(timer));
+      }),
+    );
+    const error = await failure(clientFor(server.url, { timeoutMs: 300 }).read({ code: 'c' }));
+    expect(error).toMatchObject({ reason: 'timeout' });
+  });
+
+  it("is told apart from the caller's own cancelling", async () => {
+    const server = keep(await tcpServer(() => {}));
+    const call = clientFor(server.url).read({ code: 'c' }, { signal: AbortSignal.timeout(50) });
+    expect(await failure(call)).toBeInstanceOf(CancelledError);
+  });
+});
+
+describe('a client that is refused', () => {
+  it('judges by the envelope alone, whatever the HTTP status', async () => {
+    const server = keep(
+      await httpServer((_, response) => response.end('{"code":40103,"msg":"no \\u001b[31m","data":null}')),
+    );
+    const error = (await failure(clientFor(server.url).read({ code: 'c' }))) as RejectedError;
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({ resultCode: 40103, answer: { httpStatus: 200 } });
+    expect(error.message).not.toContain('\u001b');
+    expect(new TextDecoder().decode(error.answer.body)).toBe(
+      '{"code":40103,"msg":"no \\u001b[31m","data":null}',
+    );
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InvalidInputError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
+import { createService, type Service } from '../../src/service/index.js';
+import { httpProxy } from '../support/http-proxy.js';
+import { httpServer } from '../support/raw-server.js';
+import { type CertificateName, ca, tlsServer } from '../support/tls-server.js';
+
+let service: Service;
+let credentials: Pick<UserInfoClientOptions, 'tenantCode' | 'channel' | 'appKey' | 'appSecret'>;
+
+beforeAll(async () => {
+  service = await createService();
+  const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
+  credentials = { tenantCode: 'acme', channel: 'web', appKey: app_key, appSecret: app_secret };
+  await service.admin.putUsers([
+    { tenant_code: 'acme', union_id: 'u1', basic_info: {}, extension_info: {}, login_device_info: [] },
+  ]);
+});
+
+afterAll(() => service.close());
+
+/** What a passback over a client of its own comes to: the result code, or the error. */
+async function passback(baseUrl: string, options: Partial<UserInfoClientOptions> = {}) {
+  await using client = new UserInfoClient({
+    baseUrl,
+    ...credentials,
+    timeoutMs: 3_000,
+    attempts: 2,
+    ...options,
+  });
+  return client.passback({ unionId: 'u1', userInfo: { a: 'x' } }).then(
+    ({ envelope }) => envelope.code,
+    (error: unknown) => error,
+  );
+}
+
+describe('a certificate', () => {
+  it('of an authority that Node does not know is refused, unless it is named', async () => {
+    const server = await tlsServer('good', service.url);
+    expect(await passback(server.url)).toMatchObject({ reason: 'tls', received: false });
+    expect(await passback(server.url, { extraCa: ca })).toBe(200);
+    await server.close();
+  });
+
+  it.each<[CertificateName, string]>([
+    ['expired', 'CERT_HAS_EXPIRED'],
+    ['other-host', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ])('that is %s is refused, whatever authority is named', async (certificate, code) => {
+    const server = await tlsServer(certificate, service.url);
+    let attempts = 0;
+    const error = await passback(server.url, {
+      extraCa: ca,
+      onRequest: () => {
+        attempts += 1;
+      },
+    });
+    await server.close();
+    expect(error).toMatchObject({ code: 'NO_ANSWER', reason: 'tls', received: false });
+    expect((error as Error).message).toBe(`no secure connection to ${new URL(server.url).host} (${code})`);
+    expect(attempts).toBe(1);
+  });
+
+  it.each([
+    ['', 'extraCa holds no certificate'],
+    [
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
+      'extraCa holds a certificate that cannot be read',
+    ],
+  ])('of an authority that is none is bad input: %j', async (extraCa, message) => {
+    await expect(passback(service.url, { extraCa })).rejects.toThrow(InvalidInputError);
+    await expect(passback(service.url, { extraCa })).rejects.toThrow(message);
+  });
+});
+
+describe('plain http', () => {
+  it.each([
+    'http://api.example.com',
+    'http://10.0.0.1:8787',
+    'http://[2001:db8::1]',
+    'http://0.0.0.0:1',
+    'http://localhost.example.com',
+    'http://127.0.0.1.example.com',
+  ])('to %s is refused before anything is sent', async (baseUrl) => {
+    await expect(passback(baseUrl)).rejects.toThrow(InvalidInputError);
+    await expect(passback(baseUrl)).rejects.toThrow('the base URL is plain http');
+  });
+
+  it.each([
+    'http://127.0.0.1:9',
+    'http://127.9.9.9:9',
+    'http://127.1:9',
+    'http://[::1]:9',
+    'http://[::ffff:127.0.0.1]:9',
+    'http://LOCALHOST.:9',
+  ])('to %s is this machine', async (baseUrl) => {
+    expect(await passback(baseUrl)).toMatchObject({ reason: 'connect', received: false });
+  });
+
+  it('is sent where it is allowed', async () => {
+    expect(await passback('http://service.invalid', { allowHttp: true })).toMatchObject({ reason: 'dns' });
+  });
+});
+
+describe('a proxy', () => {
+  it('is a tunnel for https: it learns the host, and nothing else', async () => {
+    const server = await tlsServer('good', service.url);
+    const proxy = await httpProxy(server.url);
+    const answer = await passback('https://service.example', { proxy: proxy.url, extraCa: ca });
+    await proxy.close();
+    await server.close();
+    expect(answer).toBe(200);
+    expect(proxy.asked).toEqual(['CONNECT service.example:443']);
+  });
+
+  it('is asked for the whole URL with http, where that is allowed', async () => {
+    const proxy = await httpProxy(service.url);
+    const answer = await passback('http://service.example', { proxy: proxy.url, allowHttp: true });
+    await proxy.close();
+    expect(answer).toBe(200);
+    expect(proxy.asked).toEqual(['PUT http://service.example/api/v1/server/user/passback_user_info']);
+  });
+
+  it('is told who asks', async () => {
+    const server = await tlsServer('good', service.url);
+    const proxy = await httpProxy(server.url, { credentials: 'me:p@ss' });
+    const address = (user: string) => proxy.url.replace('//', `//${user}@`);
+    const options = { extraCa: ca };
+    expect(await passback('https://service.example', { ...options, proxy: address('me:p%40ss') })).toBe(200);
+    const error = await passback('https://service.example', { ...options, proxy: address('me:guess') });
+    await proxy.close();
+    await server.close();
+    expect(error).toMatchObject({ reason: 'proxy', received: false });
+    expect((error as Error).message).toBe(
+      `no way to service.example through the proxy ${new URL(proxy.url).host}, which answered HTTP 407`,
+    );
+  });
+
+  it('that is not there, or lets nothing through, is named', async () => {
+    const proxy = await httpProxy(service.url, { refuses: 403 });
+    const error = await passback('https://service.example', { proxy: proxy.url });
+    await proxy.close();
+    expect(error).toMatchObject({ reason: 'proxy', received: false });
+    const gone = await passback('https://service.example', { proxy: proxy.url });
+    expect(gone).toMatchObject({ reason: 'proxy', received: false });
+    expect((gone as Error).message).toContain(`${new URL(proxy.url).host} (ECONNREFUSED)`);
+  });
+
+  it('does not hide whose certificate is wrong', async () => {
+    const server = await tlsServer('other-host', service.url);
+    const proxy = await httpProxy(server.url);
+    const error = await passback('https://service.example', { proxy: proxy.url, extraCa: ca });
+    await proxy.close();
+    await server.close();
+    expect(error).toMatchObject({ reason: 'tls', received: false });
+  });
+
+  it('is left out for this machine', async () => {
+    const proxy = await httpServer((_, response) => response.end());
+    expect(await passback(service.url, { proxy: proxy.url })).toBe(200);
+    await proxy.close();
+    expect(proxy.requests).toHaveLength(0);
+  });
+
+  it.each(['', 'socks5://127.0.0.1:1080', 'http://', '://x'])(
+    'that is none is bad input: %j',
+    async (proxy) => {
+      await expect(passback('https://service.example', { proxy })).rejects.toThrow(
+        'proxy is not the address',
+      );
+    },
+  );
+});

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InvalidInputError, JsonNumber, UserInfoClient } from '../../src/index.js';
+import { httpServer } from '../support/raw-server.js';
+
+const secret = 'do-not-show-me';
+const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1","n":9007199254740993}}';
+let server: Awaited<ReturnType<typeof httpServer>>;
+let client: UserInfoClient;
+let answers: { status: number; body: string; retryAfter?: string }[];
+
+beforeEach(async () => {
+  answers = [];
+  server = await httpServer((_, response) => {
+    const { status, body, retryAfter } = answers.shift() ?? { status: 200, body: ok };
+    if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
+    response.statusCode = status;
+    response.end(body);
+  });
+  client = clientWith({});
+});
+
+afterEach(async () => {
+  await client.close();
+  await server.close();
+});
+
+function clientWith(options: { onRequest?: () => void; attempts?: number }): UserInfoClient {
+  return new UserInfoClient({
+    baseUrl: `${server.url}/prefix/`,
+    tenantCode: 'ac me&',
+    channel: 'web',
+    appKey: 'app-1',
+    appSecret: secret,
+    ...options,
+  });
+}
+
+const query = (index = 0) => [...new URLSearchParams(server.requests[index]?.query)];
+const body = (index = 0) => [...new URLSearchParams(server.requests[index]?.body)];
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+
+describe('a read on the wire', () => {
+  it("is a GET with the parameters of the spec's table, in its order", async () => {
+    await client.read({ code: 'c/1', infoNames: ['mobile', 'acme_级别'], scope: 'get_user_info' });
+    const [request] = server.requests;
+    expect(request).toMatchObject({
+      method: 'GET',
+      path: '/prefix/api/v1/server/user/user_info_for_third',
+      body: '',
+    });
+    expect(query().map(([name]) => name)).toEqual(
+      'tenant_code app_key app_sign channel code scope random timestamp sign info_name'.split(' '),
+    );
+    expect(Object.fromEntries(query())).toMatchObject({
+      tenant_code: 'ac me&',
+      code: 'c/1',
+      info_name: 'mobile,acme_级别',
+      random: expect.stringMatching(/^[A-Za-z0-9]{8,20}$/),
+      timestamp: expect.stringMatching(/^\d{10}$/),
+      sign: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+    expect(request?.query).not.toContain(secret);
+  });
+
+  it('sends neither scope nor info_name unless they are given', async () => {
+    await client.read({ code: 'c' });
+    expect(query().map(([name]) => name)).not.toContain('scope');
+    expect(query().map(([name]) => name)).not.toContain('info_name');
+  });
+
+  it('gives the received bytes beside the typed envelope', async () => {
+    const answer = await client.read({ code: 'c' });
+    expect(answer.envelope.data.union_id).toBe('u1');
+    expect(new TextDecoder().decode(answer.body)).toBe(ok);
+  });
+});
+
+describe('a passback on the wire', () => {
+  it('is a PUT with a form body, user_info unescaped and numbers as written', async () => {
+    const userInfo = { name: '\u5f20三/李四', n: new JsonNumber('1.00'), big: 9007199254740993n };
+    await client.passback({ unionId: 'u1', primaryKey: 'name', userInfo });
+    const [request] = server.requests;
+    expect(request).toMatchObject({ method: 'PUT', path: '/prefix/api/v1/server/user/passback_user_info' });
+    expect(request?.headers['content-type']).toBe('application/x-www-form-urlencoded');
+    expect(query().map(([name]) => name)).toEqual(
+      'tenant_code app_key app_sign channel random timestamp sign'.split(' '),
+    );
+    expect(body()).toEqual([
+      ['union_id', 'u1'],
+      ['primary_key', 'name'],
+      ['user_info', '{"name":"张三/李四","n":1.00,"big":9007199254740993}'],
+    ]);
+  });
+
+  it('carries the default signatures, computed by somebody else', async () => {
+    await client.passback({ unionId: 'u1', userInfo: { a: 'ä b' } });
+    const sent = Object.fromEntries([...query(), ...body()]);
+    const { app_sign, sign, ...rest } = sent;
+    const { app_key, random, timestamp } = rest;
+    expect(app_sign).toBe(md5(`app_key=${app_key}&random=${random}&timestamp=${timestamp}&key=${secret}`));
+    const pairs = Object.entries({ ...rest, app_sign }).sort(([a], [b]) => (a < b ? -1 : 1));
+    expect(sign).toBe(md5(`${pairs.map(([k, v]) => `${k}=${v}`).join('&')}&key=${secret}`));
+  });
+});
+
+describe('what breaks a rule', () => {
+  it.each([
+    [
+      'a reserved key',
+      () => client.passback({ unionId: 'u', userInfo: { union_id: 'x' } }),
+      '"union_id" is reserved',
+    ],
+    ['nobody named', () => client.passback({ userInfo: { a: 'x' } }), 'neither union_id nor primary_key'],
+    [
+      'a missing primary key',
+      () => client.passback({ primaryKey: 'm', userInfo: { a: 'x' } }),
+      '"m" is not a key',
+    ],
+    [
+      'an object',
+      () => client.passback({ unionId: 'u', userInfo: { a: {} as never } }),
+      'key "a" holds an object',
+    ],
+    [
+      'U+0000 in a parameter',
+      () => client.passback({ unionId: 'u\0', userInfo: { a: 'x' } }),
+      '"union_id" holds U+0000',
+    ],
+    ['half a character', () => client.read({ code: '\ud800' }), '"code" holds an unpaired surrogate'],
+    ['no code', () => client.read({ code: '' }), 'parameter code is missing'],
+    ['a comma in a name', () => client.read({ code: 'c', infoNames: ['a,b'] }), '"a,b" holds a comma'],
+    ['an unknown scope', () => client.read({ code: 'c', scope: 'all' }), 'scope "all" is not understood'],
+  ])('%s is refused by name, and nothing is sent', async (_, call, said) => {
+    await expect(call()).rejects.toThrow(InvalidInputError);
+    await expect(call()).rejects.toThrow(said);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('a request that is tried again', () => {
+  const busy = { status: 503, body: '{"code":50301,"msg":"busy","data":{}}' };
+
+  it('is signed again, with a fresh random', async () => {
+    answers = [busy, busy];
+    await client.passback({ unionId: 'u1', userInfo: { a: 'x' } });
+    expect(server.requests).toHaveLength(3);
+    expect(
+      new Set(server.requests.map((_, i) => new URLSearchParams(server.requests[i]?.query).get('random')))
+        .size,
+    ).toBe(3);
+    expect(
+      new Set(server.requests.map((_, i) => new URLSearchParams(server.requests[i]?.query).get('sign'))).size,
+    ).toBe(3);
+  });
+
+  it('is never a read that the service may have acted on: it would use up the code', async () => {
+    answers = [busy];
+    await expect(client.read({ code: 'c' })).rejects.toMatchObject({ resultCode: 50301 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('waits as long as the service asks', async () => {
+    answers = [{ status: 429, body: '{"code":42901,"msg":"slow down","data":{}}', retryAfter: '1' }];
+    const started = performance.now();
+    await client.read({ code: 'c' });
+    expect(performance.now() - started).toBeGreaterThan(950);
+  });
+
+  it('is not tried more often than allowed', async () => {
+    answers = Array.from({ length: 9 }, () => busy);
+    await using patient = clientWith({ attempts: 2 });
+    await expect(patient.passback({ unionId: 'u', userInfo: { a: 'x' } })).rejects.toMatchObject({
+      resultCode: 50301,
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+});

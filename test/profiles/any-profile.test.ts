@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ProfileFileError } from '../../src/profiles/errors.js';
+import { exportProfile } from '../../src/profiles/export-profile.js';
+import type { Profile } from '../../src/profiles/profile.js';
+import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { parseSigningRecipes } from '../../src/signing/parse-recipe.js';
+import { Secret } from '../../src/signing/secret.js';
+import { sampleProfile, secretText, temporaryFolder, thisProcess } from './fixtures.js';
+
+describe('any profile', () => {
+  const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
+  const identifier = text.filter((value) => value.trim() !== '' && !value.includes('\0'));
+  const secretSource: fc.Arbitrary<Profile['secret']> = fc.oneof(
+    fc
+      .string({ unit: 'binary', minLength: 1 })
+      .map((value) => ({ kind: 'file' as const, value: new Secret(value) })),
+    fc.constant({ kind: 'environment' as const, name: 'SHOP_APP_SECRET' }),
+    text.map((command) => ({ kind: 'command' as const, command })),
+  );
+  const recipe = { message: ['$params', '&key=', '$secret'], steps: ['md5'], output: 'HEX' };
+  const profile: fc.Arbitrary<Profile> = fc.record(
+    {
+      name: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/),
+      environment: fc.constantFrom('test', 'production'),
+      base_url: fc.constantFrom('https://api.example.com', 'http://127.0.0.1:8787/open'),
+      tenant_code: identifier,
+      channel: identifier,
+      app_key: identifier,
+      secret: secretSource,
+      signing: fc.constant(parseSigningRecipes({ app_sign: recipe, sign: recipe })),
+      key_prefix: identifier,
+    },
+    { requiredKeys: ['name', 'environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'] },
+  );
+  const plain = ({ secret, ...fields }: Profile) => ({
+    ...fields,
+    secret: secret.kind === 'file' ? secret.value.reveal() : secret,
+  });
+
+  it('comes back from the file as it went in', async () => {
+    const store = new ProfileStore(temporaryFolder(), thisProcess);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(profile, { selector: ({ name }) => name, maxLength: 3 }),
+        async (profiles) => {
+          for (const { name } of await store.list()) await store.remove(name);
+          for (const one of profiles) await store.add(one);
+          for (const one of profiles) expect(plain(await store.get(one.name))).toEqual(plain(one));
+          expect(await store.list()).toHaveLength(profiles.length);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('shows its secret neither when it is inspected nor when it is exported', () => {
+    const kept = sampleProfile({ signing: parseSigningRecipes({ app_sign: recipe, sign: recipe }) });
+    expect(inspect(kept, { depth: null })).not.toContain(secretText);
+    expect(JSON.stringify(kept)).not.toContain(secretText);
+    expect(JSON.stringify(exportProfile(kept))).not.toContain(secretText);
+    expect(exportProfile(kept)).toMatchObject({ name: 'shop', secret: { kind: 'file' } });
+    const fetched = sampleProfile({ secret: { kind: 'command', command: 'pass show shop' } });
+    expect(exportProfile(fetched).secret).toEqual({ kind: 'command', command: 'pass show shop' });
+  });
+
+  it('keeps its secret out of the errors that a damaged file gives', async () => {
+    const store = new ProfileStore(temporaryFolder(), thisProcess);
+    await store.add(sampleProfile());
+    const written = readFileSync(store.path, 'utf8');
+    const cut = fc.tuple(
+      fc.nat(written.length - 1),
+      fc.constantFrom('', '"', '{', '}', ',', ':', '\\', '\n', '1'),
+    );
+    await fc.assert(
+      fc.asyncProperty(cut, async ([at, instead]) => {
+        writeFileSync(store.path, written.slice(0, at) + instead + written.slice(at + 1));
+        const error = await store.load().then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
+        if (error === null) return;
+        expect(error).toBeInstanceOf(ProfileFileError);
+        expect(inspect(error, { depth: null })).not.toContain(secretText.slice(0, 8));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

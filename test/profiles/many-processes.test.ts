@@ -1,0 +1,60 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { sampleProfile, temporaryFolder, thisProcess } from './fixtures.js';
+
+const script = fileURLToPath(new URL('./add-profiles.mjs', import.meta.url));
+
+describe('processes that write at once', () => {
+  it('lose nothing, though a left-over lock is in their way', async () => {
+    const folder = temporaryFolder();
+    const { pid } = spawnSync(process.execPath, ['-e', '0']);
+    writeFileSync(
+      join(folder, 'profiles.json.lock'),
+      JSON.stringify({ pid, hostname: hostname(), token: 'left over' }),
+    );
+    const prefixes = ['a', 'b', 'c'];
+    await Promise.all(
+      prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '20'])),
+    );
+    const wanted = prefixes.flatMap((prefix) =>
+      Array.from({ length: 20 }, (_, index) => `${prefix}${index}`),
+    );
+    const found = await new ProfileStore(folder, thisProcess).list();
+    expect(found.map(({ name }) => name).sort()).toEqual(wanted.sort());
+    expect(readdirSync(folder)).toEqual(['profiles.json']);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a disk that takes only a part of the file', () => {
+  it('leaves the file as it was', async () => {
+    const folder = temporaryFolder();
+    const store = new ProfileStore(folder, thisProcess);
+    await store.add(sampleProfile());
+    const before = readFileSync(store.path);
+    // No file of this process may grow past 8 blocks: the write is cut short without an error, as on a full disk.
+    const limited = [
+      '-c',
+      'ulimit -f 8 && exec "$@"',
+      'sh',
+      process.execPath,
+      script,
+      folder,
+      'big',
+      '1',
+      '9000',
+    ];
+    const { stdout, status } = spawnSync('sh', limited, { encoding: 'utf8' });
+    expect(stdout).toMatch(
+      /^PROFILE_FILE: .*profiles\.json: cannot be written: the disk took only a part of it$/,
+    );
+    expect(status).toBe(3);
+    expect(readFileSync(store.path)).toEqual(before);
+    expect(readdirSync(folder)).toEqual(['profiles.json']);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { ProfileError } from '../../src/profiles/errors.js';
+import {
+  activateProfile,
+  addProfile,
+  findProfile,
+  noProfiles,
+  removeProfile,
+  renameProfile,
+  updateProfile,
+} from '../../src/profiles/profile-list.js';
+import { InvalidInputError } from '../../src/protocol/errors.js';
+import { sampleProfile } from './fixtures.js';
+
+const shop = sampleProfile();
+const both = addProfile(addProfile(noProfiles, shop), sampleProfile({ name: 'live' }));
+
+describe('the list of profiles', () => {
+  it('makes the first profile active, and no later one', () => {
+    expect(both.active).toBe('shop');
+  });
+
+  it.each(['shop.cn', '2024', 'a_b-c.D', '生产', 'é1', 'x'.repeat(64)])('takes %j as a name', (name) => {
+    expect(addProfile(both, sampleProfile({ name })).profiles.has(name)).toBe(true);
+  });
+
+  it.each([
+    '',
+    '__proto__',
+    'constructor',
+    'toString',
+    '-p',
+    '.hidden',
+    'a b',
+    'a/b',
+    'a\nb',
+    'x'.repeat(65),
+  ])('refuses %j as a name', (name) => {
+    expect(() => addProfile(both, sampleProfile({ name }))).toThrow(ProfileError);
+    expect(() => renameProfile(both, 'shop', name)).toThrow(ProfileError);
+  });
+
+  it('refuses a name that is taken', () => {
+    expect(() => addProfile(both, shop)).toThrow('there is a profile "shop" already');
+    expect(() => renameProfile(both, 'shop', 'live')).toThrow('there is a profile "live" already');
+  });
+
+  it('keeps the place and the activity of a renamed profile', () => {
+    const renamed = renameProfile(both, 'shop', 'store');
+    expect([...renamed.profiles.keys()]).toEqual(['store', 'live']);
+    expect(renamed.active).toBe('store');
+    expect(findProfile(renamed, 'store').name).toBe('store');
+  });
+
+  it('leaves none active when the active one is removed, so that production never slips in', () => {
+    expect(removeProfile(both, 'shop').active).toBeNull();
+    expect(removeProfile(both, 'live').active).toBe('shop');
+  });
+
+  it('changes the fields of a patch, and takes an optional one away for null', () => {
+    const prefixed = updateProfile(both, 'shop', { key_prefix: 'shop_', channel: 'c2' });
+    expect(findProfile(prefixed, 'shop')).toMatchObject({
+      key_prefix: 'shop_',
+      channel: 'c2',
+      app_key: 'k1',
+    });
+    expect(
+      findProfile(updateProfile(prefixed, 'shop', { key_prefix: null }), 'shop').key_prefix,
+    ).toBeUndefined();
+  });
+
+  it('refuses a field that breaks its rule', () => {
+    expect(() => updateProfile(both, 'shop', { base_url: 'nowhere' })).toThrow(InvalidInputError);
+    expect(() => addProfile(both, sampleProfile({ name: 'new', tenant_code: ' ' }))).toThrow(
+      'tenant_code is empty',
+    );
+  });
+
+  it.each([
+    ['shpo', 'Did you mean "shop"?'],
+    ['LIVE', 'Did you mean "live"?'],
+    ['something-else', '"userinfo profile list" shows those there are'],
+    ['constructor', '"userinfo profile list" shows those there are'],
+  ])('says what is near when there is no profile %j', (name, hint) => {
+    for (const attempt of [findProfile, activateProfile, removeProfile]) {
+      expect(() => attempt(both, name)).toThrow(
+        expect.objectContaining({ code: 'PROFILE', hint: expect.stringContaining(hint) }),
+      );
+    }
+  });
+});

@@ -1,0 +1,223 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ProfileFileError } from '../../src/profiles/errors.js';
+import { noProfiles } from '../../src/profiles/profile-list.js';
+import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { writeProfileFile } from '../../src/profiles/write-profile-file.js';
+import { rejection, sampleProfile, secretText, temporaryFolder, thisProcess } from './fixtures.js';
+
+const umask = process.umask();
+afterEach(() => void process.umask(umask));
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+function newStore(): ProfileStore {
+  return new ProfileStore(join(temporaryFolder(), 'config', 'userinfo'), thisProcess);
+}
+
+/** A store whose file holds this text. */
+function storeWith(content: string | Uint8Array): ProfileStore {
+  const store = new ProfileStore(temporaryFolder(), thisProcess);
+  writeFileSync(store.path, content);
+  return store;
+}
+
+describe('ProfileStore', () => {
+  it('is empty where there is no file, and reading makes none', async () => {
+    const folder = temporaryFolder();
+    const store = new ProfileStore(join(folder, 'userinfo'), thisProcess);
+    expect(await store.list()).toEqual([]);
+    expect(await store.activeName()).toBeNull();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('keeps what is added, for the next process too', async () => {
+    const store = newStore();
+    await store.add(sampleProfile({ name: 'shop.cn', key_prefix: 'shop_' }));
+    await store.add(sampleProfile({ name: 'live', environment: 'production' }));
+    await store.use('live');
+    const next = new ProfileStore(join(store.path, '..'), thisProcess);
+    expect(await next.activeName()).toBe('live');
+    expect(await next.get('shop.cn')).toMatchObject({ name: 'shop.cn', key_prefix: 'shop_' });
+    expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
+  });
+
+  it('loses nothing when one process changes much at once', async () => {
+    const store = newStore();
+    const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+    await Promise.all(names.map((name) => store.add(sampleProfile({ name }))));
+    expect((await store.list()).map(({ name }) => name).sort()).toEqual(names.sort());
+  });
+});
+
+describe('the mode of what is written', () => {
+  it('is 0600 in folders of 0700, however open the umask', async () => {
+    process.umask(0);
+    const store = newStore();
+    await store.add(sampleProfile());
+    expect(mode(store.path)).toBe('600');
+    expect(mode(join(store.path, '..'))).toBe('700');
+    expect(mode(join(store.path, '../..'))).toBe('700');
+  });
+
+  it('is 0600 for the file that is being written as well', () => {
+    process.umask(0);
+    const path = join(temporaryFolder(), 'profiles.json');
+    const modes: string[] = [];
+    const isHeld = () => {
+      modes.push(...readdirSync(join(path, '..')).map((name) => mode(join(path, '..', name))));
+      return true;
+    };
+    writeProfileFile(path, noProfiles, { isHeld });
+    expect(modes).toEqual(['600']);
+  });
+
+  it('is put right where others could read the file, or the folder that holds nothing else', async () => {
+    const store = newStore();
+    await store.add(sampleProfile());
+    chmodSync(store.path, 0o644);
+    chmodSync(join(store.path, '..'), 0o755);
+    await store.use('shop');
+    expect(mode(store.path)).toBe('600');
+    expect(mode(join(store.path, '..'))).toBe('700');
+  });
+
+  it('is left alone for a folder that holds other things too', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o755);
+    mkdirSync(join(folder, 'work'));
+    await new ProfileStore(folder, thisProcess).add(sampleProfile());
+    expect(mode(folder)).toBe('755');
+  });
+});
+
+describe('a file that is damaged', () => {
+  const whole =
+    '"environment":"test","base_url":"https://a.example","tenant_code":"t","channel":"c","app_key":"k"';
+  const inProfile = (fields: string) => `{"active":null,"profiles":{"shop.cn":{${fields}}}}`;
+
+  it.each([
+    ['broken off', `{\n  "profiles": {\n    "a": {"secret": "${secretText}`, 'line 3, column'],
+    [
+      'with a comma too many',
+      `{"active":null,\n"profiles":{},}`,
+      'is not JSON: the fault is at line 2, column 15',
+    ],
+    ['empty', '', 'is not JSON'],
+    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8 text'],
+    ['a list', '[]', 'the file is not an object'],
+    ['null', 'null', 'the file is not an object'],
+    ['without profiles', '{}', 'profiles is not an object'],
+    ['with an active profile that is not there', '{"active":"x","profiles":{}}', 'active is not the name'],
+    ['with a bad name', '{"profiles":{"__proto__":{}}}', 'profile "__proto__": "__proto__" cannot be'],
+    ['with a field missing', inProfile('"environment":"test"'), 'profile "shop.cn": base_url is missing'],
+    ['with a field of another type', inProfile('"environment":1'), 'environment is not text'],
+    ['with a bad value', inProfile('"environment":"prod"'), 'environment is neither test nor production'],
+    ['without a secret', inProfile(whole), 'profile "shop.cn": secret is not an object'],
+    ['with an unknown secret', inProfile(`${whole},"secret":{"kind":"tpm"}`), 'secret.kind is none of'],
+    [
+      'with the secret where a name belongs',
+      inProfile(`${whole},"secret":{"kind":"environment","name":"${secretText}"}`),
+      'secret.name is not the name of an environment variable',
+    ],
+    [
+      'with a field of a newer version',
+      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"region":"cn"`),
+      'the profile has the unknown field "region"',
+    ],
+    [
+      'with a recipe that says nothing sensible',
+      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"signing":{"sign":{"steps":7}}`),
+      'profile "shop.cn": signing: ',
+    ],
+  ])('(%s) is named with its fault and never written to', async (_, content, fault) => {
+    const store = storeWith(content);
+    const attempts = [() => store.load(), () => store.add(sampleProfile()), () => store.remove('shop.cn')];
+    for (const attempt of attempts) {
+      const error = await rejection(attempt());
+      expect(error).toBeInstanceOf(ProfileFileError);
+      expect(error.code).toBe('PROFILE_FILE');
+      expect(error.message.startsWith(`${store.path}: `)).toBe(true);
+      expect(error.message).toContain(fault);
+      expect(error.message).not.toContain('\n');
+      expect(error.hint).toBeTruthy();
+      expect(inspect(error)).not.toContain(secretText);
+    }
+    expect(readFileSync(store.path)).toEqual(Buffer.from(content));
+    expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
+  });
+
+  it('by a profile pasted twice under one name is not written to: the first would be lost', async () => {
+    const profile = (key: string) =>
+      `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
+    const store = storeWith(`{"profiles":{${profile('"k1"')},\n${profile('"k2"')}}}`);
+    expect((await store.get('shop')).app_key).toBe('k2');
+    expect((await rejection(store.use('shop'))).message).toContain('the same key stands twice at line 2');
+  });
+
+  it('is not what a byte order mark makes of it', async () => {
+    expect(await storeWith('\ufeff{"profiles":{}}').list()).toEqual([]);
+  });
+});
+
+describe('a file that cannot be read or written', () => {
+  it('is reported where a file stands in the place of the folder', async () => {
+    const blocked = join(temporaryFolder(), 'file');
+    writeFileSync(blocked, '');
+    for (const folder of [blocked, join(blocked, 'userinfo')]) {
+      const store = new ProfileStore(folder, thisProcess);
+      const error = await rejection(store.add(sampleProfile()));
+      expect(error).toBeInstanceOf(ProfileFileError);
+      expect(error.message).toMatch(/profiles\.json: cannot be written: .*folder$/);
+      expect((await rejection(store.load())).message).toMatch(/cannot be read: a part of the path is a file/);
+    }
+  });
+
+  it('is reported where a folder stands in the place of the file', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'profiles.json'));
+    const store = new ProfileStore(folder, thisProcess);
+    expect((await rejection(store.load())).message).toMatch(/profiles\.json: cannot be read: it is a folder/);
+    expect(await rejection(store.add(sampleProfile()))).toBeInstanceOf(ProfileFileError);
+  });
+
+  it('is left as it was when the lock was lost on the way', () => {
+    const path = join(temporaryFolder(), 'profiles.json');
+    writeFileSync(path, 'before');
+    expect(() => writeProfileFile(path, noProfiles, { isHeld: () => false })).toThrow(ProfileFileError);
+    expect(readFileSync(path, 'utf8')).toBe('before');
+    expect(readdirSync(join(path, '..'))).toEqual(['profiles.json']);
+  });
+});
+
+describe('writing', () => {
+  it('sweeps away what a process that died in the middle left behind, and nothing else', async () => {
+    const folder = temporaryFolder();
+    for (const name of ['profiles.json.new', 'profiles.json.new.tmp-0123456789abcdef', 'profiles.json.bak']) {
+      writeFileSync(join(folder, name), secretText);
+    }
+    await new ProfileStore(folder, thisProcess).add(sampleProfile());
+    expect(readdirSync(folder).sort()).toEqual(['profiles.json', 'profiles.json.bak']);
+  });
+
+  it('keeps a file that is a symbolic link where the link points', async () => {
+    const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
+    writeFileSync(join(elsewhere, 'shared.json'), '{"profiles":{}}');
+    symlinkSync(join(elsewhere, 'shared.json'), join(folder, 'profiles.json'));
+    await new ProfileStore(folder, thisProcess).add(sampleProfile());
+    expect(lstatSync(join(folder, 'profiles.json')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(elsewhere, 'shared.json'), 'utf8')).toContain('"shop"');
+    expect(readdirSync(elsewhere)).toEqual(['shared.json']);
+  });
+});

@@ -1,0 +1,98 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { secretWarnings } from '../../src/profiles/copy-warnings.js';
+import { CredentialError } from '../../src/profiles/errors.js';
+import { readSecret } from '../../src/profiles/read-secret.js';
+import { type RunCommand, shellRunner } from '../../src/profiles/run-command.js';
+import { Secret } from '../../src/signing/secret.js';
+import { rejection, secretText } from './fixtures.js';
+
+const env = { PATH: process.env.PATH, SHOP_SECRET: ` ${secretText}\n`, EMPTY: '' };
+const run = shellRunner(env);
+const variable = (name: string) => readSecret({ kind: 'environment', name }, { env, run });
+/** Runs JavaScript in a node of its own, through the shell as any command. */
+const command = (script: string, runner: RunCommand = run) =>
+  readSecret({ kind: 'command', command: `"${process.execPath}" -e "${script}"` }, { env, run: runner });
+
+describe('readSecret', () => {
+  it('takes the secret of the file and of a variable exactly as it is', async () => {
+    const value = new Secret(' s ');
+    expect(await readSecret({ kind: 'file', value }, { env, run })).toBe(value);
+    expect((await variable('SHOP_SECRET')).reveal()).toBe(` ${secretText}\n`);
+  });
+
+  it.each([
+    ['ABSENT', 'ABSENT, which should hold the app secret, is not set'],
+    ['EMPTY', 'EMPTY, which should hold the app secret, is empty'],
+  ])('names the variable %s', async (name, message) => {
+    const error = await rejection(variable(name));
+    expect(error).toBeInstanceOf(CredentialError);
+    expect(error.message).toContain(message);
+  });
+
+  it.each([
+    ["process.stdout.write('a b')", 'a b'],
+    ["process.stdout.write(' a \\n')", ' a '],
+    ["process.stdout.write('a\\r\\n')", 'a'],
+    ["process.stdout.write('a\\n\\n')", 'a\n'],
+    ['process.stdout.write(process.env.SHOP_SECRET.trim())', secretText],
+  ])('takes what a command prints, without the line break at its end: %s', async (script, secret) => {
+    expect((await command(script)).reveal()).toBe(secret);
+  });
+
+  it.each([
+    [`process.stdout.write('${secretText}'); process.exit(7)`, 'ended with exit status 7'],
+    ['0', 'printed nothing'],
+    ['process.stdout.write(Buffer.from([255, 254]))', 'not UTF-8'],
+    [`process.stdout.on('error', () => {}).write('${secretText}'.repeat(9999))`, 'printed more than 64 KiB'],
+  ])('says what became of a command, not what it printed: %s', async (script, message) => {
+    const error = await rejection(command(script));
+    expect(error).toBeInstanceOf(CredentialError);
+    expect(error.message).toMatch(message);
+    expect(inspect(error, { depth: null })).not.toContain(secretText);
+  });
+
+  it('reports a command that does not exist by its exit status', async () => {
+    const error = await rejection(
+      readSecret({ kind: 'command', command: 'no-such-command-here 2>&-' }, { env, run }),
+    );
+    expect(error.message).toMatch(/ended with exit status \d+/);
+  });
+
+  it.skipIf(process.platform === 'win32')('reports a command that is killed by its signal', async () => {
+    const error = await rejection(readSecret({ kind: 'command', command: 'kill -9 $$' }, { env, run }));
+    expect(error.message).toContain('was ended by SIGKILL');
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'stops a command that takes too long, whoever it has started',
+    async () => {
+      const hasty: RunCommand = (line, limits) => run(line, { ...limits, timeoutMs: 100 });
+      const source = { kind: 'command', command: 'sleep 5 | sleep 5' } as const;
+      const started = Date.now();
+      const error = await rejection(readSecret(source, { env, run: hasty }));
+      expect(error.message).toContain('took longer than 30 s and was stopped');
+      expect(Date.now() - started).toBeLessThan(4000);
+    },
+  );
+
+  it('gives a command no standard input to eat', async () => {
+    expect(
+      (await command("process.stdin.on('data', () => {}).on('end', () => console.log('done'))")).reveal(),
+    ).toBe('done');
+  });
+});
+
+describe('secretWarnings', () => {
+  it.each([
+    ['abc', []],
+    [' abc', ['the app secret begins with white space']],
+    ['abc\n', ['the app secret ends with white space']],
+    ['a\nb', ['the app secret has more than one line']],
+    ['\ufeffabc', ['the app secret begins with white space']],
+    ['a\u200bbc', ['the app secret holds an invisible character']],
+    ['密钥 with a space', []],
+  ])('of %j', (text, warnings) => {
+    expect(secretWarnings(new Secret(text))).toEqual(warnings);
+  });
+});

@@ -1,0 +1,325 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CredentialError, ProfileError, ProfileFileError } from '../../src/profiles/errors.js';
+import type { SettingFlags } from '../../src/profiles/given-values.js';
+import type { Profile } from '../../src/profiles/profile.js';
+import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { type RunCommand, shellRunner } from '../../src/profiles/run-command.js';
+import { resolveSettings, resolveSigning } from '../../src/profiles/settings.js';
+import { InvalidInputError } from '../../src/protocol/errors.js';
+import { Secret } from '../../src/signing/secret.js';
+import { rejection, sampleProfile, secretText, temporaryFolder, thisProcess } from './fixtures.js';
+
+const everything = {
+  USERINFO_BASE_URL: 'http://127.0.0.1:8787/',
+  USERINFO_TENANT_CODE: 'env-tenant',
+  USERINFO_CHANNEL: 'env-channel',
+  USERINFO_APP_KEY: 'env-key',
+  USERINFO_APP_SECRET: 'env-secret',
+};
+const live = sampleProfile({
+  name: 'live',
+  environment: 'production',
+  base_url: 'https://api.example.com/open',
+  tenant_code: 'live-tenant',
+});
+
+async function storeOf(...profiles: Profile[]): Promise<ProfileStore> {
+  const store = new ProfileStore(temporaryFolder(), thisProcess);
+  for (const profile of profiles) await store.add(profile);
+  return store;
+}
+
+function resolve(
+  store: ProfileStore,
+  flags: SettingFlags = {},
+  env: Record<string, string> = {},
+  run: RunCommand = shellRunner({ PATH: process.env.PATH }),
+) {
+  return resolveSettings({ flags, env, run, store });
+}
+
+describe('where a setting comes from', () => {
+  it('is the flag, else the environment, else the active profile', async () => {
+    const settings = await resolve(
+      await storeOf(sampleProfile({ key_prefix: 'shop_' })),
+      { channel: 'flag-channel' },
+      { USERINFO_CHANNEL: 'env-channel', USERINFO_APP_KEY: 'env-key', USERINFO_TENANT_CODE: '' },
+    );
+    expect(settings).toMatchObject({
+      profile: 'shop',
+      environment: { value: 'test', origin: { kind: 'profile', name: 'shop' } },
+      base_url: { value: 'https://test.example.com', origin: { kind: 'profile', name: 'shop' } },
+      tenant_code: { value: 't1', origin: { kind: 'profile', name: 'shop' } },
+      channel: { value: 'flag-channel', origin: { kind: 'flag', name: '--channel' } },
+      app_key: { value: 'env-key', origin: { kind: 'environment', name: 'USERINFO_APP_KEY' } },
+      secret: { source: { kind: 'file' }, origin: { kind: 'profile', name: 'shop' } },
+      signing: null,
+      key_prefix: 'shop_',
+      warnings: [],
+    });
+    expect((await settings.secret.read()).reveal()).toBe(secretText);
+  });
+
+  it('is the profile of -p, else of USERINFO_PROFILE, else the active one', async () => {
+    const store = await storeOf(sampleProfile(), live, sampleProfile({ name: 'third' }));
+    expect((await resolve(store)).profile).toBe('shop');
+    expect((await resolve(store, {}, { USERINFO_PROFILE: 'live' })).profile).toBe('live');
+    expect((await resolve(store, { profile: 'third' }, { USERINFO_PROFILE: 'live' })).profile).toBe('third');
+  });
+
+  it('is the environment alone where it says everything, whatever profile is active', async () => {
+    const settings = await resolve(await storeOf(live), {}, everything);
+    expect(settings).toMatchObject({
+      profile: null,
+      environment: { value: 'test', origin: { kind: 'default' } },
+      base_url: {
+        value: 'http://127.0.0.1:8787',
+        origin: { kind: 'environment', name: 'USERINFO_BASE_URL' },
+      },
+      warnings: [],
+    });
+    expect((await settings.secret.read()).reveal()).toBe('env-secret');
+  });
+
+  it('is still the chosen profile for the rest, where the environment says everything else', async () => {
+    const settings = await resolve(await storeOf(sampleProfile(), live), { profile: 'live' }, everything);
+    expect(settings).toMatchObject({ profile: 'live', environment: { value: 'production' } });
+    expect(settings.app_key.value).toBe('env-key');
+  });
+
+  it('needs no profile file where nothing is missing, and makes none', async () => {
+    const folder = temporaryFolder();
+    const store = new ProfileStore(folder, thisProcess);
+    expect((await resolve(store, {}, everything)).warnings).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
+    writeFileSync(store.path, '{"damaged');
+    const [warning] = (await resolve(store, {}, everything)).warnings;
+    expect(warning).toContain('profiles.json: is not JSON');
+  });
+
+  it('fails on a damaged file where a value is missing, or a profile is chosen', async () => {
+    const store = new ProfileStore(temporaryFolder(), thisProcess);
+    writeFileSync(store.path, '{"damaged');
+    const { USERINFO_APP_SECRET: _, ...incomplete } = everything;
+    expect(await rejection(resolve(store, {}, incomplete))).toBeInstanceOf(ProfileFileError);
+    expect(await rejection(resolve(store, { profile: 'live' }, everything))).toBeInstanceOf(ProfileFileError);
+  });
+});
+
+describe('what is missing or wrong', () => {
+  it('is listed all at once, with the ways to give it', async () => {
+    const error = await rejection(resolve(await storeOf(), { channel: 'c' }, { USERINFO_APP_KEY: 'k' }));
+    expect(error).toBeInstanceOf(CredentialError);
+    expect(error).toMatchObject({
+      code: 'CREDENTIALS',
+      message:
+        'missing: base URL (--base-url or USERINFO_BASE_URL), tenant code (--tenant-code or USERINFO_TENANT_CODE), ' +
+        'app secret (USERINFO_APP_SECRET)',
+      hint: expect.stringContaining('userinfo profile add'),
+    });
+  });
+
+  it('points at "profile use" where there are profiles but none is active', async () => {
+    const store = await storeOf(sampleProfile(), live);
+    await store.remove('shop');
+    expect((await rejection(resolve(store))).hint).toContain('userinfo profile use');
+  });
+
+  it('is an unknown profile, and who named it', async () => {
+    const store = await storeOf(sampleProfile());
+    const error = await rejection(resolve(store, {}, { ...everything, USERINFO_PROFILE: 'shpo' }));
+    expect(error).toBeInstanceOf(ProfileError);
+    expect(error.message).toBe('there is no profile "shpo", which USERINFO_PROFILE names');
+    expect(error.hint).toContain('Did you mean "shop"?');
+  });
+
+  it.each([
+    [{ baseUrl: 'nowhere' }, {}, '--base-url is not an absolute http or https URL'],
+    [{}, { USERINFO_BASE_URL: 'ftp://x' }, 'USERINFO_BASE_URL is not an absolute http or https URL'],
+    [{ environment: 'staging' }, {}, '--environment is neither test nor production'],
+    [{}, { USERINFO_ENVIRONMENT: 'prod' }, 'USERINFO_ENVIRONMENT is neither test nor production'],
+    [{ tenantCode: '' }, {}, '--tenant-code is empty'],
+    [{ profile: '' }, {}, '--profile is empty'],
+  ])('is bad input for %j %j', async (flags: SettingFlags, env: Record<string, string>, message) => {
+    const error = await rejection(resolve(await storeOf(sampleProfile()), flags, env));
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error.message).toBe(message);
+  });
+
+  it('is warned about where white space came with a value', async () => {
+    const store = await storeOf(sampleProfile({ app_key: 'k1 ' }));
+    expect((await resolve(store, { tenantCode: ' t' })).warnings).toEqual([
+      'the tenant code (--tenant-code) begins with white space',
+      'the app key (profile "shop") ends with white space',
+    ]);
+  });
+});
+
+describe('test or production', () => {
+  it.each([
+    ['a test profile alone', 'shop', {}, {}, 'test'],
+    ['a production profile alone', 'live', {}, {}, 'production'],
+    [
+      'a production profile, whatever the variable says',
+      'live',
+      {},
+      { USERINFO_ENVIRONMENT: 'test' },
+      'production',
+    ],
+    [
+      'a test profile that the variable raises',
+      'shop',
+      {},
+      { USERINFO_ENVIRONMENT: 'production' },
+      'production',
+    ],
+    ['a test profile that a flag raises', 'shop', { environment: 'production' }, {}, 'production'],
+    [
+      'a flag over the variable',
+      'shop',
+      { environment: 'test' },
+      { USERINFO_ENVIRONMENT: 'production' },
+      'test',
+    ],
+    ['a production profile at another address', 'live', { baseUrl: 'http://127.0.0.1:1' }, {}, 'production'],
+  ])('%s', async (_, profile, flags: SettingFlags, env: Record<string, string>, environment) => {
+    const store = await storeOf(sampleProfile(), live);
+    expect((await resolve(store, { ...flags, profile }, env)).environment.value).toBe(environment);
+  });
+
+  it('refuses a flag that would make a production profile a test one', async () => {
+    const error = await rejection(resolve(await storeOf(live), { environment: 'test' }));
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error.message).toBe('profile "live" is production: --environment cannot make it test');
+  });
+
+  it('warns of a variable that would', async () => {
+    const { warnings } = await resolve(await storeOf(live), {}, { USERINFO_ENVIRONMENT: 'test' });
+    expect(warnings).toEqual(['profile "live" is production, whatever USERINFO_ENVIRONMENT says']);
+  });
+
+  it('is production where no profile is in play but a production profile holds the base URL', async () => {
+    const store = await storeOf(live);
+    for (const url of ['https://API.example.com/open/', 'http://api.example.com/open']) {
+      const settings = await resolve(
+        store,
+        { environment: 'test' },
+        { ...everything, USERINFO_BASE_URL: url },
+      );
+      expect(settings.profile).toBeNull();
+      expect(settings.environment).toEqual({
+        value: 'production',
+        origin: { kind: 'profile', name: 'live' },
+      });
+      expect(settings.warnings).toEqual([
+        'the base URL (USERINFO_BASE_URL) is that of the production profile "live": taken as production',
+      ]);
+    }
+  });
+
+  it('warns where a test profile is chosen and a production profile holds the base URL', async () => {
+    const store = await storeOf(sampleProfile(), live);
+    const settings = await resolve(store, { profile: 'shop', baseUrl: live.base_url });
+    expect(settings.environment.value).toBe('test');
+    expect(settings.warnings).toEqual([
+      'the base URL (--base-url) is that of the production profile "live", though "shop" is a test profile',
+    ]);
+  });
+
+  it('is production where a test profile is only the active one, and a production profile holds the base URL', async () => {
+    const store = await storeOf(sampleProfile(), live);
+    const env = { USERINFO_BASE_URL: live.base_url, USERINFO_ENVIRONMENT: 'test' };
+    for (const settings of [
+      await resolve(store, { baseUrl: live.base_url }),
+      await resolve(store, {}, env),
+    ]) {
+      expect(settings).toMatchObject({ profile: 'shop', environment: { value: 'production' } });
+      expect(settings.warnings[0]).toMatch(/is that of the production profile "live": taken as production$/);
+    }
+  });
+
+  it('is never test at the address of a production profile without a word, however that is spelled', async () => {
+    const store = await storeOf(sampleProfile(), live);
+    const spelled = fc.constantFrom(
+      'https://api.example.com/open',
+      'HTTPS://API.EXAMPLE.COM:443/open//',
+      'http://api.example.com:80/open',
+      'http://api.example.com:443/./open',
+      'https://api.example.com./x/../open/',
+      'https://api。example．com//open',
+      'https://ａｐｉ.example.com/%6Fpen',
+      'https://api.example.com/OPEN',
+    );
+    const environment = fc.constantFrom(undefined, 'test', 'production');
+    const profile = fc.constantFrom(undefined, 'shop', 'live');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ baseUrl: fc.option(spelled, { nil: undefined }), environment, profile }),
+        fc.record({
+          USERINFO_BASE_URL: spelled,
+          USERINFO_ENVIRONMENT: environment,
+          USERINFO_PROFILE: profile,
+        }),
+        fc.boolean(),
+        async (flags, variables, complete) => {
+          const given = { ...(complete ? everything : {}), ...variables };
+          const env = Object.fromEntries(
+            Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
+          );
+          const settings = await resolve(store, flags, env).catch((error: unknown) => error);
+          if (settings instanceof InvalidInputError) return;
+          expect(settings).toHaveProperty('environment');
+          const { environment: decided, warnings } = settings as Awaited<ReturnType<typeof resolve>>;
+          if (decided.value === 'production') return;
+          expect(flags.profile ?? variables.USERINFO_PROFILE).toBe('shop');
+          expect(warnings.join()).toContain('is that of the production profile "live", though');
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is not warned about between production profiles of one deployment', async () => {
+    const store = await storeOf(live, sampleProfile({ ...live, name: 'live-2' }));
+    expect((await resolve(store)).warnings).toEqual([]);
+  });
+});
+
+describe('the secret', () => {
+  it('is fetched only when it is asked for, and once', async () => {
+    let runs = 0;
+    const run: RunCommand = async () => {
+      runs += 1;
+      return { kind: 'exited', status: 0, output: Buffer.from('fetched\n') };
+    };
+    const store = await storeOf(sampleProfile({ secret: { kind: 'command', command: 'vault' } }));
+    const { secret } = await resolve(store, {}, {}, run);
+    expect(runs).toBe(0);
+    expect([(await secret.read()).reveal(), (await secret.read()).reveal()]).toEqual(['fetched', 'fetched']);
+    expect(runs).toBe(1);
+  });
+
+  it('can be had alone, where nothing is sent', async () => {
+    const sources = { flags: {}, run: shellRunner({}), store: await storeOf() };
+    const alone = await resolveSigning({ ...sources, env: { USERINFO_APP_SECRET: 's' } });
+    expect((await alone.secret().read()).reveal()).toBe('s');
+    expect(alone).toMatchObject({ profile: null, signing: null });
+    const store = await storeOf(sampleProfile({ signing: { module: './signer.mjs' } }));
+    const active = await resolveSigning({ ...sources, store, env: { USERINFO_APP_SECRET: 's' } });
+    expect(active).toMatchObject({ profile: 'shop', signing: { module: './signer.mjs' } });
+    expect((await active.secret().read()).reveal()).toBe('s');
+    const without = await resolveSigning({ ...sources, env: {} });
+    expect(() => without.secret()).toThrow('missing: app secret (USERINFO_APP_SECRET)');
+  });
+
+  it('is not shown when the settings are', async () => {
+    const settings = await resolve(
+      await storeOf(sampleProfile({ secret: { kind: 'file', value: new Secret(secretText) } })),
+    );
+    expect(inspect(settings, { depth: null })).not.toContain(secretText);
+    expect(JSON.stringify(settings)).not.toContain(secretText);
+  });
+});

@@ -1,0 +1,102 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { SigningModuleError } from '../../src/profiles/errors.js';
+import { loadSigners } from '../../src/profiles/load-signers.js';
+import {
+  describeSigningSource,
+  formatSigningSource,
+  parseSigningSource,
+} from '../../src/profiles/signing-source.js';
+import { defaultRecipes, findPreset } from '../../src/signing/presets.js';
+import { Secret } from '../../src/signing/secret.js';
+import { rejection, temporaryFolder } from './fixtures.js';
+
+const recipe = { message: ['$params', '$secret'], steps: ['sha1'] };
+const request = { method: 'GET', url: 'https://e.com', params: [], body: null, extra: {} };
+const secret = new Secret('s3cret');
+
+/** A folder with a module in it that gives `digest`. */
+function moduleFolder(digest: string, name = 'signer.mjs'): string {
+  const folder = temporaryFolder();
+  writeFileSync(
+    join(folder, name),
+    `export const sign = () => ({ digest: '${digest}' });\nexport const app_sign = () => ({ digest: 'app-${digest}' });\n`,
+  );
+  return folder;
+}
+
+describe('the way a profile signs', () => {
+  it.each([
+    [{ app_sign: recipe, sign: recipe }, 'app_sign by a recipe of its own, sign by a recipe of its own'],
+    [{ module: './signer.mjs' }, 'the module ./signer.mjs'],
+    [
+      { app_sign: recipe, sign: { module: '/opt/s.mjs' } },
+      'app_sign by a recipe of its own, sign by the module /opt/s.mjs',
+    ],
+  ])('is read and written: %j', (json, words) => {
+    const source = parseSigningSource(json);
+    expect(formatSigningSource(source)).toEqual(json);
+    expect(describeSigningSource(source)).toBe(words);
+  });
+
+  it('is called by the names of presets', () => {
+    const sign = findPreset('taobao')?.recipe ?? defaultRecipes.sign;
+    expect(describeSigningSource({ ...defaultRecipes, sign })).toBe(
+      'app_sign by the preset app-proof-md5, sign by the preset taobao',
+    );
+  });
+
+  it.each([
+    ['lodash', 'module: is not the path of a file'],
+    ['node:fs', 'module: is not the path of a file'],
+    ['https://example.com/s.mjs', 'module: is not the path of a file'],
+    ['file:///tmp/s.mjs', 'module: is not the path of a file'],
+    ['data:text/javascript,1', 'module: is not the path of a file'],
+  ])('cannot be the module %j', (module, problem) => {
+    expect(() => parseSigningSource({ module })).toThrow(problem);
+    expect(() => parseSigningSource({ app_sign: recipe, sign: { module } })).toThrow(`sign.${problem}`);
+  });
+});
+
+test('a module signs from the folder of the profiles, for one signature or for both', async () => {
+  const folder = moduleFolder('d1');
+  const both = await loadSigners({ module: './signer.mjs' }, folder);
+  expect(both.app_sign.sign(request, secret).digest).toBe('app-d1');
+  expect(both.sign.sign(request, secret).digest).toBe('d1');
+  const mixed = await loadSigners({ ...defaultRecipes, app_sign: { module: './signer.mjs' } }, folder);
+  expect(mixed.app_sign.sign(request, secret).digest).toBe('d1');
+  expect(mixed.sign.digestLength).toBe(32);
+});
+
+describe('a module is refused', () => {
+  const load = async (folder: string, module = './signer.mjs') => rejection(loadSigners({ module }, folder));
+
+  it.each([[0o664], [0o646], [0o666]])('that others can write: mode %o', async (mode) => {
+    const folder = moduleFolder('d2');
+    chmodSync(join(folder, 'signer.mjs'), mode);
+    const error = await load(folder);
+    expect(error).toBeInstanceOf(SigningModuleError);
+    expect(error.message).toContain('can be written by other users');
+  });
+
+  it('whose folder others can write', async () => {
+    const folder = moduleFolder('d3');
+    chmodSync(folder, 0o777);
+    expect((await load(folder)).message).toContain(`${folder} can be written by other users`);
+  });
+
+  it('that is not there, or that has a fault', async () => {
+    const folder = temporaryFolder();
+    expect((await load(folder)).message).toContain('./signer.mjs cannot be read: ENOENT');
+    mkdirSync(join(folder, 'bad'));
+    writeFileSync(join(folder, 'bad', 's.mjs'), 'throw new TypeError("boom");');
+    expect((await load(folder, './bad/s.mjs')).message).toContain('cannot be loaded: TypeError: boom');
+  });
+
+  it('that has not both functions, where it stands for both', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'signer.mjs'), 'export const sign = () => ({ digest: "x" });');
+    expect((await load(folder)).message).toBe('./signer.mjs: has no function app_sign');
+  });
+});

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const bin = join(import.meta.dirname, '..', '..', 'bin', 'userinfo.js');
+
+/** What a finished command left behind. */
+export interface Finished {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** stdout, byte for byte. */
+  readonly bytes: Buffer;
+}
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A user's machine: a config folder of its own, and the built program. Nothing of ours leaks in from outside. */
+export class Machine implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'userinfo-test-'));
+  readonly configFolder = join(this.folder, 'config');
+  readonly profileFile = join(this.configFolder, 'profiles.json');
+  /** What `--database` is given. */
+  database = join(this.folder, 'userinfo.db');
+  /** Everything that any command printed. */
+  printed = '';
+
+  /** Starts a command, and leaves it running. */
+  start(args: readonly string[], { env = {} }: RunOptions = {}): ChildProcess {
+    return spawn(process.execPath, [bin, ...args], {
+      cwd: this.folder,
+      env: this.#environment(env),
+    });
+  }
+
+  /** Runs a command to its end. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const child = this.start(args, options);
+    child.stdin?.on('error', () => {}); // a command may end without reading
+    child.stdin?.end(options.stdin ?? '');
+    return this.#finish(child);
+  }
+
+  /** Runs a command line as it would be pasted into a shell, `userinfo` being the built program. */
+  shell(line: string, { env = {} }: RunOptions = {}, shell: 'sh' | 'bash' = 'sh'): Promise<Finished> {
+    const script = `userinfo() { "${process.execPath}" "${bin}" "$@"; }\n${line}`;
+    return this.#finish(
+      spawn(shell, ['-c', script], {
+        cwd: this.folder,
+        env: this.#environment(env),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+  }
+
+  /** Runs a command on a terminal, typing each answer when its prompt is shown; `null` is Ctrl-C. */
+  onTerminal(
+    args: readonly string[],
+    dialogue: readonly (readonly [prompt: string, answer: string | null])[],
+    { env = {} }: RunOptions = {},
+  ): Promise<Finished> {
+    return this.#type([process.execPath, bin, ...args], dialogue, env);
+  }
+
+  /** Types lines into an interactive bash in which `userinfo` is the built program. */
+  inBash(lines: readonly string[]): Promise<Finished> {
+    const settings = join(this.folder, 'bashrc');
+    writeFileSync(settings, `PS1='ready> '\nuserinfo() { "${process.execPath}" "${bin}" "$@"; }\n`);
+    const dialogue = [...lines, 'exit'].map((line) => ['ready> ', line] as const);
+    return this.#type(['bash', '--rcfile', settings, '-i'], dialogue, {});
+  }
+
+  #type(
+    argv: readonly string[],
+    dialogue: readonly (readonly [prompt: string, answer: string | null])[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<Finished> {
+    const script = join(import.meta.dirname, 'terminal.py');
+    const job = JSON.stringify([argv, dialogue]);
+    return this.#finish(spawn('python3', [script, job], { cwd: this.folder, env: this.#environment(env) }));
+  }
+
+  #environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+    return { PATH: process.env.PATH, HOME: this.folder, USERINFO_CONFIG_DIR: this.configFolder, ...env };
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #finish(child: ChildProcess): Promise<Finished> {
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+    const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    const bytes = Buffer.concat(stdout);
+    const finished = { status, stdout: bytes.toString(), stderr: Buffer.concat(stderr).toString(), bytes };
+    this.printed += finished.stdout + finished.stderr;
+    return finished;
+  }
+}
+
+/** Waits until a started command has printed a line that matches, and returns the match. */
+export function printedBy(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const look = (chunk: Buffer) => {
+      text += chunk.toString();
+      const found = pattern.exec(text);
+      if (found !== null) resolve(found);
+    };
+    child.stdout?.on('data', look);
+    child.stderr?.on('data', look);
+    child.once('close', () => reject(new Error(`ended before it printed ${pattern}: ${text}`)));
+  });
+}

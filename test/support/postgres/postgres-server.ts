@@ -1,0 +1,158 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  type Binaries,
+  checkReachable,
+  findBinaries,
+  reachableBinaries,
+  serverUser,
+  type User,
+} from './binaries.js';
+
+/** Reads until whoever started it ends or says so, then stops the server: none is left behind. */
+const untilToldToStop = '"$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid';
+
+/** The role that the tests are; it needs no password, others do. */
+const role = 'userinfo';
+
+/**
+ * What tests can do without, so that they are fast. The order of texts is a language's, as in most databases, and
+ * not that of bytes.
+ */
+const initOptions = [
+  '--encoding=UTF8',
+  '--locale-provider=icu',
+  '--icu-locale=en-US',
+  '--locale=C',
+  '--no-sync',
+];
+const testSettings = ['fsync=off', 'max_connections=150'];
+
+/** A PostgreSQL of its own, its data in a temporary folder. */
+export class PostgresServer {
+  readonly port: number;
+  #binaries: Binaries;
+  readonly #folder: string;
+  readonly #user: User | null;
+  readonly #settings: readonly string[];
+  #process: ChildProcess | null = null;
+  #log = '';
+
+  private constructor(
+    binaries: Binaries,
+    folder: string,
+    user: User | null,
+    port: number,
+    settings: readonly string[],
+  ) {
+    this.#binaries = binaries;
+    this.#folder = folder;
+    this.#user = user;
+    this.#settings = settings;
+    this.port = port;
+  }
+
+  /** Makes a server and starts it. `settings` are written as in `postgresql.conf`. */
+  static async create(settings: readonly string[] = testSettings): Promise<PostgresServer> {
+    const binaries = await findBinaries();
+    const user = serverUser();
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-postgres-'));
+    const server = new PostgresServer(binaries, folder, user, await freePort(), settings);
+    try {
+      await server.#initialise();
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.remove();
+      throw error;
+    }
+  }
+
+  /** The URL of its first database, for the role that needs no password. */
+  get url(): string {
+    return `postgres://${role}@127.0.0.1:${this.port}/postgres`;
+  }
+
+  /** Resolves once it takes connections. */
+  async start(): Promise<void> {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      `port=${this.port}`,
+      ...this.#settings,
+    ];
+    const args = ['-D', this.#dataFolder, ...settings.flatMap((setting) => ['-c', setting])];
+    const started = spawn('sh', ['-c', untilToldToStop, 'sh', this.#binaries.postgres, ...args], {
+      ...this.#spawnOptions,
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    this.#process = started;
+    await new Promise<void>((resolve, reject) => {
+      started.stderr.setEncoding('utf8').on('data', (text: string) => {
+        this.#log += text;
+        if (this.#log.includes('ready to accept connections')) resolve();
+      });
+      started.once('exit', () => reject(new Error(`PostgreSQL ended while it started:\n${this.#log}`)));
+    });
+    this.#log = '';
+  }
+
+  /** Shuts down: connections are ended, what runs is broken off. */
+  async stop(): Promise<void> {
+    const running = this.#process;
+    this.#process = null;
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return;
+    running.stdin?.end();
+    await once(running, 'exit');
+  }
+
+  /** Sends a signal to the server and to those of its processes that serve a connection. */
+  async signal(signal: NodeJS.Signals): Promise<void> {
+    const [pid] = (await readFile(join(this.#dataFolder, 'postmaster.pid'), 'utf8')).split('\n');
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]);
+    for (const each of [Number(pid), ...stdout.trim().split(/\s+/).map(Number)]) process.kill(each, signal);
+  }
+
+  /** Stops it and removes its data. */
+  async remove(): Promise<void> {
+    await this.stop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #dataFolder(): string {
+    return join(this.#folder, 'data');
+  }
+
+  get #spawnOptions() {
+    const { uid, gid } = this.#user ?? {};
+    return { cwd: this.#folder, env: { PATH: process.env.PATH, LC_ALL: 'C' }, uid, gid };
+  }
+
+  async #initialise(): Promise<void> {
+    await mkdir(this.#dataFolder, { mode: 0o700 });
+    if (this.#user !== null) {
+      await chmod(this.#folder, 0o755);
+      await chown(this.#dataFolder, this.#user.uid, this.#user.gid);
+      checkReachable(this.#dataFolder, this.#user);
+      this.#binaries = reachableBinaries(this.#binaries, this.#user, this.#folder);
+    }
+    const args = ['-D', this.#dataFolder, '-U', role, ...initOptions];
+    await promisify(execFile)(this.#binaries.initdb, args, this.#spawnOptions);
+    const rules = [`host all ${role} 127.0.0.1/32 trust`, 'host all all 127.0.0.1/32 scram-sha-256', ''];
+    await writeFile(join(this.#dataFolder, 'pg_hba.conf'), rules.join('\n'));
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,59 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+
+export interface TestServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A request as it was received. */
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** An HTTP server on a free loopback port that keeps what it is sent, and answers as `answer` says. */
+export async function httpServer(
+  answer: (request: ReceivedRequest, response: ServerResponse, count: number) => void,
+): Promise<TestServer & { readonly requests: ReceivedRequest[] }> {
+  const requests: ReceivedRequest[] = [];
+  const server = createHttpServer(async (message, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of message) chunks.push(chunk);
+    const [path = '', query = ''] = (message.url ?? '').split('?');
+    const { method = '', headers } = message;
+    const request = { method, path, query, headers, body: Buffer.concat(chunks).toString() };
+    requests.push(request);
+    answer(request, response, requests.length);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A server of bare bytes: `talk` gets each connection once the client has sent something. */
+export async function tcpServer(talk: (socket: Socket) => void): Promise<TestServer> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => talk(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
