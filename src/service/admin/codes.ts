@@ -1,0 +1,72 @@
+import { InvalidInputError } from '../../protocol/errors.js';
+import { joinInfoNames } from '../../protocol/info-names.js';
+import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
+import { resultCode } from '../../protocol/result-codes.js';
+import { quoteName } from '../../protocol/text.js';
+import { NotFoundError } from '../errors.js';
+import type { Code } from '../store/codes.js';
+import { type AdminContext, randomHex, unixSeconds } from './admin-context.js';
+import { checkCount } from './check-input.js';
+import { listAll } from './list-all.js';
+import { noSuchUser } from './users.js';
+
+export interface NewCode {
+  readonly tenantCode: string;
+  readonly unionId: string;
+  /** What the code authorizes to read; everything unless given. */
+  readonly infoNames?: readonly string[];
+  /** How long it is good, in seconds; 300 unless given. */
+  readonly ttlSeconds?: number;
+  /** How often it can be used; once unless given. */
+  readonly uses?: number | 'unlimited';
+}
+
+/** How a code is named in the store. */
+export interface CodeKey {
+  readonly tenantCode: string;
+  readonly code: string;
+}
+
+const codeBytes = 16;
+
+export async function issueCode(context: AdminContext, input: NewCode): Promise<Code> {
+  const { tenantCode, unionId, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = input;
+  const code: Code = {
+    tenant_code: tenantCode,
+    code: randomHex(context, codeBytes),
+    union_id: unionId,
+    info_names: infoNames === undefined ? null : checkNames(infoNames),
+    expires_at: unixSeconds(context) + checkCount('the ttl in seconds', ttlSeconds),
+    uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
+  };
+  const issued = await context.store.write(async ({ users, codes }) => {
+    if ((await users.find(tenantCode, unionId)) === null) return false;
+    await codes.add(code);
+    return true;
+  });
+  if (!issued) throw noSuchUser(input);
+  return code;
+}
+
+export function listCodes(
+  { store }: AdminContext,
+  tenantCode: string,
+): AsyncGenerator<Code, void, undefined> {
+  return listAll(
+    (after, limit) => store.read(({ codes }) => codes.list(tenantCode, after, limit)),
+    ({ code }) => code,
+  );
+}
+
+export async function revokeCode({ store }: AdminContext, { tenantCode, code }: CodeKey): Promise<void> {
+  if (await store.write(({ codes }) => codes.remove(tenantCode, code))) return;
+  throw new NotFoundError(resultCode.codeNotValid, `tenant ${quoteName(tenantCode)} has no such code`);
+}
+
+/** None at all would read as "everything" in the store. */
+function checkNames(names: readonly string[]): readonly string[] {
+  if (joinInfoNames(names) !== undefined) return [...new Set(names)];
+  throw new InvalidInputError('the info names of the code are empty', {
+    hint: 'Name what it authorizes to read, or leave them out for everything.',
+  });
+}

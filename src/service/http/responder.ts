@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { formatFailure, formatSuccess } from '../../protocol/envelope.js';
+import { maskQuotedNames } from '../../protocol/mask-name.js';
+import type { Parameters } from '../../protocol/parameters.js';
+import { maskText } from '../../protocol/personal-data.js';
+import {
+  describeResultCode,
+  httpStatusOf,
+  type ResultCode,
+  resultCode,
+} from '../../protocol/result-codes.js';
+import type { Log } from '../log/log.js';
+import { logFault } from '../log/log-fault.js';
+import type { App } from '../store/apps.js';
+import { envelopeType } from './envelope-type.js';
+import { refusalOf, WrongSignatureError } from './refusal.js';
+
+/** What was asked, and by whom, as far as it is known when it is answered. */
+export interface Asked {
+  /** `read`, `passback`, or what was asked for instead: method and path. */
+  readonly operation: string;
+  /** None where the request was not looked into. */
+  readonly parameters?: Parameters;
+  /** The app that the request names; absent or `null` where none is known. */
+  readonly app?: App | null;
+}
+
+/** Answers with envelopes, and logs each answer once it is sent: how long that takes tells the caller nothing. */
+export class Responder {
+  readonly #log: Log;
+  readonly #ageOf: (answer: ServerResponse) => number;
+
+  /** `ageOf` tells for how long an answer has been awaited, in milliseconds. */
+  constructor(log: Log, ageOf: (answer: ServerResponse) => number) {
+    this.#log = log;
+    this.#ageOf = ageOf;
+  }
+
+  sendData(reply: FastifyReply, asked: Asked, data: object): FastifyReply {
+    this.#logOnceSent(reply, asked, resultCode.ok);
+    return send(reply, resultCode.ok, formatSuccess(data));
+  }
+
+  sendCode(reply: FastifyReply, asked: Asked, code: ResultCode, msg?: string): FastifyReply {
+    this.#logOnceSent(reply, asked, code, msg);
+    return send(reply, code, formatFailure(code, msg));
+  }
+
+  /** What there is to say of a fault goes to the log, not into the answer. */
+  sendError(reply: FastifyReply, asked: Asked, error: unknown): FastifyReply {
+    const { code, msg } = refusalOf(error);
+    // Before the line of the answer: of the listeners that are put first, the last one is.
+    this.#logOnceSent(reply, asked, code, msg);
+    onceSent(reply, () => {
+      if (error instanceof WrongSignatureError) this.#log(error.explain());
+      else logFault(this.#log, error);
+    });
+    return send(reply, code, formatFailure(code, msg));
+  }
+
+  #logOnceSent(reply: FastifyReply, asked: Asked, code: ResultCode, msg?: string): void {
+    onceSent(reply, () => this.logAnswer(asked, code, msg, this.#ageOf(reply.raw)));
+  }
+
+  /** A line for an answer that is sent by other means. `ms` is how long it was awaited. */
+  logAnswer(asked: Asked, code: ResultCode, msg: string | undefined, ms: number): void {
+    this.#log({
+      event: 'request',
+      operation: asked.operation,
+      app_key: shownClaim(asked, 'app_key'),
+      tenant_code: shownClaim(asked, 'tenant_code'),
+      status: httpStatusOf(code),
+      code,
+      msg: maskQuotedNames(msg ?? describeResultCode(code)?.msg ?? ''),
+      ms,
+    });
+  }
+}
+
+/** What is no app's may be anything: the secret in the place of the key, say. */
+function shownClaim({ parameters, app }: Asked, name: 'app_key' | 'tenant_code'): string | null {
+  const claimed = parameters?.get(name);
+  if (claimed === undefined) return null;
+  return app?.[name] === claimed ? claimed : maskText(claimed);
+}
+
+/** Calls back when an answer is sent, or broken off: before anybody else is told, and it is no longer in flight. */
+function onceSent({ raw }: FastifyReply, call: () => void): void {
+  raw.prependOnceListener('close', call);
+}
+
+function send(reply: FastifyReply, code: ResultCode, envelope: string): FastifyReply {
+  return reply.code(httpStatusOf(code)).header('content-type', envelopeType).send(envelope);
+}

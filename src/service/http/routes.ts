@@ -1,0 +1,57 @@
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { endpoints } from '../../protocol/endpoints.js';
+import { resultCode } from '../../protocol/result-codes.js';
+import { answerHealth, healthPath } from './health.js';
+import { answerOpenApi, openApiPath } from './openapi.js';
+import type { ArrivingBodies } from './overload.js';
+import { refuseUnread, refuseUnrouted } from './refuse-request.js';
+import type { Responder } from './responder.js';
+import { serve } from './serve.js';
+import type { ServiceContext } from './service-context.js';
+import type { TokenBucket } from './token-bucket.js';
+
+/** Adds the operations of the spec, as often as `bucket` lets them be asked for, and what is about the service. */
+export function addRoutes(
+  app: FastifyInstance,
+  context: ServiceContext,
+  responder: Responder,
+  bucket: TokenBucket | null,
+  bodies: ArrivingBodies,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+  // Before the body is read: how large it is, and of what type, comes later.
+  app.addHook('onRequest', async (request, reply) =>
+    request.is404 ? refuseUnrouted(request, reply, responder) : undefined,
+  );
+  app.setErrorHandler<FastifyError>((error, request, reply) =>
+    refuseUnread(error, request, reply, responder),
+  );
+
+  for (const endpoint of endpoints) {
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path,
+      onRequest: async (request, reply) => {
+        // Fastify takes an empty type for a wrong one; here it counts as missing.
+        if (request.headers['content-type'] === '') delete request.raw.headers['content-type'];
+        const seconds = bucket?.take() ?? 0;
+        if (seconds === 0) return;
+        const asked = { operation: endpoint.operation };
+        return responder.sendCode(reply.header('retry-after', seconds), asked, resultCode.tooManyRequests);
+      },
+      preParsing: (request, _, body, done) => {
+        bodies.count(request.raw);
+        done(null, body);
+      },
+      handler: (request, reply) => serve(endpoint, request, reply, context, responder),
+      errorHandler: (error: FastifyError, request, reply) =>
+        // A Content-Type that is none: what is missing is said first.
+        error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+          ? serve(endpoint, request, reply, context, responder)
+          : refuseUnread(error, request, reply, responder),
+    });
+  }
+  app.get(healthPath, (_, reply) => answerHealth(reply, context));
+  app.get(openApiPath, (_, reply) => answerOpenApi(reply));
+}

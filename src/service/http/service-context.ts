@@ -1,0 +1,19 @@
+import type { Signers } from '../../signing/pair.js';
+import type { Log } from '../log/log.js';
+import type { Store } from '../store/store.js';
+
+/** What the answer to a request depends on beside the request. */
+export interface ServiceContext {
+  readonly store: Store;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The present second, in Unix time. */
+  readonly unixSeconds: () => number;
+  /** How far a `timestamp` may be off, either way (§5.6). */
+  readonly clockWindowSeconds: number;
+  /** What signs by an app's recipes, given as JSON text; by the default ones for `null`. */
+  readonly signersOf: (recipes: string | null) => Signers;
+  /** Called now and then for a tenant: forgets what has expired, beside the request. */
+  readonly purge: (tenantCode: string) => void;
+}

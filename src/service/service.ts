@@ -1,0 +1,74 @@
+import { defaultClockWindowSeconds, defaultMaxBodyBytes } from '../protocol/limits.js';
+import { type AdminOperations, createAdmin } from './admin/admin.js';
+import { Faults } from './faults/faults.js';
+import { startServer } from './http/server.js';
+import { createSignersCache } from './http/signers-cache.js';
+import { logFault } from './log/log-fault.js';
+import type { ServiceHost, ServiceSettings } from './settings.js';
+import { createPurge } from './store/purge.js';
+import type { Store } from './store/store.js';
+
+/** A service that runs. */
+export interface Service extends AsyncDisposable {
+  /** Its base URL. */
+  readonly url: string;
+  /** Apps, users and codes of its store. */
+  readonly admin: AdminOperations;
+  /** Answers the requests in flight, then closes the store. */
+  close(): Promise<void>;
+  /** Empties the store: no apps, users, codes. */
+  reset(): Promise<void>;
+}
+
+const defaultHost = '127.0.0.1';
+const defaultRequestTimeoutMs = 30_000;
+const defaultMaxConnections = 1000;
+
+/** Starts the service of the spec over a store, which is its own from now on. Throws a StartError. */
+export async function startService(
+  store: Store,
+  settings: ServiceSettings,
+  host: ServiceHost,
+): Promise<Service> {
+  const { log = () => {}, faults } = settings;
+  const { now } = host;
+  const unixSeconds = () => Math.floor(now() / 1000 + (faults?.skewSeconds ?? 0));
+  const context = {
+    store,
+    log,
+    now,
+    unixSeconds,
+    clockWindowSeconds: settings.clockWindowSeconds ?? defaultClockWindowSeconds,
+    signersOf: createSignersCache(),
+    purge: createPurge(store, unixSeconds, (error) => logFault(log, error)),
+  };
+  const server = await startServer(context, {
+    host: settings.host ?? defaultHost,
+    port: settings.port ?? 0,
+    maxBodyBytes: settings.maxBodyBytes ?? defaultMaxBodyBytes,
+    requestTimeoutMs: settings.requestTimeoutMs ?? defaultRequestTimeoutMs,
+    maxConnections: settings.maxConnections ?? defaultMaxConnections,
+    rateLimit: faults?.throttlePerSecond ?? settings.rateLimit ?? null,
+    faults: faults === undefined ? null : new Faults(faults),
+  });
+  if (faults !== undefined) log({ event: 'faults', ...faults });
+  log({ event: 'listening', url: server.url });
+
+  let closed: Promise<void> | null = null;
+  const close = async () => {
+    await server.close();
+    await store.close();
+    log({ event: 'stopped' });
+  };
+  const closeOnce = () => {
+    closed ??= close();
+    return closed;
+  };
+  return {
+    url: server.url,
+    admin: createAdmin({ store, ...host }),
+    close: closeOnce,
+    reset: () => store.reset(),
+    [Symbol.asyncDispose]: closeOnce,
+  };
+}

@@ -1,0 +1,67 @@
+import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
+import type { Sql, SqlRow } from './sql-driver.js';
+import { statements } from './statements.js';
+
+/** An authorization code (§4.1), good for one tenant. */
+export interface Code {
+  readonly tenant_code: string;
+  readonly code: string;
+  readonly union_id: string;
+  /** What it authorizes to read; `null` for everything. */
+  readonly info_names: readonly string[] | null;
+  /** Unix time in seconds. */
+  readonly expires_at: number;
+  /** How often it can still be used; `null` for as often as one likes. */
+  readonly uses_left: number | null;
+}
+
+export type TakenCode = Pick<Code, 'union_id' | 'info_names'>;
+
+export class Codes {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  async add({ tenant_code, code, union_id, info_names, expires_at, uses_left }: Code): Promise<void> {
+    const names = joinInfoNames(info_names ?? []) ?? null;
+    await this.#sql.run(statements.addCode, [tenant_code, code, union_id, names, expires_at, uses_left]);
+  }
+
+  /** Uses a code once; `null` where it is unknown, expired or used up. `now` is in Unix seconds. */
+  async take(tenantCode: string, code: string, now: number): Promise<TakenCode | null> {
+    const [row] = await this.#sql.all(statements.takeCode, [tenantCode, code, now]);
+    return row === undefined ? null : { union_id: String(row.union_id), info_names: namesOf(row) };
+  }
+
+  /** The codes after a code, in their order; expired ones too, until they are purged. */
+  async list(tenantCode: string, after: string, limit: number): Promise<Code[]> {
+    return (await this.#sql.all(statements.listCodes, [tenantCode, after, limit])).map(toCode);
+  }
+
+  /** `false` where there is no such code. */
+  async remove(tenantCode: string, code: string): Promise<boolean> {
+    return (await this.#sql.run(statements.removeCode, [tenantCode, code])) === 1;
+  }
+
+  /** Forgets the codes that expired before `now`, in Unix seconds. */
+  async purge(tenantCode: string, now: number): Promise<void> {
+    await this.#sql.run(statements.purgeCodes, [tenantCode, now]);
+  }
+}
+
+function toCode(row: SqlRow): Code {
+  return {
+    tenant_code: String(row.tenant_code),
+    code: String(row.code),
+    union_id: String(row.union_id),
+    info_names: namesOf(row),
+    expires_at: Number(row.expires_at),
+    uses_left: row.uses_left === null ? null : Number(row.uses_left),
+  };
+}
+
+function namesOf({ info_names }: SqlRow): readonly string[] | null {
+  return splitInfoNames(info_names === null ? undefined : String(info_names));
+}

@@ -1,0 +1,76 @@
+import { StartError, StoreUnavailableError } from '../errors.js';
+import type { SqlDriver } from './sql-driver.js';
+
+/** The schema, step by step; a step that was released is never changed. */
+const migrations: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE apps (
+      app_key TEXT NOT NULL PRIMARY KEY, app_secret TEXT NOT NULL, tenant_code TEXT NOT NULL,
+      channel TEXT NOT NULL, recipes TEXT, created_at BIGINT NOT NULL)`,
+    `CREATE TABLE users (
+      tenant_code TEXT NOT NULL, union_id TEXT NOT NULL, record TEXT NOT NULL, revision BIGINT NOT NULL,
+      PRIMARY KEY (tenant_code, union_id))`,
+    `CREATE TABLE user_values (
+      tenant_code TEXT NOT NULL, digest TEXT NOT NULL, union_id TEXT NOT NULL,
+      PRIMARY KEY (tenant_code, digest, union_id))`,
+    `CREATE TABLE codes (
+      tenant_code TEXT NOT NULL, code TEXT NOT NULL, union_id TEXT NOT NULL, info_names TEXT,
+      expires_at BIGINT NOT NULL, uses_left BIGINT, PRIMARY KEY (tenant_code, code))`,
+    'CREATE INDEX codes_by_user ON codes (tenant_code, union_id)',
+    'CREATE INDEX codes_by_expiry ON codes (tenant_code, expires_at)',
+    `CREATE TABLE nonces (
+      tenant_code TEXT NOT NULL, app_key TEXT NOT NULL, random TEXT NOT NULL, expires_at BIGINT NOT NULL,
+      PRIMARY KEY (tenant_code, app_key, random))`,
+    'CREATE INDEX nonces_by_expiry ON nonces (tenant_code, expires_at)',
+  ],
+];
+
+/** The schema that this version of the store works with. */
+export const schemaVersion = migrations.length;
+
+const attempts = 5;
+
+/**
+ * Brings the schema up to date. Two processes may do so at once: each step is recorded under its number, in the
+ * transaction that takes it, so one of them fails and finds the step taken when it tries again.
+ * Throws a StartError for a database of a newer version, or one that holds something else.
+ */
+export async function migrate(driver: SqlDriver): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await takeSteps(driver);
+      return;
+    } catch (error) {
+      if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
+      if (attempt === attempts) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new StartError('CANNOT_OPEN_DATABASE', `the tables of the service cannot be made: ${reason}`, {
+          hint: 'Use a database of its own for the service.',
+          cause: error,
+        });
+      }
+    }
+  }
+}
+
+async function takeSteps(driver: SqlDriver): Promise<void> {
+  await driver.write(async (sql) => {
+    await sql.run('CREATE TABLE IF NOT EXISTS userinfo_migrations (version BIGINT NOT NULL PRIMARY KEY)');
+    const [row] = await sql.all('SELECT MAX(version) AS version FROM userinfo_migrations');
+    const current = Number(row?.version ?? 0);
+    if (current > schemaVersion) {
+      throw new StartError(
+        'CANNOT_OPEN_DATABASE',
+        `the database has schema ${current}, newer than this version`,
+        {
+          hint: 'Update userinfo-cli, or use another database.',
+        },
+      );
+    }
+    for (const [index, steps] of migrations.entries()) {
+      if (index < current) continue;
+      for (const step of steps) await sql.run(step);
+      await sql.run('INSERT INTO userinfo_migrations (version) VALUES ($1)', [index + 1]);
+    }
+  });
+}

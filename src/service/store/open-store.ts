@@ -1,0 +1,46 @@
+import { quoteName } from '../../protocol/text.js';
+import { StartError, StoreUnavailableError } from '../errors.js';
+import type { SqlDriver } from './sql-driver.js';
+import { openSqliteDriver } from './sqlite-driver.js';
+import { refuseForeignDatabase } from './sqlite-file.js';
+import { createStore, type Store } from './store.js';
+
+export interface OpenStoreOptions {
+  /** With PostgreSQL: how many connections there are at the most; 10 unless given. */
+  readonly poolSize?: number;
+}
+
+/**
+ * Opens a database: a SQLite file, which is made where there is none, `:memory:`, or PostgreSQL by its URL. Throws
+ * a StartError where it cannot be used.
+ */
+export async function openStore(database: string, options: OpenStoreOptions = {}): Promise<Store> {
+  const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase();
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    // The packages that speak to PostgreSQL are loaded where they are needed.
+    const { describePostgres, openPostgresDriver } = await import('./postgres-driver.js');
+    return await open(describePostgres(database), () => openPostgresDriver(database, options));
+  }
+  if (scheme === undefined && database !== '') {
+    refuseForeignDatabase(database);
+    return await open(database, () => openSqliteDriver(database));
+  }
+  throw new StartError(
+    'CANNOT_OPEN_DATABASE',
+    scheme === undefined ? 'no database is named' : `databases of kind ${quoteName(scheme)} are not known`,
+    { hint: 'Give the path of a SQLite file, :memory:, or a URL such as postgres://user@host/database.' },
+  );
+}
+
+/** `name` is what messages call the database. */
+async function open(name: string, openDriver: () => Promise<SqlDriver>): Promise<Store> {
+  try {
+    return await createStore(await openDriver());
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${name}: ${error.message}`, {
+      hint: error.hint ?? 'Stop what else uses the database, or use another one.',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,144 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ClientBase, Pool, type QueryResult } from 'pg';
+import { StartError, StoreUnavailableError } from '../errors.js';
+import { checkValues } from './check-values.js';
+import { postgresConfig } from './postgres-config.js';
+import { ConflictError, ConnectionLostError, toStoreFault } from './postgres-faults.js';
+import { PostgresPool } from './postgres-pool.js';
+import type { Sql, SqlDriver, SqlValue } from './sql-driver.js';
+
+export { describePostgres } from './postgres-config.js';
+
+export interface PostgresOptions {
+  /** How many connections there are at the most. */
+  readonly poolSize?: number;
+}
+
+const defaultPoolSize = 10;
+
+/** How often a work is run that the database breaks off. */
+const maxRuns = 5;
+
+/** How much longer each pause before another run is, in milliseconds. */
+const pauseStepMs = 5;
+
+/**
+ * Opens the PostgreSQL database of a URL, or one that speaks its protocol. Throws a StartError where it cannot be
+ * used, a StoreUnavailableError where it does not answer.
+ */
+export async function openPostgresDriver(url: string, options: PostgresOptions = {}): Promise<SqlDriver> {
+  const driver = new PostgresDriver(url, options.poolSize ?? defaultPoolSize);
+  try {
+    await driver.read(checkEncoding);
+    return driver;
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+async function checkEncoding(sql: Sql): Promise<void> {
+  const [row] = await sql.all('SHOW server_encoding');
+  if (row?.server_encoding === 'UTF8') return;
+  throw new StartError('CANNOT_OPEN_DATABASE', `the database has the encoding ${row?.server_encoding}`, {
+    hint: 'Create it with the encoding UTF8.',
+  });
+}
+
+/**
+ * A transaction is READ COMMITTED: the statements lock what they change. One that the database breaks off, to
+ * resolve a deadlock or because a connection is lost before its COMMIT, is run again.
+ */
+class PostgresDriver implements SqlDriver {
+  readonly #pool: PostgresPool;
+  /** Statements are prepared once a connection, under these names. */
+  readonly #names = new Map<string, string>();
+
+  constructor(url: string, poolSize: number) {
+    this.#pool = new PostgresPool(new Pool(postgresConfig(url, poolSize)), poolSize);
+  }
+
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#run((client) => work(this.#sqlOver(client)));
+  }
+
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    for (let run = 1; ; run++) {
+      try {
+        return await this.#pool.use(work);
+      } catch (error) {
+        const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;
+        if (!brokenOff || run === maxRuns) throw error;
+      }
+      await wait(run * pauseStepMs);
+    }
+  }
+
+  #sqlOver(client: ClientBase): Sql {
+    const query = async (text: string, values: readonly SqlValue[] = []) => {
+      checkValues(values);
+      if (values.length === 0) return await ask(client, text);
+      return await ask(client, { text, values: [...values], name: this.#nameOf(text) });
+    };
+    return {
+      run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
+      all: async (statement, values) => (await query(statement, values)).rows,
+    };
+  }
+
+  #nameOf(statement: string): string {
+    const name = this.#names.get(statement) ?? `userinfo_${this.#names.size + 1}`;
+    this.#names.set(statement, name);
+    return name;
+  }
+}
+
+async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+  const [begun, worked] = await Promise.allSettled([
+    ask(client, 'BEGIN ISOLATION LEVEL READ COMMITTED'),
+    work(),
+  ]);
+  const failed = [begun, worked].find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) {
+    // Where this fails, so does the connection, and the transaction with it.
+    await ask(client, 'ROLLBACK').catch(() => {});
+    throw failed.reason;
+  }
+  await commit(client);
+  return (worked as PromiseFulfilledResult<T>).value;
+}
+
+async function commit(client: ClientBase): Promise<void> {
+  let result: QueryResult;
+  try {
+    result = await ask(client, 'COMMIT');
+  } catch (error) {
+    if (!(error instanceof ConnectionLostError)) throw error;
+    throw new StoreUnavailableError(
+      'the connection to the database was lost during a commit: the work may be stored',
+      {
+        cause: error,
+      },
+    );
+  }
+  // PostgreSQL answers so, without an error, where a statement of the work failed.
+  if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
+}
+
+type Query = string | { readonly name: string; readonly text: string; readonly values: SqlValue[] };
+
+async function ask(client: ClientBase, query: Query): Promise<QueryResult> {
+  try {
+    return await client.query(query);
+  } catch (error) {
+    throw toStoreFault(error);
+  }
+}

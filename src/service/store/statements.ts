@@ -1,0 +1,79 @@
+/**
+ * Every statement of the store, standard enough for SQLite and what speaks PostgreSQL. Keys are led by
+ * `tenant_code`, except where an app must be found by its key alone; `$` numbers name a value, not its turn.
+ */
+export const statements = {
+  findApp:
+    'SELECT app_key, app_secret, tenant_code, channel, recipes, created_at FROM apps WHERE app_key = $1',
+  listApps:
+    'SELECT app_key, app_secret, tenant_code, channel, recipes, created_at FROM apps' +
+    ' WHERE app_key > $1 ORDER BY app_key LIMIT $2',
+  addApp:
+    'INSERT INTO apps (app_key, app_secret, tenant_code, channel, recipes, created_at)' +
+    ' VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (app_key) DO NOTHING',
+  setAppSecret: 'UPDATE apps SET app_secret = $2 WHERE app_key = $1',
+  removeApp: 'DELETE FROM apps WHERE app_key = $1',
+
+  findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
+  listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
+  /** Locks the row until the transaction ends, and gives it as it then is: no update is lost. */
+  lockUser:
+    'UPDATE users SET revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2 RETURNING record',
+  /** The same for a user that may be new: it then has the first revision. */
+  addOrLockUser:
+    'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
+    ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET revision = users.revision + 1' +
+    ' RETURNING record, revision',
+  setRecord: 'UPDATE users SET record = $3 WHERE tenant_code = $1 AND union_id = $2',
+  deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
+
+  /** Two are enough to know that a value does not tell users apart. */
+  findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
+
+  addCode:
+    'INSERT INTO codes (tenant_code, code, union_id, info_names, expires_at, uses_left)' +
+    ' VALUES ($1, $2, $3, $4, $5, $6)',
+  takeCode:
+    'UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $1 AND code = $2 AND expires_at > $3' +
+    ' AND (uses_left IS NULL OR uses_left > 0) RETURNING union_id, info_names',
+  listCodes:
+    'SELECT tenant_code, code, union_id, info_names, expires_at, uses_left FROM codes' +
+    ' WHERE tenant_code = $1 AND code > $2 ORDER BY code LIMIT $3',
+  removeCode: 'DELETE FROM codes WHERE tenant_code = $1 AND code = $2',
+  removeCodesOfUser: 'DELETE FROM codes WHERE tenant_code = $1 AND union_id = $2',
+  purgeCodes: 'DELETE FROM codes WHERE tenant_code = $1 AND expires_at < $2',
+
+  /** Changes a row only where the pair is new, or was taken so long ago that it is forgotten. */
+  takeNonce:
+    'INSERT INTO nonces (tenant_code, app_key, random, expires_at) VALUES ($1, $2, $3, $4)' +
+    ' ON CONFLICT (tenant_code, app_key, random)' +
+    ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < $5',
+  purgeNonces: 'DELETE FROM nonces WHERE tenant_code = $1 AND expires_at < $2',
+} as const;
+
+/** How many digests a statement takes: few sizes, so that few statements are to be prepared. */
+export const digestCounts = [32, 16, 8, 4, 2, 1];
+
+/** Adds the digests from `$3` on to the values of one user. */
+export const addValues = forDigests(
+  (digests) =>
+    `INSERT INTO user_values (tenant_code, union_id, digest) VALUES ${digests.map((digest) => `($1, $2, ${digest})`).join(', ')}` +
+    ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
+);
+
+/** Takes the digests from `$3` on from the values of one user. */
+export const removeValues = forDigests(
+  (digests) =>
+    'DELETE FROM user_values WHERE tenant_code = $1 AND union_id = $2' +
+    ` AND digest IN (${digests.join(', ')})`,
+);
+
+function forDigests(write: (digests: readonly string[]) => string): ReadonlyMap<number, string> {
+  const places = (count: number) => Array.from({ length: count }, (_, index) => `$${index + 3}`);
+  return new Map(digestCounts.map((count) => [count, write(places(count))]));
+}
+
+/** What empties the store. */
+export const emptyStatements = ['apps', 'users', 'user_values', 'codes', 'nonces'].map(
+  (table) => `DELETE FROM ${table}`,
+);

@@ -1,0 +1,142 @@
+import type { PassbackUser } from '../../protocol/passback.js';
+import { readableValues } from '../../protocol/read-data.js';
+import type { UserRecord } from '../../protocol/user-record.js';
+import { StoreUnavailableError } from '../errors.js';
+import type { Sql } from './sql-driver.js';
+import { addValues, digestCounts, removeValues, statements } from './statements.js';
+import { valueDigest } from './value-digest.js';
+
+/** Why a change found nobody to change. */
+export type NoOneUser = 'no user' | 'several users';
+
+type UserKey = Pick<UserRecord, 'tenant_code' | 'union_id'>;
+
+/** Others may take a value from a user between its look-up and its lock: as often as this in a row, hardly. */
+const lookUps = 5;
+
+/** The user records of all tenants; no operation sees more than one tenant's. */
+export class Users {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  async find(tenantCode: string, unionId: string): Promise<UserRecord | null> {
+    const [row] = await this.#sql.all(statements.findUser, [tenantCode, unionId]);
+    return row === undefined ? null : toRecord(row.record);
+  }
+
+  /** The users after an ID, in the order of the IDs. */
+  async list(tenantCode: string, after: string, limit: number): Promise<UserRecord[]> {
+    const rows = await this.#sql.all(statements.listUsers, [tenantCode, after, limit]);
+    return rows.map(({ record }) => toRecord(record));
+  }
+
+  /** Stores a record, in place of the user's present one. */
+  async put(record: UserRecord): Promise<void> {
+    const values = [record.tenant_code, record.union_id, JSON.stringify(record)];
+    const [row] = await this.#sql.all(statements.addOrLockUser, values);
+    if (row?.revision === 1) await this.#index(record, null, record);
+    else await this.#replace(toRecord(row?.record), record);
+  }
+
+  /** Stores records, each in place of its user's present one; of several for one user the last. */
+  async putAll(records: readonly UserRecord[]): Promise<void> {
+    const lastOfEach = new Map(records.map((record) => [keyOf(record), record]));
+    // Statements of different users do not wait for each other. None may still come when this has ended.
+    const puts = await Promise.allSettled([...lastOfEach.values()].map((record) => this.put(record)));
+    const failed = puts.find((put) => put.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  /** Changes one user's record: nobody else changes it meanwhile. Gives the changed record. */
+  async change(
+    tenantCode: string,
+    user: PassbackUser,
+    change: (record: UserRecord) => UserRecord,
+  ): Promise<UserRecord | NoOneUser> {
+    const found = await this.#lock(tenantCode, user);
+    if (typeof found === 'string') return found;
+    const changed = change(found);
+    await this.#replace(found, changed);
+    return changed;
+  }
+
+  /** Deletes a user, with the codes issued to it; `false` where there is none. */
+  async delete(tenantCode: string, unionId: string): Promise<boolean> {
+    const record = await this.#lockById(tenantCode, unionId);
+    if (record === null) return false;
+    await this.#index(record, record, null);
+    await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
+    await this.#sql.run(statements.deleteUser, [tenantCode, unionId]);
+    return true;
+  }
+
+  async #lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoOneUser> {
+    if (user.by === 'union_id') return (await this.#lockById(tenantCode, user.unionId)) ?? 'no user';
+    const digest = valueDigest(user.name, user.value);
+    for (let lookUp = 0; lookUp < lookUps; lookUp++) {
+      const [first, second] = await this.#sql.all(statements.findUsersByValue, [tenantCode, digest]);
+      if (first === undefined) return 'no user';
+      if (second !== undefined) return 'several users';
+      const record = await this.#lockById(tenantCode, String(first.union_id));
+      if (record !== null && new Map(readableValues(record)).get(user.name) === user.value) return record;
+    }
+    throw new StoreUnavailableError('the user of a primary key changes too fast');
+  }
+
+  async #lockById(tenantCode: string, unionId: string): Promise<UserRecord | null> {
+    const [row] = await this.#sql.all(statements.lockUser, [tenantCode, unionId]);
+    return row === undefined ? null : toRecord(row.record);
+  }
+
+  async #replace(old: UserRecord, record: UserRecord): Promise<void> {
+    const { tenant_code, union_id } = record;
+    await this.#sql.run(statements.setRecord, [tenant_code, union_id, JSON.stringify(record)]);
+    await this.#index(record, old, record);
+  }
+
+  /** Brings the index of values from what it says of the old record to what it says of the new one. */
+  async #index({ tenant_code, union_id }: UserKey, old: UserRecord | null, record: UserRecord | null) {
+    const before = new Map(old && readableValues(old));
+    const after = new Map(record && readableValues(record));
+    const run = (statement: ReadonlyMap<number, string>, digests: readonly string[]) =>
+      this.#sql.run(statement.get(digests.length) ?? '', [tenant_code, union_id, ...digests]);
+    await Promise.all([
+      ...inGroups(digestsMissing(before, after)).map((digests) => run(removeValues, digests)),
+      ...inGroups(digestsMissing(after, before)).map((digests) => run(addValues, digests)),
+    ]);
+  }
+}
+
+/** Neither part holds U+0000. */
+function keyOf({ tenant_code, union_id }: UserKey): string {
+  return `${tenant_code}\0${union_id}`;
+}
+
+/** The digests of the values that are not among the others. */
+function digestsMissing(values: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): string[] {
+  const missing = [...values].filter(([name, value]) => others.get(name) !== value);
+  return missing.map(([name, value]) => valueDigest(name, value));
+}
+
+/** As many digests together as there are statements for. */
+function inGroups(digests: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  for (let taken = 0; taken < digests.length; ) {
+    const count = digestCounts.find((size) => size <= digests.length - taken) ?? 1;
+    groups.push(digests.slice(taken, taken + count));
+    taken += count;
+  }
+  return groups;
+}
+
+/** Without the text in the message of a failure: it is about a person. */
+function toRecord(json: unknown): UserRecord {
+  try {
+    return JSON.parse(String(json)) as UserRecord;
+  } catch {
+    throw new Error('a record in the table users is not JSON');
+  }
+}

@@ -1,0 +1,185 @@
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createService, type LogEvent } from '../../../src/service/index.js';
+import { Machine, printedBy } from '../../support/cli.js';
+import { exchange, expectAnyEnvelope, expectEnvelope, openSocket, parseAnswers } from '../raw-exchange.js';
+
+const read = 'GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\n';
+const put = 'PUT /api/v1/server/user/passback_user_info HTTP/1.1\r\n';
+const megabyte = Buffer.alloc(1 << 20, 'x');
+
+describe('a service of its own process', () => {
+  const machine = new Machine();
+  let service: ChildProcess;
+  let url: string;
+  let log = '';
+  let most = 0;
+  const peak = setInterval(() => {
+    most = Math.max(most, residentMegabytes());
+  }, 100);
+
+  beforeAll(async () => {
+    service = machine.start(['serve', '--port', '0', '--database', ':memory:']);
+    service.stderr?.on('data', (chunk: Buffer) => {
+      log += chunk.toString();
+    });
+    url = (await printedBy(service, /listening on (http:\S+)/))[1] ?? '';
+  });
+  afterAll(() => {
+    clearInterval(peak);
+    service.kill();
+    machine[Symbol.dispose]();
+  });
+
+  function residentMegabytes(): number {
+    const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', String(service?.pid ?? process.pid)]);
+    return Number(kilobytes) / 1024;
+  }
+
+  async function openMany(count: number): Promise<Socket[]> {
+    const sockets = Array.from({ length: count }, () => openSocket(url));
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    return sockets;
+  }
+
+  async function isHealthy(): Promise<boolean> {
+    return (await fetch(`${url}/healthz`)).status === 200;
+  }
+
+  /** Sends a chunk over and over, for as long as the service takes it, up to so many times. */
+  async function pour(socket: Socket, chunk: Uint8Array, times: number): Promise<number> {
+    for (let sent = 1; sent <= times; sent++) {
+      if (socket.destroyed) return sent;
+      if (!socket.write(chunk)) await drained(socket);
+    }
+    return times;
+  }
+
+  it('answers thousands of requests on one connection, each once', async () => {
+    const answers = await exchange(url, `${`${read}\r\n`.repeat(9_999)}${read}Connection: close\r\n\r\n`);
+    expect(answers).toHaveLength(10_000);
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+    expectEnvelope(answers[0], 40001);
+  });
+
+  it('does not gather the answers that a client does not read', async () => {
+    const [socket] = await openMany(1);
+    if (socket === undefined) return;
+    socket.pause();
+    await Promise.race([pour(socket, Buffer.from(`${read}\r\n`.repeat(1000)), 200), pause(1000)]);
+    expect(await isHealthy()).toBe(true);
+    socket.destroy();
+  });
+
+  it('stays at work beside hundreds of connections that send their headers slowly', async () => {
+    const sockets = await openMany(300);
+    for (let part = 0; part < 10; part++) {
+      for (const socket of sockets) socket.write(part === 0 ? read : `X-${part}: ${'x'.repeat(1400)}\r\n`);
+    }
+    expect(await isHealthy()).toBe(true);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('stays at work beside hundreds of large bodies that never end', async () => {
+    const sockets = await openMany(400);
+    for (const socket of sockets) {
+      socket.write(`${put}Content-Length: ${megabyte.length}\r\n\r\n`);
+      socket.write(megabyte.subarray(1));
+    }
+    await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBeGreaterThan(300);
+    const [small] = await exchange(url, `${put}Content-Length: 11\r\nConnection: close\r\n\r\nunion_id=u1`);
+    expectEnvelope(small, 40001);
+    await expect.poll(() => log, { timeout: 10_000 }).toContain('too many large bodies');
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it.each([
+    ['2 GB that are announced', `${put}Content-Length: 2147483648\r\n\r\n`, megabyte],
+    [
+      'chunks without end',
+      `${put}Transfer-Encoding: chunked\r\n\r\n`,
+      Buffer.concat([Buffer.from('100000\r\n'), megabyte, Buffer.from('\r\n')]),
+    ],
+  ])('refuses %s at once, and does not keep what comes all the same', async (_, head, chunk) => {
+    const [socket] = await openMany(1);
+    if (socket === undefined) return;
+    const received: Buffer[] = [];
+    socket.on('data', (data: Buffer) => received.push(data));
+    socket.write(head);
+    expect(await pour(socket, chunk, 100)).toBe(100);
+    const answers = parseAnswers(Buffer.concat(received));
+    expect(answers.map(expectAnyEnvelope)).toEqual([41301]);
+    socket.destroy();
+  });
+
+  it('has not needed much memory for any of this, holds no connection, and has had no fault', async () => {
+    expect(most).toBeGreaterThan(30);
+    expect(most).toBeLessThan(512);
+    expect(log).not.toMatch(/fault|Error|Unhandled|Warning/);
+    await isHealthy();
+    const stopped = new Promise((resolve) => service.once('exit', resolve));
+    service.kill('SIGTERM');
+    expect(await stopped).toBe(0);
+  });
+});
+
+/** Resolves once more can be sent, or nothing can. */
+async function drained(socket: Socket): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([once(socket, 'drain', { signal }), once(socket, 'close', { signal })]);
+  over.abort();
+}
+
+describe('a service with limits of its own', () => {
+  it('gives up on everyone who sends too slowly, and serves the others meanwhile', async () => {
+    const service = await createService({ requestTimeoutMs: 400 });
+    const drip = async (first: string) => {
+      const socket = openSocket(service.url);
+      const received: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => received.push(chunk)).write(first);
+      const dripping = setInterval(() => socket.writable && socket.write('x'), 50);
+      await new Promise((resolve) => socket.once('close', resolve));
+      clearInterval(dripping);
+      return parseAnswers(Buffer.concat(received));
+    };
+    const starts = [
+      '',
+      'G',
+      `${read}X: `,
+      `${put}Content-Length: 1000\r\n\r\n`,
+      `${put}Transfer-Encoding: chunked\r\n\r\n`,
+    ];
+    const slow = Promise.all(
+      Array.from({ length: 100 }, (_, index) => drip(starts[index % starts.length] ?? '')),
+    );
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+    for (const answers of await slow) {
+      expect(answers).toHaveLength(1);
+      const code = expectAnyEnvelope(answers[0] ?? { status: 0, head: '', body: '' });
+      // What drips is sooner or later no request at all: "Gx".
+      expect([40801, 40002]).toContain(code);
+    }
+    await service.close();
+  });
+
+  it('closes the connections past its limit at once, says so, and takes new ones when there is room', async () => {
+    const log: LogEvent[] = [];
+    const service = await createService({ maxConnections: 3, log: (event) => log.push(event) });
+    const sockets = [1, 2, 3].map(() => openSocket(service.url));
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
+    await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
+    expect(log.filter(({ event }) => event === 'overload')).toEqual([
+      { event: 'overload', problem: '3 connections are open, more are closed at once' },
+    ]);
+    sockets[0]?.destroy();
+    const answered = async () => (await exchange(service.url, `${read}Connection: close\r\n\r\n`)).length;
+    await expect.poll(answered).toBe(1);
+    for (const socket of sockets) socket.destroy();
+    await service.close();
+  });
+});

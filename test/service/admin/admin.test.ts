@@ -1,0 +1,203 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InvalidInputError } from '../../../src/protocol/errors.js';
+import type { UserRecord } from '../../../src/protocol/user-record.js';
+import { type Admin, createService, NotFoundError, openAdmin } from '../../../src/service/index.js';
+import { defaultRecipes } from '../../../src/signing/presets.js';
+import { draftPassback, send } from '../foreign-client.js';
+import { freshDatabase } from '../fresh-database.js';
+import { tenant, user } from '../running-service.js';
+
+const now = Date.UTC(2026, 0, 1);
+let admin: Admin;
+
+beforeEach(async () => {
+  admin = await openAdmin({ database: await freshDatabase(), now: () => now });
+});
+afterEach(() => admin.close());
+
+async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const found = [];
+  for await (const item of list) found.push(item);
+  return found;
+}
+
+describe('the apps', () => {
+  it('are made with a key and a secret of their own', async () => {
+    const made = await admin.createApp({ tenantCode: 'acme', channel: 'web' });
+    expect(made).toMatchObject({ tenant_code: 'acme', channel: 'web' });
+    expect(made.app_key).toMatch(/^app_[0-9a-f]{16}$/);
+    expect(made.app_secret.reveal()).toMatch(/^[0-9a-f]{32}$/);
+    expect(JSON.stringify(made)).not.toContain(made.app_secret.reveal());
+    const second = await admin.createApp({ tenantCode: 'acme', channel: 'web' });
+    expect([second.app_key, second.app_secret.reveal()]).not.toEqual([
+      made.app_key,
+      made.app_secret.reveal(),
+    ]);
+  });
+
+  it('take their bytes from the source that is handed in', async () => {
+    const fixed = await openAdmin({ database: ':memory:', randomBytes: (size) => Buffer.alloc(size, 0xab) });
+    const { app_key, app_secret } = await fixed.createApp({ tenantCode: 'acme', channel: 'web' });
+    expect([app_key, app_secret.reveal()]).toEqual([`app_${'ab'.repeat(8)}`, 'ab'.repeat(16)]);
+    await fixed.close();
+  });
+
+  it('are listed without their secrets, with their recipes', async () => {
+    await admin.createApp({ tenantCode: 'acme', channel: 'web', appKey: 'b' });
+    const sha256 = { message: ['$params', '$secret'], steps: ['sha256'] };
+    const recipes = { app_sign: sha256, sign: sha256 };
+    await admin.createApp({ tenantCode: 'other', channel: 'app', appKey: 'a', recipes });
+    const whole = {
+      ...defaultRecipes.sign,
+      ...sha256,
+      params: { ...defaultRecipes.sign.params, empty: 'keep' },
+    };
+    expect(await all(admin.listApps())).toEqual([
+      {
+        tenant_code: 'other',
+        channel: 'app',
+        app_key: 'a',
+        created_at: now / 1000,
+        recipes: { app_sign: whole, sign: whole },
+      },
+      { tenant_code: 'acme', channel: 'web', app_key: 'b', created_at: now / 1000 },
+    ]);
+  });
+
+  it.each([
+    [{ tenantCode: '', channel: 'web' }, 'tenant_code is missing'],
+    [{ tenantCode: 'acme', channel: 'we\0b' }, 'channel "we\\u0000b" holds U+0000'],
+    [{ tenantCode: 'acme', channel: 'web', appKey: 'x'.repeat(256) }, 'app_key has 256 characters'],
+    [{ tenantCode: 'acme', channel: 'web', recipes: { app_sign: {}, sign: {} } }, 'app_sign.message'],
+  ])('are refused with the reason: %j', async (input, reason) => {
+    await expect(admin.createApp(input as never)).rejects.toThrow(reason);
+    expect(await all(admin.listApps())).toEqual([]);
+  });
+
+  it('cannot share a key', async () => {
+    await admin.createApp({ tenantCode: 'acme', channel: 'web', appKey: 'k' });
+    const again = admin.createApp({ tenantCode: 'other', channel: 'web', appKey: 'k' });
+    await expect(again).rejects.toThrow(InvalidInputError);
+    expect(await all(admin.listApps())).toMatchObject([{ tenant_code: 'acme' }]);
+  });
+});
+
+describe('the users', () => {
+  it('are put and got whole', async () => {
+    const record = user('u1', { basic_info: { mobile: '138' }, extension_info: { a: '1' }, gps: '1,2' });
+    await admin.putUser(record);
+    expect(await admin.getUser({ tenantCode: tenant, unionId: 'u1' })).toEqual(record);
+  });
+
+  it('are checked and made text, for callers without types', async () => {
+    const loose = { tenant_code: tenant, union_id: 'u1', extension_info: { age: 28, vip: true, none: null } };
+    await admin.putUser(loose as unknown as UserRecord);
+    expect(await admin.getUser({ tenantCode: tenant, unionId: 'u1' })).toEqual(
+      user('u1', { extension_info: { age: '28', vip: 'true' } }),
+    );
+    const odd = { ...loose, surname: 'x' } as unknown as UserRecord;
+    await expect(admin.putUser(odd)).rejects.toThrow('unknown field "surname"');
+    await expect(admin.putUser(user('x'.repeat(256)))).rejects.toThrow(InvalidInputError);
+  });
+
+  it('are put by the thousand, and listed in order without being held', async () => {
+    async function* records() {
+      for (let i = 1200; i > 0; i--) yield user(`u${String(i).padStart(5, '0')}`);
+    }
+    expect(await admin.putUsers(records())).toBe(1200);
+    await admin.putUser({ ...user('u1'), tenant_code: 'other' });
+    const ids = (await all(admin.listUsers({ tenantCode: tenant }))).map(({ union_id }) => union_id);
+    expect(ids).toHaveLength(1200);
+    expect(ids).toEqual([...ids].sort());
+    expect(await admin.putUsers([])).toBe(0);
+  });
+
+  it('that come before a record that is refused are stored', async () => {
+    const records = [user('u1'), user('u2'), user('')];
+    await expect(admin.putUsers(records)).rejects.toThrow('the record has no union_id');
+    expect(await all(admin.listUsers({ tenantCode: tenant }))).toHaveLength(2);
+  });
+});
+
+describe('the codes', () => {
+  beforeEach(() => admin.putUser(user('u1')));
+
+  it('are issued for one use and five minutes', async () => {
+    const code = await admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+    expect(code).toEqual({
+      tenant_code: tenant,
+      union_id: 'u1',
+      code: expect.stringMatching(/^[0-9a-f]{32}$/),
+      expires_at: now / 1000 + 300,
+      info_names: null,
+      uses_left: 1,
+    });
+    expect(await all(admin.listCodes({ tenantCode: tenant }))).toEqual([code]);
+  });
+
+  it('are issued with names, a validity and a number of uses', async () => {
+    const issued = await admin.issueCode({
+      tenantCode: tenant,
+      unionId: 'u1',
+      infoNames: ['a', 'b', 'a'],
+      ttlSeconds: 60,
+      uses: 'unlimited',
+    });
+    expect(issued).toMatchObject({
+      info_names: ['a', 'b'],
+      expires_at: now / 1000 + 60,
+      uses_left: null,
+    });
+  });
+
+  it.each([
+    [{ infoNames: [] }, 'the info names of the code are empty'],
+    [{ infoNames: ['a,b'] }, 'holds a comma'],
+    [{ ttlSeconds: 0 }, 'the ttl in seconds is 0'],
+    [{ ttlSeconds: 1.5 }, 'the ttl in seconds is 1.5'],
+    [{ uses: 0 }, 'the number of uses is 0'],
+  ])('are refused with the reason: %j', async (input, reason) => {
+    const issuing = admin.issueCode({ tenantCode: tenant, unionId: 'u1', ...input });
+    await expect(issuing).rejects.toThrow(reason);
+    expect(await all(admin.listCodes({ tenantCode: tenant }))).toEqual([]);
+  });
+});
+
+describe('what is not there', () => {
+  it.each([
+    [40401, () => admin.getUser({ tenantCode: tenant, unionId: 'nobody' })],
+    [40401, () => admin.deleteUser({ tenantCode: tenant, unionId: 'nobody' })],
+    [40401, () => admin.issueCode({ tenantCode: tenant, unionId: 'nobody' })],
+    [40101, () => admin.rotateSecret({ appKey: 'nobody' })],
+    [40101, () => admin.removeApp({ appKey: 'nobody' })],
+    [40106, () => admin.revokeCode({ tenantCode: tenant, code: 'nothing' })],
+  ])('is said to be missing, with the code %i', async (resultCode, ask) => {
+    await expect(ask()).rejects.toThrow(NotFoundError);
+    await expect(ask()).rejects.toMatchObject({ resultCode });
+  });
+});
+
+it('works beside a service that runs on the same file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'userinfo-admin-'));
+  const database = join(folder, 'shared.db');
+  const service = await createService({ database });
+  const beside = await openAdmin({ database });
+  const { app_secret, ...app } = await beside.createApp({ tenantCode: tenant, channel: 'web' });
+  await beside.putUser(user('u1'));
+  const passback = (secret: string) =>
+    send(service.url, draftPassback({ ...app, secret }, { union_id: 'u1', user_info: '{"a":"b"}' }));
+  const old = app_secret.reveal();
+  expect((await passback(old)).envelope.code).toBe(200);
+  const rotated = await beside.rotateSecret({ appKey: app.app_key });
+  expect((await passback(old)).envelope.code).toBe(40102);
+  expect((await passback(rotated.app_secret.reveal())).envelope.code).toBe(200);
+  expect((await beside.getUser({ tenantCode: tenant, unionId: 'u1' })).extension_info).toEqual({ a: 'b' });
+  await beside.removeApp({ appKey: app.app_key });
+  expect((await passback(old)).envelope.code).toBe(40101);
+  await beside.close();
+  await service.close();
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,214 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createService } from '../../../src/service/index.js';
+import { draftPassback, draftRead, fetchAnswer, freshRandom, send, signDraft } from '../foreign-client.js';
+import { exchange as exchangeWith, expectEnvelope } from '../raw-exchange.js';
+import { type RunningService, runService, tenant, user } from '../running-service.js';
+
+const passbackPath = '/api/v1/server/user/passback_user_info';
+const readPath = '/api/v1/server/user/user_info_for_third';
+const formType = 'application/x-www-form-urlencoded';
+
+let running: RunningService;
+
+beforeAll(async () => {
+  running = await runService({ maxBodyBytes: 10_000 });
+  await running.service.admin.putUser(user('u1'));
+});
+afterAll(() => running.service.close());
+
+const exchange = (bytes: string | Buffer, url = running.service.url) => exchangeWith(url, bytes);
+const last = 'Connection: close\r\n\r\n';
+
+describe('what is no request', () => {
+  it.each([
+    ['no request line', 'HELLO\r\n\r\n', 40002],
+    ['an unknown method', `BREW / HTTP/1.1\r\n${last}`, 40002],
+    ['a broken header', `GET / HTTP/1.1\r\nHost a\r\n${last}`, 40002],
+    ['a TLS handshake', Buffer.from([0x16, 3, 1, 0, 5, 1, 2, 3, 4, 5, 13, 10]), 40002],
+    ['UTF-8 without escapes in the target', `GET ${readPath}?code=张 HTTP/1.1\r\n${last}`, 40002],
+    [
+      'two lengths of one body',
+      `PUT ${passbackPath} HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      40002,
+    ],
+    [
+      'a broken chunk',
+      `PUT ${passbackPath} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n`,
+      40002,
+    ],
+    ['too large headers', `GET ${readPath}?code=${'x'.repeat(20_000)} HTTP/1.1\r\n${last}`, 41301],
+    ['headers without end', `GET / HTTP/1.1\r\nX: ${'x'.repeat(2_000_000)}`, 41301],
+    ['a CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 40402],
+  ])('is answered with an envelope: %s', async (_, bytes, code) => {
+    const [answer, ...more] = await exchange(bytes);
+    expectEnvelope(answer, code);
+    expect(more).toEqual([]);
+  });
+
+  it.each([
+    ['headers', 'GET /healthz HTTP/1.1\r\nHost'],
+    ['a body', `PUT ${passbackPath} HTTP/1.1\r\nContent-Length: 10\r\n\r\nab`],
+    ['anything at all', ''],
+  ])('is answered with 40801 where %s take too long', async (_, bytes) => {
+    const hasty = await createService({ requestTimeoutMs: 300 });
+    const [answer] = await exchange(bytes, hasty.url);
+    expectEnvelope(answer, 40801);
+    await hasty.close();
+  });
+
+  it('is answered after the requests before it on the same connection', async () => {
+    const signed = signDraft(draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const put = `PUT ${signed.target} HTTP/1.1\r\nContent-Length: ${signed.body?.length}\r\n\r\n${signed.body}`;
+    const [first, second] = await exchange(`${put}RUBBISH\r\n\r\n`);
+    expect(JSON.parse(first?.body ?? '')).toMatchObject({ code: 200 });
+    expectEnvelope(second, 40002);
+  });
+});
+
+describe('an odd request', () => {
+  it.each(['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY', 'PURGE'])(
+    'of method %s to the read is answered with 40501 and Allow',
+    async (method) => {
+      const [answer] = await exchange(`${method} ${readPath} HTTP/1.1\r\nContent-Length: 0\r\n${last}`);
+      expect(answer?.status).toBe(405);
+      expect(answer?.head.toLowerCase()).toContain('allow: get');
+      if (method !== 'HEAD') expectEnvelope(answer, 40501);
+    },
+  );
+
+  it.each([
+    ['/', 'GET'],
+    ['/api/%zz', 'GET'],
+    ['/%ff', 'GET'],
+    ['*', 'OPTIONS'],
+    [`${readPath}/`, 'GET'],
+    [`/${readPath}`, 'GET'],
+    [readPath.toUpperCase(), 'GET'],
+    ['/nothing', 'PUT'],
+  ])('to the path %s is answered with 40402', async (path, method) => {
+    const [answer] = await exchange(`${method} ${path} HTTP/1.1\r\nContent-Length: 0\r\n${last}`);
+    expectEnvelope(answer, 40402);
+  });
+
+  it('may name the service in its target, and need not in a Host header', async () => {
+    const { code } = await running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+    const { target } = signDraft(draftRead(running.app, code));
+    const [answer] = await exchange(`GET ${running.service.url}${target} HTTP/1.1\r\n${last}`);
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 200, data: { union_id: 'u1' } });
+  });
+
+  it('may carry a Content-Type without a body', async () => {
+    const { code } = await running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+    const draft = draftRead(running.app, code);
+    draft.headers['content-type'] = 'application/json';
+    expect((await send(running.service.url, draft)).envelope.code).toBe(200);
+  });
+
+  it('may expect what it likes', async () => {
+    const signed = signDraft(draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const head = `PUT ${signed.target} HTTP/1.1\r\nExpect: miracles\r\nContent-Length: ${signed.body?.length}`;
+    const [answer] = await exchange(`${head}\r\n${last}${signed.body}`);
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 200 });
+  });
+});
+
+describe('the query', () => {
+  it.each([
+    ['a broken escape', 'code=%zz'],
+    ['an escape of no UTF-8', 'code=%ff'],
+    ['half a surrogate pair', 'code=%ed%a0%80'],
+    ['U+0000', 'code=a%00b'],
+    ['a parameter that comes twice', 'code=a&code=a'],
+    ['an unknown parameter that comes twice', 'code=a&x=1&x=2'],
+    ['an unreadable name', 'code=a&%ff=1'],
+  ])('is malformed with %s, but what is missing is said first', async (_, odd) => {
+    const rest =
+      'tenant_code=acme&app_key=k&channel=web&random=12345678&timestamp=1700000000&app_sign=a&sign=b';
+    const url = `${running.service.url}${readPath}`;
+    expect((await fetchAnswer(`${url}?${odd}&${rest}`)).envelope.code).toBe(40002);
+    const missing = rest.replace('&channel=web', '');
+    expect((await fetchAnswer(`${url}?${odd}&${missing}`)).envelope.code).toBe(40001);
+  });
+});
+
+describe('the body', () => {
+  const sendBody = async (body: string | Buffer, headers: Record<string, string>, spoiled = false) => {
+    const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
+    if (spoiled) draft.query.delete('channel');
+    const { target } = signDraft(draft);
+    return (await fetchAnswer(`${running.service.url}${target}`, { method: 'PUT', headers, body })).envelope;
+  };
+  const good = 'union_id=u1&user_info=%7B%22a%22%3A%22b%22%7D';
+
+  it.each([
+    ['no Content-Type', {}],
+    ['an empty one', { 'content-type': '' }],
+    ['a charset', { 'content-type': `${formType}; charset=UTF-8` }],
+    ['another case', { 'content-type': 'Application/X-WWW-Form-Urlencoded' }],
+  ])('is taken as a form with %s', async (_, headers) => {
+    expect((await sendBody(Buffer.from(good), headers)).code).toBe(200);
+  });
+
+  it.each(['application/json', 'multipart/form-data; boundary=x', 'text/plain', 'nonsense', 'a/b/c'])(
+    'is malformed with a Content-Type of %s, but what is missing is said first',
+    async (type) => {
+      expect((await sendBody(good, { 'content-type': type })).code).toBe(40002);
+      expect((await sendBody(good, { 'content-type': type }, true)).code).toBe(40001);
+    },
+  );
+
+  it.each([
+    ['bytes that are no UTF-8', Buffer.from([...Buffer.from(`${good}&x=`), 0xff])],
+    ['a broken escape', `${good}&x=%4`],
+    ['an escape of no UTF-8', `${good}&x=%C4%E3`],
+    ['a parameter that comes twice', `${good}&user_info=%7B%7D`],
+    ['a parameter of the query', `${good}&tenant_code=acme`],
+  ])('is malformed with %s', async (_, body) => {
+    expect((await sendBody(body, { 'content-type': formType })).code).toBe(40002);
+  });
+
+  it('may be UTF-8 without escapes', async () => {
+    const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"name":"张三"}' });
+    const { target } = signDraft(draft);
+    const answer = await fetchAnswer(running.service.url + target, {
+      method: 'PUT',
+      headers: { 'content-type': formType },
+      body: 'union_id=u1&user_info={"name":"张三"}',
+    });
+    expect(answer.envelope.code).toBe(200);
+  });
+
+  it.each([
+    ['announced', { 'content-length': 20_000_000 }],
+    ['sent in chunks', {}],
+  ])('is refused with 41301 when it is too large, and the client hears of it: %s', async (_, length) => {
+    const asking = request(`${running.service.url}${passbackPath}`, {
+      method: 'PUT',
+      headers: { 'content-type': formType, ...length },
+    });
+    asking.end('x'.repeat(20_000_000));
+    const finished = once(asking, 'finish');
+    const [answer] = await once(asking, 'response');
+    expect(JSON.parse(await text(answer))).toMatchObject({ code: 41301 });
+    await finished;
+  });
+
+  it('may be just as large as the limit', async () => {
+    const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}', pad: '' });
+    const length = signDraft(draft).body?.length ?? 0;
+    draft.form?.set('pad', 'x'.repeat(10_000 - length));
+    expect((await send(running.service.url, draft)).envelope.code).toBe(200);
+    draft.form?.set('pad', 'x'.repeat(10_001 - length));
+    draft.query.set('random', freshRandom());
+    expect((await send(running.service.url, draft)).envelope.code).toBe(41301);
+  });
+});
+
+it('keeps a connection open from one request to the next', async () => {
+  const get = `GET /healthz HTTP/1.1\r\n`;
+  const answers = await exchange(`${get}\r\n${get}\r\n${get}${last}`);
+  expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(3).fill([200, '{"status":"ok"}']));
+});

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { draftPassback, send } from '../foreign-client.js';
+import { createAppKeys, type RunningService, runService, tenant, user } from '../running-service.js';
+
+let running: RunningService;
+
+beforeAll(async () => {
+  running = await runService();
+});
+afterAll(() => running.service.close());
+
+const put = (...args: Parameters<typeof user>) => running.service.admin.putUser(user(...args));
+const get = (unionId: string) => running.service.admin.getUser({ tenantCode: tenant, unionId });
+
+describe('a passback (§4.2)', () => {
+  it('answers with the union_id, byte for byte', async () => {
+    await put('u1');
+    const { status, text } = await running.passback({ union_id: 'u1', user_info: '{"a":"b"}' });
+    expect([status, text]).toEqual([200, '{"code":200,"msg":"ok","data":{"union_id":"u1"}}']);
+  });
+
+  it('puts each key where it belongs, and takes away what is null', async () => {
+    await put('u2', { basic_info: { id_card: 'old', chat_sex: '1' }, extension_info: { gone: 'x' } });
+    const passed = {
+      mobile: '13800138000',
+      mobile_district_code: '86',
+      id_card: null,
+      device_token: 't1',
+      gps: '120.1,30.2',
+      gone: null,
+      name: '张三/李四',
+      vip: true,
+    };
+    await running.passback({ union_id: 'u2', user_info: JSON.stringify(passed) });
+    expect(await get('u2')).toEqual(
+      user('u2', {
+        basic_info: { chat_sex: '1', mobile: '13800138000' },
+        extension_info: { name: '张三/李四', vip: 'true' },
+        login_device_info: [{ device_token: 't1' }],
+        mobile_district_code: '86',
+        gps: '120.1,30.2',
+      }),
+    );
+  });
+
+  it('finds the user by the primary key, whatever type it is written in', async () => {
+    await put('u3', { extension_info: { number: '3003' } });
+    const byNumber = await running.passback({ primary_key: 'number', user_info: '{"number":3003,"a":1}' });
+    expect(byNumber.envelope.data).toEqual({ union_id: 'u3' });
+    const byText = await running.passback({ primary_key: 'number', user_info: '{"number":"3003","a":2}' });
+    expect(byText.envelope.data).toEqual({ union_id: 'u3' });
+    const other = await running.passback({ primary_key: 'number', user_info: '{"number":"3003.0"}' });
+    expect(other.envelope.code).toBe(40401);
+  });
+
+  it('goes by union_id where both are sent', async () => {
+    await put('u4');
+    await put('u5', { extension_info: { seat: '5' } });
+    const { envelope } = await running.passback({
+      union_id: 'u4',
+      primary_key: 'seat',
+      user_info: '{"seat":"5","b":"c"}',
+    });
+    expect(envelope.data).toEqual({ union_id: 'u4' });
+    expect((await get('u5')).extension_info).toEqual({ seat: '5' });
+  });
+
+  it('creates nobody', async () => {
+    expect((await running.passback({ union_id: 'nobody', user_info: '{"a":"b"}' })).envelope.code).toBe(
+      40401,
+    );
+    await expect(get('nobody')).rejects.toMatchObject({ resultCode: 40401 });
+  });
+
+  it("reaches no other tenant's user", async () => {
+    await put('u6');
+    const stranger = await createAppKeys(running.service, 'other');
+    const answer = await send(
+      running.service.url,
+      draftPassback(stranger, { union_id: 'u6', user_info: '{"a":"b"}' }),
+    );
+    expect(answer.envelope.code).toBe(40401);
+    expect((await get('u6')).extension_info).toEqual({});
+  });
+
+  it('takes form fields from the body alone', async () => {
+    await put('u7');
+    const misplaced = draftPassback(running.app, { user_info: '{"a":"b"}' });
+    misplaced.query.set('union_id', 'u7');
+    expect((await send(running.service.url, misplaced)).envelope.code).toBe(40005);
+    const signInBody = draftPassback(running.app, { union_id: 'u7', user_info: '{"a":"b"}' });
+    const channel = signInBody.query.get('channel') ?? '';
+    signInBody.query.delete('channel');
+    signInBody.form?.set('channel', channel);
+    expect((await send(running.service.url, signInBody)).envelope.msg).toBe('parameter channel is missing');
+  });
+
+  it('loses no key of many passbacks to one user at once', async () => {
+    await put('u8');
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        running.passback({ union_id: 'u8', user_info: `{"key${i}":${i}}` }),
+      ),
+    );
+    expect(answers.map(({ envelope }) => envelope.code)).toEqual(Array(50).fill(200));
+    expect(Object.keys((await get('u8')).extension_info)).toHaveLength(50);
+  });
+});
+
+const text = fc
+  .string({ unit: 'grapheme', maxLength: 20 })
+  .filter((found) => found.isWellFormed() && !found.includes('\0'));
+const number = fc.oneof(
+  fc.integer().map(String),
+  fc.constantFrom(
+    '1.00',
+    '-0',
+    '9007199254740993',
+    '1e400',
+    '0.1000',
+    '2E+2',
+    '123456789012345678901234567890',
+  ),
+);
+const value = fc.oneof(
+  text.map((plain) => [JSON.stringify(plain), plain] as const),
+  number.map((written) => [written, written] as const),
+  fc.constantFrom('true', 'false').map((written) => [written, written] as const),
+);
+/** Two names have a meaning of their own in `info_name`, and a comma parts names there. */
+const key = fc
+  .oneof(
+    text,
+    fc.constantFrom('__proto__', 'constructor', 'toString', '10', 'mobile', 'gps', 'chat_nickname'),
+  )
+  .filter(
+    (name) =>
+      !name.includes(',') && !['', 'union_id', 'channel', 'device_info', 'location_info'].includes(name),
+  );
+
+describe('what is passed back', () => {
+  it('is read back by name as it was written, and names its user', async () => {
+    await put('property');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(key, value), { minLength: 1, maxLength: 8 }), async (given) => {
+        const entries = new Map(given);
+        const members = [...entries].map(([name, [written]]) => `${JSON.stringify(name)}:${written}`);
+        const user_info = `{${members.join(',')}}`;
+        const stored = await running.passback({ union_id: 'property', user_info });
+        expect(stored.envelope).toMatchObject({ code: 200 });
+        const { envelope } = await running.read('property', [...entries.keys()].join(','));
+        const expected = [...entries].map(([name, [, plain]]) => [name, plain]);
+        expect(Object.entries(envelope.data).sort()).toEqual([['union_id', 'property'], ...expected].sort());
+        const [first] = entries.keys();
+        const again = await running.passback({ primary_key: first ?? '', user_info });
+        expect(again.envelope.data).toEqual({ union_id: 'property' });
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

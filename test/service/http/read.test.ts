@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { draftRead, freshRandom, send } from '../foreign-client.js';
+import { type RunningService, runService, tenant, user } from '../running-service.js';
+
+let running: RunningService;
+
+beforeAll(async () => {
+  running = await runService();
+  await running.service.admin.putUser(
+    user('u1', {
+      basic_info: { mobile: '13800138000', id_card: '330', chat_nickname: '张三', chat_sex: '1' },
+      extension_info: { name: '李四/王五', other: '1.00', level: '28' },
+      login_device_info: [
+        { brand: 'Acme', os: 'Android', device_token: 't1', country: '中国', city: '杭州' },
+        { uuid: 'x2', province: '浙江' },
+      ],
+      mobile_district_code: '86',
+    }),
+  );
+  await running.service.admin.putUser(user('empty'));
+});
+afterAll(() => running.service.close());
+
+describe('a read (§4.1)', () => {
+  it('without names has the three objects, byte for byte', async () => {
+    const { status, headers, text } = await running.read('u1');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(text).toBe(
+      '{"code":200,"msg":"ok","data":{"union_id":"u1",' +
+        '"basic_info":{"mobile":"13800138000","id_card":"330","chat_nickname":"张三","chat_sex":"1"},' +
+        '"extension_info":{"name":"李四/王五","other":"1.00","level":"28"},' +
+        '"login_device_info":[' +
+        '{"brand":"Acme","os":"Android","os_version":"","network":"","device_token":"t1","uuid":"",' +
+        '"country":"中国","province":"","city":"杭州"},' +
+        '{"brand":"","os":"","os_version":"","network":"","device_token":"","uuid":"x2",' +
+        '"country":"","province":"浙江","city":""}]}}',
+    );
+  });
+
+  it('with names has one key for each that is known', async () => {
+    const { envelope } = await running.read('u1', 'level,mobile,mobile_district_code,oa_id,union_id');
+    expect(envelope.data).toEqual({
+      union_id: 'u1',
+      level: '28',
+      mobile: '13800138000',
+      mobile_district_code: '86',
+    });
+  });
+
+  it('gives devices and locations as arrays of JSON texts', async () => {
+    const { envelope } = await running.read('u1', 'device_info,location_info');
+    expect(envelope.data).toEqual({
+      union_id: 'u1',
+      device_info: [
+        '{"device_token":"t1","brand":"Acme","os":"Android","os_version":"","network":"","uuid":""}',
+        '{"device_token":"","brand":"","os":"","os_version":"","network":"","uuid":"x2"}',
+      ],
+      location_info: [
+        '{"country":"中国","province":"","city":"杭州"}',
+        '{"country":"","province":"浙江","city":""}',
+      ],
+    });
+  });
+
+  it('of a user without anything has empty objects', async () => {
+    expect((await running.read('empty')).envelope.data).toEqual({
+      union_id: 'empty',
+      basic_info: {},
+      extension_info: {},
+      login_device_info: [],
+    });
+  });
+
+  it('tells no more than the code authorizes', async () => {
+    const authorized = ['mobile', 'level'];
+    const whole = await running.read('u1', undefined, authorized);
+    expect(whole.envelope.data).toEqual({
+      union_id: 'u1',
+      basic_info: { mobile: '13800138000' },
+      extension_info: { level: '28' },
+    });
+    const named = await running.read('u1', 'name,level,device_info', authorized);
+    expect(named.envelope.data).toEqual({ union_id: 'u1', level: '28' });
+    const devices = await running.read('u1', undefined, ['device_info']);
+    expect(Object.keys(devices.envelope.data)).toContain('login_device_info');
+  });
+
+  it('takes scope get_user_info, and no other', async () => {
+    const { admin, url } = running.service;
+    const issued = await admin.issueCode({ tenantCode: tenant, unionId: 'u1', uses: 'unlimited' });
+    const readWith = (scope: string) => send(url, draftRead(running.app, issued.code, { scope }));
+    expect((await readWith('get_user_info')).envelope.code).toBe(200);
+    expect((await readWith('everything')).envelope.code).toBe(40002);
+  });
+});
+
+describe('an authorization code', () => {
+  let now = Date.UTC(2026, 0, 1);
+  let timed: RunningService;
+
+  beforeAll(async () => {
+    timed = await runService({ now: () => now });
+    await timed.service.admin.putUser(user('u1'));
+  });
+  afterAll(() => timed.service.close());
+
+  const readAt = async (code: string) => {
+    const draft = draftRead(timed.app, code);
+    draft.query.set('timestamp', String(Math.floor(now / 1000)));
+    return (await send(timed.service.url, draft)).envelope.code;
+  };
+  const issue = (more: { ttlSeconds?: number; uses?: number | 'unlimited' } = {}) =>
+    timed.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1', ...more });
+
+  it('is good once', async () => {
+    const { code } = await issue();
+    expect(await readAt(code)).toBe(200);
+    expect(await readAt(code)).toBe(40106);
+  });
+
+  it('is good once, even for many reads at the same time', async () => {
+    const { code } = await issue();
+    const codes = await Promise.all(Array.from({ length: 20 }, () => readAt(code)));
+    expect(codes.filter((found) => found === 200)).toHaveLength(1);
+    expect(codes.filter((found) => found === 40106)).toHaveLength(19);
+  });
+
+  it('is good for as many uses as it was issued for', async () => {
+    const three = await issue({ uses: 3 });
+    expect([
+      await readAt(three.code),
+      await readAt(three.code),
+      await readAt(three.code),
+      await readAt(three.code),
+    ]).toEqual([200, 200, 200, 40106]);
+    const unlimited = await issue({ uses: 'unlimited' });
+    for (let i = 0; i < 5; i++) expect(await readAt(unlimited.code)).toBe(200);
+  });
+
+  it('expires', async () => {
+    const usual = await issue({ uses: 'unlimited' });
+    const short = await issue({ uses: 'unlimited', ttlSeconds: 2 });
+    expect(usual.expires_at).toBe(now / 1000 + 300);
+    now += 1999;
+    expect(await readAt(short.code)).toBe(200);
+    now += 1;
+    expect(await readAt(short.code)).toBe(40106);
+    now += 297_999;
+    expect(await readAt(usual.code)).toBe(200);
+    now += 1;
+    expect(await readAt(usual.code)).toBe(40106);
+  });
+
+  it('is good no more when it is revoked, or its user deleted', async () => {
+    const { admin } = timed.service;
+    const revoked = await issue();
+    await admin.revokeCode({ tenantCode: tenant, code: revoked.code });
+    expect(await readAt(revoked.code)).toBe(40106);
+    const orphan = await issue();
+    await admin.deleteUser({ tenantCode: tenant, unionId: 'u1' });
+    await admin.putUser(user('u1'));
+    expect(await readAt(orphan.code)).toBe(40106);
+  });
+});
+
+describe('a replayed request', () => {
+  let now = Date.now();
+  let timed: RunningService;
+
+  beforeAll(async () => {
+    timed = await runService({ now: () => now });
+    await timed.service.admin.putUser(user('u1'));
+  });
+  afterAll(() => timed.service.close());
+
+  it('is refused for as long as its timestamp is good, and its random free after that', async () => {
+    const { code } = await timed.service.admin.issueCode({
+      tenantCode: tenant,
+      unionId: 'u1',
+      uses: 'unlimited',
+      ttlSeconds: 3600,
+    });
+    const random = freshRandom();
+    const sendAt = async (timestamp: number) => {
+      const draft = draftRead(timed.app, code, { random });
+      draft.query.set('timestamp', String(timestamp));
+      return (await send(timed.service.url, draft)).envelope.code;
+    };
+    const first = Math.floor(now / 1000) + 300;
+    expect(await sendAt(first)).toBe(200);
+    expect(await sendAt(first)).toBe(40105);
+    now += 600_000;
+    expect(await sendAt(first)).toBe(40105);
+    expect(await sendAt(first + 300)).toBe(40105);
+    now += 1000;
+    expect(await sendAt(first)).toBe(40104);
+    expect(await sendAt(first + 300)).toBe(200);
+  });
+
+  it('is refused when it is sent many times at once', async () => {
+    const { code } = await timed.service.admin.issueCode({
+      tenantCode: tenant,
+      unionId: 'u1',
+      uses: 'unlimited',
+    });
+    const draft = draftRead(timed.app, code);
+    draft.query.set('timestamp', String(Math.floor(now / 1000)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(timed.service.url, draft)));
+    const codes = answers.map(({ envelope }) => envelope.code).sort();
+    expect(codes).toEqual([200, ...Array(19).fill(40105)]);
+  });
+});

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LogEvent, Service } from '../../../src/service/index.js';
+import { startService } from '../../../src/service/service.js';
+import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { createStore } from '../../../src/service/store/store.js';
+import { type AppKeys, draftPassback, draftRead, fetchAnswer, send } from '../foreign-client.js';
+import { createAppKeys, tenant, user } from '../running-service.js';
+import { createSqliteDatabase, type SqliteDatabase } from '../store/sqlite-database.js';
+
+let database: SqliteDatabase;
+let driver: SqlDriver;
+let service: Service;
+let app: AppKeys;
+let log: LogEvent[];
+
+beforeEach(async () => {
+  database = await createSqliteDatabase();
+  driver = await database.open({ busyTimeoutMs: 100 });
+  log = [];
+  const store = await createStore(driver);
+  service = await startService(store, { log: (event) => log.push(event) }, { now: Date.now, randomBytes });
+  app = await createAppKeys(service, tenant);
+  await service.admin.putUser(user('u1'));
+});
+afterEach(async () => {
+  await service.close();
+  await database.remove();
+});
+
+const passback = (value = 'b') =>
+  send(service.url, draftPassback(app, { union_id: 'u1', user_info: JSON.stringify({ a: value }) }));
+const health = () => fetchAnswer(`${service.url}/healthz`);
+const stored = async () =>
+  (await service.admin.getUser({ tenantCode: tenant, unionId: 'u1' })).extension_info.a;
+
+function expectUnavailable(answer: Awaited<ReturnType<typeof passback>>, problem: string): void {
+  expect(answer.status).toBe(503);
+  expect(answer.envelope).toEqual({ code: 50301, msg: 'the store is unavailable', data: {} });
+  expect(log).toContainEqual({ event: 'store_unavailable', problem });
+}
+
+describe('the service over a store that does not answer', () => {
+  it('says so while another process locks the database, and works on after that', async () => {
+    const holder = new DatabaseSync(database.file);
+    holder.exec('BEGIN IMMEDIATE');
+    const answers = await Promise.all([passback('1'), passback('2'), passback('3')]);
+    for (const answer of answers) {
+      expectUnavailable(answer, 'the database is locked by another process');
+    }
+    expect((await health()).status).toBe(200);
+    holder.exec('ROLLBACK');
+    holder.close();
+    expect(await stored()).toBeUndefined();
+    expect((await passback('4')).status).toBe(200);
+    expect(await stored()).toBe('4');
+  });
+
+  it('says so when the disk is full, and works on when there is room', async () => {
+    const [pages] = await driver.read((sql) => sql.all('PRAGMA page_count'));
+    await driver.read((sql) => sql.all(`PRAGMA max_page_count = ${pages?.page_count}`));
+    expectUnavailable(await passback('x'.repeat(100_000)), 'the database or its disk is full');
+    await driver.read((sql) => sql.all('PRAGMA max_page_count = 1000000'));
+    expect((await passback('y'.repeat(100_000))).status).toBe(200);
+    expect(await stored()).toBe('y'.repeat(100_000));
+  });
+
+  it('says so when the database is read-only, and works on when it is not', async () => {
+    await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
+    expectUnavailable(await passback(), 'the database is read-only');
+    await driver.read((sql) => sql.run('PRAGMA query_only = 0'));
+    expect((await passback()).status).toBe(200);
+  });
+
+  it('says so when the database is closed under it', async () => {
+    expect(await health()).toMatchObject({ status: 200, text: '{"status":"ok"}' });
+    await driver.close();
+    expectUnavailable(await passback(), 'the database is closed');
+    expect(await health()).toMatchObject({ status: 503, text: '{"status":"unavailable"}' });
+  });
+
+  it('lets a request that was not stored be sent again as it was', async () => {
+    await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
+    const draft = draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' });
+    expect((await send(service.url, draft)).envelope.code).toBe(50301);
+    await driver.read((sql) => sql.run('PRAGMA query_only = 0'));
+    expect((await send(service.url, draft)).envelope.code).toBe(200);
+  });
+});
+
+it('answers a fault with 50001 and keeps what it is to itself and its log, but for personal data', async () => {
+  await driver.write((sql) => sql.run('UPDATE users SET record = $1', ['{"mobile":"13800138000" oops']));
+  const answer = await passback();
+  expect(answer.status).toBe(500);
+  expect(answer.envelope).toEqual({ code: 50001, msg: 'internal error', data: {} });
+  const fault = log.find(({ event }) => event === 'fault');
+  expect(fault).toMatchObject({
+    problem: expect.stringContaining('a record in the table users is not JSON'),
+  });
+  expect(JSON.stringify(log)).not.toContain('13800138000');
+});
+
+it('forgets expired nonces beside its work', async () => {
+  let now = Date.now();
+  await service.close();
+  driver = await database.open();
+  service = await startService(await createStore(driver), {}, { now: () => now, randomBytes });
+  const readAt = async () => {
+    const { code } = await service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+    const draft = draftRead(app, code);
+    draft.query.set('timestamp', String(Math.floor(now / 1000)));
+    return (await send(service.url, draft)).envelope.code;
+  };
+  const nonces = async () => (await driver.read((sql) => sql.all('SELECT * FROM nonces'))).length;
+  expect(await readAt()).toBe(200);
+  expect(await readAt()).toBe(200);
+  expect(await nonces()).toBe(2);
+  now += 400_000;
+  expect(await readAt()).toBe(200);
+  await expect.poll(nonces).toBe(1);
+});

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog, type LogEvent, type LogFormat } from '../../../src/service/index.js';
+import { draftPassback, draftRead, fetchAnswer, send } from '../foreign-client.js';
+import { type RunningService, runService, tenant, user } from '../running-service.js';
+
+const time = '2026-01-02T03:04:05.678Z';
+
+function logged(format: LogFormat, event: LogEvent): string[] {
+  const lines: string[] = [];
+  const log = createLog({ format, write: (line) => lines.push(line), now: () => Date.parse(time) });
+  log(event);
+  return lines;
+}
+
+const request: LogEvent = {
+  event: 'request',
+  operation: 'read',
+  app_key: 'k1',
+  tenant_code: 'acme',
+  status: 401,
+  code: 40103,
+  msg: 'sign is wrong',
+  ms: 3,
+};
+const rejected: LogEvent = {
+  event: 'signature_rejected',
+  signature: 'sign',
+  app_key: 'k1',
+  params: 'a=1',
+  message: 'a=1&key=<secret>',
+  expected: 'e0',
+  received: 'r0',
+};
+
+describe('the pretty log', () => {
+  it('has a line for a request, with what is wrong', () => {
+    expect(logged('pretty', request)).toEqual([
+      `${time} 401 read app_key=k1 tenant_code=acme 3ms 40103 sign is wrong`,
+    ]);
+    expect(logged('pretty', { ...request, status: 200, code: 200, msg: 'ok', app_key: null })).toEqual([
+      `${time} 200 read app_key=- tenant_code=acme 3ms 200`,
+    ]);
+  });
+
+  it('shows a rejected signature stage by stage', () => {
+    expect(logged('pretty', rejected)).toEqual([
+      `${time} sign of app k1 is wrong; the service computes it so:`,
+      '    params    a=1',
+      '    message   a=1&key=<secret>',
+      '    expected  e0',
+      '    received  r0',
+    ]);
+  });
+});
+
+describe('the JSON log', () => {
+  it('has one object a line, with its time and level', () => {
+    expect(logged('json', request).map((line) => JSON.parse(line))).toEqual([
+      { time, level: 'info', ...request },
+    ]);
+    expect(logged('json', rejected).map((line) => JSON.parse(line))).toEqual([
+      { time, level: 'warn', ...rejected },
+    ]);
+  });
+});
+
+describe.each(['pretty', 'json'] as const)('the %s log of a running service', (format) => {
+  let running: RunningService;
+  let lines: string[];
+
+  beforeEach(async () => {
+    lines = [];
+    const log = createLog({ format, write: (line) => lines.push(line), now: Date.now });
+    running = await runService({ log });
+    await running.service.admin.putUser(user('u1', { basic_info: { mobile: '13800138000' } }));
+  });
+  afterEach(() => running.service.close());
+
+  it('tells when it starts and stops', async () => {
+    await running.service.close();
+    expect(lines[0]).toContain(format === 'pretty' ? `listening on ${running.service.url}` : '"listening"');
+    expect(lines.at(-1)).toContain('stopped');
+  });
+
+  it('warns of a user_info with needless escapes', async () => {
+    await running.passback({ union_id: 'u1', user_info: '{"name":"\\u5f20"}' });
+    expect(lines.join('\n')).toMatch(/escape/);
+    lines.length = 0;
+    await running.passback({ union_id: 'u1', user_info: '{"name":"张\\n"}' });
+    expect(lines.join('\n')).not.toMatch(/escape/);
+  });
+
+  it('explains a rejected signature with the secret hidden and personal data masked', async () => {
+    const draft = draftPassback(running.app, {
+      union_id: 'u1',
+      user_info: '{"mobile":"13800138000","name":"张三丰李四光王五"}',
+      undocumented: '330106199001011234',
+    });
+    draft.spoilSign = true;
+    expect((await send(running.service.url, draft)).envelope.code).toBe(40103);
+    const text = lines.join('\n').replaceAll('\\"', '"');
+    expect(text).toContain('user_info={"mobile":"138****8000","name":');
+    expect(text).toContain('&key=<secret>');
+    expect(text).toContain(`random=${draft.query.get('random')}`);
+    for (const hidden of ['13800138000', '张三丰李四光王五', '330106199001011234', running.app.secret]) {
+      expect(text).not.toContain(hidden);
+    }
+  });
+
+  it('never holds a secret, a code or personal data, whatever is sent', async () => {
+    const { service, app } = running;
+    const issued = await service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+    const personal = { mobile: '13912345678', id_card: '330106199001011234', gps: '120.155070,30.274084' };
+    const drafts = [
+      draftRead(app, issued.code, { info_name: 'mobile' }),
+      draftRead(app, issued.code),
+      draftRead(app, issued.code, personal),
+      draftPassback(app, { union_id: 'u1', user_info: JSON.stringify(personal) }),
+      draftPassback(app, { union_id: 'u1', user_info: `${JSON.stringify(personal)}oops` }),
+      draftPassback(app, { primary_key: 'mobile', user_info: JSON.stringify(personal) }),
+    ];
+    for (const draft of drafts) {
+      for (const spoil of ['none', 'app_sign', 'sign', 'query']) {
+        await send(service.url, {
+          ...draft,
+          spoilAppSign: spoil === 'app_sign',
+          spoilSign: spoil === 'sign',
+          path: spoil === 'query' ? '/elsewhere' : draft.path,
+        });
+      }
+    }
+    const text = lines.join('\n');
+    expect(lines.length).toBeGreaterThan(24);
+    for (const hidden of [...Object.values(personal), '13800138000', issued.code, app.secret]) {
+      expect(text).not.toContain(hidden);
+    }
+  });
+
+  it('lets nothing from the network act on a terminal', async () => {
+    const attack = 'x\u001b[2J\n\r\u009b31m\u202e';
+    const draft = draftRead(running.app, 'code', { info_name: attack });
+    draft.query.set('tenant_code', attack);
+    draft.spoilAppSign = true;
+    await send(running.service.url, draft);
+    await send(running.service.url, {
+      ...draftRead(running.app, 'c', { 'n\u001bame': attack }),
+      spoilSign: true,
+    });
+    await fetchAnswer(`${running.service.url}/%1b%5b2J`);
+    expect(lines.join('\n')).toContain('u001b');
+    for (const line of lines) expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+  });
+});

@@ -1,0 +1,78 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresServer } from '../support/postgres/postgres-server.js';
+import { fetchAnswer } from './foreign-client.js';
+import { type RunningService, runService, tenant, user } from './running-service.js';
+
+let server: PostgresServer;
+let running: RunningService;
+
+beforeAll(async () => {
+  server = await PostgresServer.create();
+  const database = `${server.url}?statement_timeout=500`;
+  running = await runService({ database, poolSize: 4 });
+  await running.service.admin.putUser(user('u1'));
+});
+afterAll(async () => {
+  await running.service.close();
+  await server.remove();
+});
+
+let serial = 0;
+const passback = async () => {
+  const key = `key${serial++}`;
+  const { envelope } = await running.passback({ union_id: 'u1', user_info: `{"${key}":"x"}` });
+  return { key, code: envelope.code };
+};
+const health = async () => (await fetchAnswer(`${running.service.url}/healthz`)).status;
+const many = (count: number) => Promise.all(Array.from({ length: count }, passback));
+
+describe('a service whose database is lost', () => {
+  afterEach(async () => {
+    // It resumes by itself.
+    await expect.poll(health, { timeout: 5000 }).toBe(200);
+    expect((await passback()).code).toBe(200);
+  });
+
+  it('answers 50301 while the database is stopped, and keeps what it acknowledged before', async () => {
+    const before = many(200);
+    const stopped = server.stop();
+    const answers = [...(await before), ...(await many(50))];
+    await stopped;
+    for (const { code } of answers) expect([200, 50301]).toContain(code);
+    expect((await many(200)).every(({ code }) => code === 50301)).toBe(true);
+    expect(await health()).toBe(503);
+    expect(running.log).toContainEqual({
+      event: 'store_unavailable',
+      problem: 'the database cannot be reached: nothing listens there',
+    });
+
+    await server.start();
+    await expect.poll(health, { timeout: 5000 }).toBe(200);
+    const { extension_info } = await running.service.admin.getUser({ tenantCode: tenant, unionId: 'u1' });
+    const acknowledged = answers.filter(({ code }) => code === 200).map(({ key }) => key);
+    expect(acknowledged.filter((key) => !(key in extension_info))).toEqual([]);
+  });
+
+  it('does not let requests pile up on a database that hangs', async () => {
+    await server.signal('SIGSTOP');
+    try {
+      const first = await many(50);
+      expect(first.every(({ code }) => code === 50301)).toBe(true);
+      const asked = performance.now();
+      const next = await many(50);
+      expect(next.every(({ code }) => code === 50301)).toBe(true);
+      // At once, and not after the time-out that the first ones met.
+      expect(performance.now() - asked).toBeLessThan(500);
+      expect(await health()).toBe(503);
+    } finally {
+      await server.signal('SIGCONT');
+    }
+  });
+
+  it('works on when every connection was ended behind its back', async () => {
+    await many(20);
+    await server.stop();
+    await server.start();
+    expect((await many(20)).every(({ code }) => code === 200)).toBe(true);
+  });
+});

@@ -1,0 +1,191 @@
+import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { InvalidInputError } from '../../src/protocol/errors.js';
+import { createService, openAdmin, type ServiceOptions, StartError } from '../../src/service/index.js';
+import { draftPassback, draftRead, fetchAnswer, send, signDraft } from './foreign-client.js';
+import { runService, tenant, user, withApp } from './running-service.js';
+
+describe('a service', () => {
+  it('starts on a free port of this machine, in memory, without a word', async () => {
+    const service = await createService();
+    const another = await createService();
+    expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(another.url).not.toBe(service.url);
+    const { app } = await withApp(service);
+    expect((await send(another.url, draftRead(app, 'x'))).envelope.code).toBe(40101);
+    expect((await send(service.url, draftRead(app, 'x'))).envelope.code).toBe(40106);
+    await Promise.all([service.close(), another.close()]);
+  });
+
+  it.each(['localhost', '::1'])('can be reached under the URL it tells for %s', async (host) => {
+    const service = await createService({ host });
+    expect((await fetchAnswer(`${service.url}/healthz`)).status).toBe(200);
+    await service.close();
+  });
+
+  it('is closed at the end of the block that used it', async () => {
+    const service = await createService();
+    await service[Symbol.asyncDispose]();
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('has nothing left after a reset, and goes on', async () => {
+    const { service, app, passback } = await runService();
+    await service.admin.putUser(user('u1'));
+    expect((await passback({ union_id: 'u1', user_info: '{"a":"b"}' })).envelope.code).toBe(200);
+    await service.reset();
+    expect((await send(service.url, draftRead(app, 'x'))).envelope.code).toBe(40101);
+    const fresh = await withApp(service);
+    const answer = await fresh.passback({ union_id: 'u1', user_info: '{"a":"b"}' });
+    expect(answer.envelope.code).toBe(40401);
+    await service.close();
+  });
+
+  it('keeps what it knows in its file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-service-'));
+    const database = join(folder, 'kept.db');
+    const { service, app, passback } = await runService({ database });
+    await service.admin.putUser(user('u1'));
+    const draft = draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' });
+    expect((await send(service.url, draft)).envelope.code).toBe(200);
+    await passback({ union_id: 'u1', user_info: '{"c":"d"}' });
+    await service.close();
+    const again = await createService({ database });
+    expect((await send(again.url, draft)).envelope.code).toBe(40105);
+    expect(await again.admin.getUser({ tenantCode: tenant, unionId: 'u1' })).toEqual(
+      user('u1', { extension_info: { a: 'b', c: 'd' } }),
+    );
+    await again.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('verifies an app by the recipes that it was made with', async () => {
+    const { service } = await runService();
+    const { app_secret, ...app } = await service.admin.createApp({
+      tenantCode: tenant,
+      channel: 'web',
+      recipes: {
+        app_sign: { message: ['$method', ' ', '$url', ' ', '$param:random'], steps: ['hmac-sha256'] },
+        sign: {
+          params: { order: 'name', encode: 'rfc3986' },
+          message: ['$params', '|', '$body'],
+          steps: ['hmac-sha1'],
+          output: 'base64',
+        },
+      },
+    });
+    await service.admin.putUser(user('u1'));
+    const secret = app_secret.reveal();
+    const draft = draftPassback({ ...app, secret }, { union_id: 'u1', user_info: '{"name":"张 三"}' });
+    const { body } = signDraft(draft);
+    const query = new Map(draft.query);
+    const url = `${service.url}${draft.path}`;
+    const hmac = (algorithm: string, text: string) => createHmac(algorithm, secret).update(text);
+    query.set('app_sign', hmac('sha256', `PUT ${url} ${query.get('random')}`).digest('hex'));
+    const params = [...query, ...(draft.form ?? [])]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+      .join('&');
+    const sign = hmac('sha1', `${params}|${body}`).digest('base64');
+    const put = (signature: string) =>
+      fetchAnswer(`${url}?${new URLSearchParams([...query, ['sign', signature]])}`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body,
+      });
+    const wrong = `${sign.slice(0, -2)}${sign.at(-2) === 'A' ? 'B' : 'A'}=`;
+    expect((await put(wrong)).envelope.code).toBe(40103);
+    expect((await put(sign.slice(1))).envelope.code).toBe(40002);
+    expect((await put(sign)).envelope.code).toBe(200);
+    await service.close();
+  });
+});
+
+describe('a service that is closed', () => {
+  it('answers the requests in flight first', async () => {
+    const { service, app } = await runService();
+    await service.admin.putUser(user('u1'));
+    const open = connect(Number(new URL(service.url).port), '127.0.0.1');
+    let received = '';
+    open.setEncoding('utf8').on('data', (chunk: string) => {
+      received += chunk;
+    });
+    const ended = new Promise((resolve) => open.on('close', resolve));
+    const { target, body } = signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const bytes = body ?? '';
+    open.write(`PUT ${target} HTTP/1.1\r\nContent-Length: ${bytes.length}\r\n\r\n${bytes.slice(0, 10)}`);
+    await expect.poll(() => open.bytesWritten).toBeGreaterThan(10);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const closed = service.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    open.write(bytes.slice(10));
+    await closed;
+    await ended;
+    expect(received).toContain('"code":200');
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('does not wait for connections on which nothing is asked', async () => {
+    const service = await createService();
+    const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
+    const closed = new Promise((resolve) => silent.on('close', resolve));
+    await new Promise((resolve) => silent.on('connect', resolve));
+    await fetchAnswer(`${service.url}/healthz`);
+    const before = performance.now();
+    await service.close();
+    await closed;
+    expect(performance.now() - before).toBeLessThan(4000);
+  });
+
+  it('may be closed twice', async () => {
+    const service = await createService();
+    await Promise.all([service.close(), service.close()]);
+    await service.close();
+  });
+});
+
+describe('a service that cannot start', () => {
+  it('says that its port is in use, and leaves no database open', async () => {
+    const first = await createService();
+    const port = Number(new URL(first.url).port);
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-port-'));
+    const database = join(folder, 'x.db');
+    const second = createService({ port, database });
+    await expect(second).rejects.toThrow(StartError);
+    await expect(second).rejects.toMatchObject({
+      code: 'PORT_IN_USE',
+      message: `port ${port} of 127.0.0.1 is in use`,
+    });
+    await first.close();
+    await (await createService({ port, database })).close();
+    await rm(folder, { recursive: true });
+  });
+
+  it.each(['host.invalid', '192.0.2.1'])('says that it cannot listen on %s', async (host) => {
+    await expect(createService({ host })).rejects.toMatchObject({ code: 'CANNOT_LISTEN' });
+  });
+
+  it('says that its database cannot be opened', async () => {
+    const database = '/nonexistent/folder/x.db';
+    const fault = { code: 'CANNOT_OPEN_DATABASE', message: expect.stringContaining(database) };
+    await expect(createService({ database })).rejects.toMatchObject(fault);
+    await expect(openAdmin({ database })).rejects.toMatchObject(fault);
+  });
+
+  it.each([
+    { port: 65_536 },
+    { port: -1 },
+    { clockWindowSeconds: -1 },
+    { maxBodyBytes: 0 },
+    { requestTimeoutMs: 0.5 },
+    { maxConnections: 0 },
+    { rateLimit: 0 },
+    { rateLimit: Number.NaN },
+  ] satisfies ServiceOptions[])('says that %j makes no sense', async (options) => {
+    await expect(createService(options)).rejects.toThrow(InvalidInputError);
+  });
+});

@@ -1,0 +1,421 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { applyPassback } from '../../../src/protocol/passback.js';
+import { parseUserInfo } from '../../../src/protocol/user-info.js';
+import { StartError } from '../../../src/service/errors.js';
+import type { Code } from '../../../src/service/store/codes.js';
+import type { Sql, SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { statements } from '../../../src/service/store/statements.js';
+import { createStore, type Store } from '../../../src/service/store/store.js';
+import { Users } from '../../../src/service/store/users.js';
+import { Secret } from '../../../src/signing/secret.js';
+import { user } from '../running-service.js';
+
+/** An empty database of its own, which several drivers can be opened on, as several processes would. */
+export interface TestDatabase {
+  open(): Promise<SqlDriver>;
+  /** Closes what was opened, and removes it. */
+  remove(): Promise<void>;
+}
+
+/** What every driver and the store over it must do: run for SQLite and for PostgreSQL alike. */
+export function storeContract(name: string, createDatabase: () => Promise<TestDatabase>): void {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+  });
+  afterEach(async () => {
+    await database.remove();
+  });
+
+  describe(`the driver for ${name}`, () => {
+    let driver: SqlDriver;
+
+    beforeEach(async () => {
+      driver = await database.open();
+      await driver.write((sql) =>
+        sql.run('CREATE TABLE things (name TEXT NOT NULL PRIMARY KEY, n BIGINT, note TEXT)'),
+      );
+    });
+
+    const add = (thing: string, ...n: (number | null)[]) =>
+      driver.write((sql) =>
+        sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', [thing, ...(n.length === 0 ? [0] : n)]),
+      );
+    const names = async () => {
+      const rows = await driver.read((sql) => sql.all('SELECT name FROM things ORDER BY name'));
+      return rows.map((row) => row.name);
+    };
+
+    it('binds a value to its number, not to its turn', async () => {
+      await driver.write((sql) => sql.run('INSERT INTO things (n, name) VALUES ($2, $1)', ['one', 2]));
+      expect(await driver.read((sql) => sql.all('SELECT name, n FROM things'))).toEqual([
+        { name: 'one', n: 2 },
+      ]);
+      const found = await driver.read((sql) =>
+        sql.all('SELECT name FROM things WHERE n = $2 AND name = $1', ['one', 2]),
+      );
+      expect(found).toHaveLength(1);
+    });
+
+    it.each(['28', '1.00', 'true', ' ', '', "it's", '张三/李四', '😀', '\\u0041', 'x'.repeat(100_000)])(
+      'gives text back as it was given: %.20s',
+      async (text) => {
+        await driver.write((sql) => sql.run('INSERT INTO things (name, note) VALUES ($1, $2)', ['a', text]));
+        expect(await driver.read((sql) => sql.all('SELECT note FROM things'))).toEqual([{ note: text }]);
+      },
+    );
+
+    it.each([0, -1, 253402300799, Number.MAX_SAFE_INTEGER, null])(
+      'gives the integer %s back as a number',
+      async (n) => {
+        await add('thing', n);
+        expect(await driver.read((sql) => sql.all('SELECT n FROM things'))).toEqual([{ n }]);
+      },
+    );
+
+    it.each(['a\0b', '\ud800', 1.5, Number.NaN, 2 ** 53, true, undefined])(
+      'refuses %j, which it could only store damaged',
+      async (value) => {
+        await expect(add('thing', value as never)).rejects.toThrow();
+        await expect(add(value as never)).rejects.toThrow();
+        expect(await names()).toEqual([]);
+      },
+    );
+
+    it('tells how many rows a statement changed', async () => {
+      await add('a');
+      await add('b');
+      expect(await driver.write((sql) => sql.run('UPDATE things SET n = n + 1'))).toBe(2);
+      expect(await driver.write((sql) => sql.run('DELETE FROM things WHERE name = $1', ['c']))).toBe(0);
+    });
+
+    it('undoes the whole of a work that fails, and nothing of those beside it', async () => {
+      const failing = driver.write(async (sql) => {
+        await sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', ['undone', 1]);
+        throw new Error('on purpose');
+      });
+      const clashing = driver.write(async (sql) => {
+        await sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', ['undone too', 1]);
+        await sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', ['undone too', 1]);
+      });
+      const outcomes = await Promise.allSettled([add('first'), failing, clashing, add('last')]);
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'rejected',
+        'fulfilled',
+      ]);
+      await expect(failing).rejects.toThrow('on purpose');
+      expect(await names()).toEqual(['first', 'last']);
+    });
+
+    it('never shows what is not committed', async () => {
+      const readings: Promise<unknown>[] = [];
+      const undone = driver.write(async (sql) => {
+        await sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', ['undone', 1]);
+        readings.push(names());
+        await sql.run('UPDATE things SET n = $1', [2]);
+        throw new Error('on purpose');
+      });
+      await expect(undone).rejects.toThrow('on purpose');
+      expect(await Promise.all(readings)).toEqual([[]]);
+    });
+
+    it('loses no update of several connections', async () => {
+      const others = [driver, await database.open(), await database.open()];
+      await add('counter');
+      const counting = Array.from({ length: 60 }, (_, i) =>
+        others[i % 3]?.write((sql) => sql.run('UPDATE things SET n = n + 1')),
+      );
+      await Promise.all(counting);
+      expect(await driver.read((sql) => sql.all('SELECT n FROM things'))).toEqual([{ n: 60 }]);
+    });
+
+    it('ends what was begun when it is closed, and refuses what comes later', async () => {
+      const begun = add('begun');
+      await driver.close();
+      await begun;
+      await expect(add('late')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await expect(names()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      driver = await database.open();
+      expect(await names()).toEqual(['begun']);
+    });
+  });
+
+  describe(`the store over ${name}`, () => {
+    let driver: SqlDriver;
+    let store: Store;
+    let other: Store;
+
+    beforeEach(async () => {
+      driver = await database.open();
+      const second = await database.open();
+      // Two processes that start at once both find the schema ready.
+      [store, other] = await Promise.all([createStore(driver), createStore(second)]);
+    });
+
+    const put = (...records: ReturnType<typeof user>[]) =>
+      store.write(async ({ users }) => {
+        for (const record of records) await users.put(record);
+      });
+    const find = (unionId: string, tenantCode = 'acme') =>
+      store.read(({ users }) => users.find(tenantCode, unionId));
+    const passback = (by: [name: string, value: string], userInfo: string, tenantCode = 'acme') =>
+      store.write(({ users }) =>
+        users.change(tenantCode, { by: 'primary_key', name: by[0], value: by[1] }, (record) =>
+          applyPassback(record, parseUserInfo(userInfo)),
+        ),
+      );
+
+    it('refuses a database of a newer version', async () => {
+      await driver.write((sql) => sql.run('INSERT INTO userinfo_migrations (version) VALUES ($1)', [99]));
+      const newer = await database.open();
+      await expect(createStore(newer)).rejects.toThrow(StartError);
+      await expect(newer.read((sql) => sql.all('SELECT 1'))).rejects.toThrow('closed');
+    });
+
+    it('keeps apps, each key once', async () => {
+      const app = {
+        app_key: 'k1',
+        app_secret: new Secret('s1'),
+        tenant_code: 'acme',
+        channel: 'web',
+        recipes: '{"a":1}',
+        created_at: 1_700_000_000,
+      };
+      expect(await store.write(({ apps }) => apps.add(app))).toBe(true);
+      expect(await store.write(({ apps }) => apps.add({ ...app, tenant_code: 'other' }))).toBe(false);
+      await store.write(({ apps }) => apps.add({ ...app, app_key: 'k0', recipes: null }));
+      expect(await store.write(({ apps }) => apps.setSecret('k1', new Secret('s2')))).toBe(true);
+      const found = await other.read(({ apps }) => apps.find('k1'));
+      expect(found).toMatchObject({ ...app, app_secret: expect.anything() });
+      expect(found?.app_secret.reveal()).toBe('s2');
+      const all = await store.read(({ apps }) => apps.list('', 10));
+      expect(all.map(({ app_key, recipes }) => [app_key, recipes])).toEqual([
+        ['k0', null],
+        ['k1', '{"a":1}'],
+      ]);
+      expect(await store.write(({ apps }) => apps.remove('k1'))).toBe(true);
+      expect(await store.write(({ apps }) => apps.remove('k1'))).toBe(false);
+      expect(await store.write(({ apps }) => apps.setSecret('k1', new Secret('s3')))).toBe(false);
+      expect(await store.read(({ apps }) => apps.find('k1'))).toBeNull();
+    });
+
+    it('gives a record back as it was put, and replaces it whole', async () => {
+      const record = user('u1', {
+        basic_info: { mobile: '13800138000', chat_nickname: '张三' },
+        extension_info: JSON.parse('{"__proto__":"p","constructor":"c","10":"ten","9":"nine"}'),
+        login_device_info: [{ brand: 'A' }, { city: '杭州' }],
+        gps: '1,2',
+      });
+      await put(record);
+      expect(await find('u1')).toEqual(record);
+      await put(user('u1', { extension_info: { only: 'this' } }));
+      expect(await find('u1')).toEqual(user('u1', { extension_info: { only: 'this' } }));
+      expect(await passback(['mobile', '13800138000'], '{"a":"b"}')).toBe('no user');
+      expect(await passback(['only', 'this'], '{"a":"b"}')).toMatchObject({ union_id: 'u1' });
+    });
+
+    it('finds a user by any value that can be read by name, compared as text', async () => {
+      const long = '长'.repeat(50_000);
+      await put(
+        user('u1', {
+          basic_info: { mobile: '138', chat_open_id: 'o1' },
+          extension_info: { level: '28', [long]: long, mobile: 'hidden', empty: '' },
+          login_device_info: [{ device_token: 't1', uuid: 'x1' }, { device_token: 't2' }],
+          mobile_district_code: '86',
+          gps: '1,2',
+        }),
+        user('u2', { extension_info: { level: '28.0' } }),
+      );
+      const found = [
+        ['mobile', '138'],
+        ['chat_open_id', 'o1'],
+        ['level', '28'],
+        [long, long],
+        ['empty', ''],
+        ['device_token', 't1'],
+        ['mobile_district_code', '86'],
+        ['gps', '1,2'],
+      ] as const;
+      for (const [key, value] of found) {
+        expect(await passback([key, value], '{"seen":1}')).toMatchObject({ union_id: 'u1' });
+      }
+      for (const [key, value] of [
+        ['mobile', 'hidden'],
+        ['level', '28 '],
+        ['device_token', 't2'],
+        ['uuid', 'x1'],
+        ['union_id', 'u1'],
+        ['mobil', 'e138'],
+      ] as const) {
+        expect(await passback([key, value], '{"seen":1}')).toBe('no user');
+      }
+    });
+
+    it('finds nobody by a value that several users have, or that was changed', async () => {
+      await put(user('u1', { extension_info: { level: 'gold' } }), user('u2'));
+      await put(user('u2', { extension_info: { level: 'gold' } }));
+      expect(await passback(['level', 'gold'], '{"a":"1"}')).toBe('several users');
+      await put(user('u2', { extension_info: { level: 'silver' } }));
+      await passback(['level', 'gold'], '{"level":"platinum"}');
+      expect(await passback(['level', 'gold'], '{"a":"1"}')).toBe('no user');
+      expect(await passback(['level', 'platinum'], '{"level":null}')).toMatchObject({ union_id: 'u1' });
+      expect(await passback(['level', 'platinum'], '{"a":"1"}')).toBe('no user');
+      expect((await find('u1'))?.extension_info).toEqual({});
+    });
+
+    it('looks again where a user loses the value between its look-up and its lock', async () => {
+      await put(user('u1', { extension_info: { seat: '7' } }), user('u2'));
+      const changed = await driver.write((sql) =>
+        new Users(
+          afterFirst(sql, statements.findUsersByValue, async () => {
+            await new Users(sql).put(user('u1'));
+            await new Users(sql).put(user('u2', { extension_info: { seat: '7' } }));
+          }),
+        ).change('acme', { by: 'primary_key', name: 'seat', value: '7' }, (record) => record),
+      );
+      expect(changed).toMatchObject({ union_id: 'u2' });
+    });
+
+    it('loses none of many changes to one user at once', async () => {
+      await put(user('u1', { extension_info: { seat: '7' } }));
+      const changes = Array.from({ length: 60 }, (_, i) =>
+        (i % 2 === 0 ? store : other).write(({ users }) =>
+          users.change(
+            'acme',
+            i % 3 === 0 ? { by: 'union_id', unionId: 'u1' } : { by: 'primary_key', name: 'seat', value: '7' },
+            (record) => applyPassback(record, parseUserInfo(`{"key${i}":"${i}"}`)),
+          ),
+        ),
+      );
+      await Promise.all(changes);
+      expect(Object.keys((await find('u1'))?.extension_info ?? {})).toHaveLength(61);
+      expect(await passback(['key59', '59'], '{"a":"1"}')).toMatchObject({ union_id: 'u1' });
+    });
+
+    it('never shows one tenant what is of another', async () => {
+      const here = user('u1', { extension_info: { level: 'gold' } });
+      await put(here, { ...here, tenant_code: 'other', extension_info: { level: 'gold', theirs: '1' } });
+      expect(await passback(['level', 'gold'], '{"a":"1"}')).toMatchObject({ tenant_code: 'acme' });
+      expect(await passback(['theirs', '1'], '{"a":"1"}')).toBe('no user');
+      expect((await find('u1', 'other'))?.extension_info).toEqual({ level: 'gold', theirs: '1' });
+      expect(await find('u1', 'nobody')).toBeNull();
+      await store.write(({ codes }) => codes.add(code('c1')));
+      expect(await store.write(({ codes }) => codes.take('other', 'c1', 0))).toBeNull();
+      expect(await store.write(({ codes }) => codes.remove('other', 'c1'))).toBe(false);
+      expect(await store.read(({ codes }) => codes.list('other', '', 10))).toEqual([]);
+      expect(await store.write(({ users }) => users.delete('other', 'u1'))).toBe(true);
+      expect(await find('u1')).not.toBeNull();
+      expect(await store.write(({ codes }) => codes.take('acme', 'c1', 0))).not.toBeNull();
+    });
+
+    it('deletes a user with its codes and values', async () => {
+      await put(user('u1', { extension_info: { level: 'gold' } }));
+      await store.write(({ codes }) => codes.add(code('c1')));
+      expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBe(true);
+      expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBe(false);
+      expect(await find('u1')).toBeNull();
+      expect(await passback(['level', 'gold'], '{"a":"1"}')).toBe('no user');
+      expect(await store.write(({ codes }) => codes.take('acme', 'c1', 0))).toBeNull();
+    });
+
+    it('lists in pages, by the order of the keys', async () => {
+      await put(user('u3'), user('u1'), user('u2'));
+      const page = (after: string) => store.read(({ users }) => users.list('acme', after, 2));
+      expect((await page('')).map(({ union_id }) => union_id)).toEqual(['u1', 'u2']);
+      expect((await page('u2')).map(({ union_id }) => union_id)).toEqual(['u3']);
+      expect(await page('u3')).toEqual([]);
+    });
+
+    it.each([1, 3])('lets a code for %i uses be taken that often, by however many at once', async (uses) => {
+      await store.write(({ codes }) => codes.add(code('c1', { uses_left: uses })));
+      const takes = Array.from({ length: 30 }, (_, i) =>
+        (i % 2 === 0 ? store : other).write(({ codes }) => codes.take('acme', 'c1', 999)),
+      );
+      const taken = (await Promise.all(takes)).filter((found) => found !== null);
+      expect(taken).toEqual(Array(uses).fill({ union_id: 'u1', info_names: ['a', 'b'] }));
+      expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toMatchObject([{ uses_left: 0 }]);
+    });
+
+    it('takes a code without a limit as often as one likes, until it expires', async () => {
+      const unlimited = code('c1', { uses_left: null, info_names: null });
+      await store.write(({ codes }) => codes.add(unlimited));
+      const take = (now: number) => store.write(({ codes }) => codes.take('acme', 'c1', now));
+      expect(await take(998)).toEqual({ union_id: 'u1', info_names: null });
+      expect(await take(999)).not.toBeNull();
+      expect(await take(1000)).toBeNull();
+      expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toEqual([unlimited]);
+      expect(await store.write(({ codes }) => codes.remove('acme', 'c1'))).toBe(true);
+      expect(await take(998)).toBeNull();
+    });
+
+    it('gives a nonce to one of many, and again only when it is forgotten', async () => {
+      const nonce = { tenantCode: 'acme', appKey: 'k1', random: 'abcdefgh', expiresAt: 1000 };
+      const take = (given = nonce, now = 1000, from = store) =>
+        from.write(({ nonces }) => nonces.take(given, now));
+      const takes = Array.from({ length: 30 }, (_, i) => take(nonce, 1000, i % 2 === 0 ? store : other));
+      expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
+      expect(await take({ ...nonce, appKey: 'k2' })).toBe(true);
+      expect(await take({ ...nonce, random: 'ABCDEFGH' })).toBe(true);
+      expect(await take({ ...nonce, expiresAt: 2000 }, 1001)).toBe(true);
+      expect(await take(nonce, 2000)).toBe(false);
+    });
+
+    it('purges what has expired, and nothing else', async () => {
+      const nonce = { tenantCode: 'acme', appKey: 'k1', random: 'abcdefgh', expiresAt: 1000 };
+      await store.write(async ({ nonces, codes }) => {
+        await nonces.take(nonce, 900);
+        await nonces.take({ ...nonce, random: 'later678', expiresAt: 1001 }, 900);
+        await codes.add(code('c1'));
+        await codes.add(code('c2', { expires_at: 1001 }));
+      });
+      await store.write(async ({ nonces, codes }) => {
+        await nonces.purge('acme', 1001);
+        await codes.purge('acme', 1001);
+      });
+      const left = await driver.read((sql) => sql.all('SELECT random FROM nonces'));
+      expect(left).toEqual([{ random: 'later678' }]);
+      expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toMatchObject([{ code: 'c2' }]);
+    });
+
+    it('is empty after a reset', async () => {
+      await put(user('u1', { extension_info: { level: 'gold' } }));
+      await store.write(({ codes }) => codes.add(code('c1')));
+      await store.reset();
+      for (const table of ['apps', 'users', 'user_values', 'codes', 'nonces']) {
+        expect(await driver.read((sql) => sql.all(`SELECT * FROM ${table}`))).toEqual([]);
+      }
+      await store.check();
+    });
+  });
+}
+
+function code(text: string, fields: Partial<Code> = {}): Code {
+  return {
+    tenant_code: 'acme',
+    code: text,
+    union_id: 'u1',
+    info_names: ['a', 'b'],
+    expires_at: 1000,
+    uses_left: 1,
+    ...fields,
+  };
+}
+
+/** Does something else once, right after a statement ran for the first time: what another process might do. */
+function afterFirst(sql: Sql, awaited: string, intrude: () => Promise<void>): Sql {
+  let done = false;
+  return {
+    run: (statement, values) => sql.run(statement, values),
+    async all(statement, values) {
+      const rows = await sql.all(statement, values);
+      if (statement === awaited && !done) {
+        done = true;
+        await intrude();
+      }
+      return rows;
+    },
+  };
+}

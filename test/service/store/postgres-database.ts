@@ -1,0 +1,28 @@
+import { openPostgresDriver, type PostgresOptions } from '../../../src/service/store/postgres-driver.js';
+import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { createSchema } from '../../support/postgres/test-schema.js';
+import type { TestDatabase } from './contract.js';
+
+/** A PostgreSQL schema of its own. */
+export interface PostgresDatabase extends TestDatabase {
+  readonly url: string;
+  /** `parameters` are added to the URL. */
+  open(options?: PostgresOptions, parameters?: string): Promise<SqlDriver>;
+}
+
+export async function createPostgresDatabase(): Promise<PostgresDatabase> {
+  const { url, remove } = await createSchema();
+  const drivers: SqlDriver[] = [];
+  return {
+    url,
+    async open(options, parameters = '') {
+      const driver = await openPostgresDriver(`${url}&${parameters}`, options);
+      drivers.push(driver);
+      return driver;
+    },
+    async remove() {
+      await Promise.all(drivers.map((driver) => driver.close()));
+      await remove();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoreUnavailableError } from '../../../src/service/errors.js';
+import type { Sql, SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { execute } from '../../support/postgres/test-schema.js';
+import { storeContract } from './contract.js';
+import { createPostgresDatabase, type PostgresDatabase } from './postgres-database.js';
+
+storeContract('PostgreSQL', createPostgresDatabase);
+
+describe('the PostgreSQL driver', () => {
+  let database: PostgresDatabase;
+  let driver: SqlDriver;
+
+  beforeEach(async () => {
+    database = await createPostgresDatabase();
+    driver = await database.open({ poolSize: 2 });
+    await driver.write(async (sql) => {
+      await sql.run('CREATE TABLE things (name TEXT NOT NULL PRIMARY KEY, n BIGINT NOT NULL)');
+      await sql.run("INSERT INTO things (name, n) VALUES ('a', 0), ('b', 0)");
+    });
+  });
+  afterEach(() => database.remove());
+
+  const count = (sql: Sql, name: string) => sql.run('UPDATE things SET n = n + 1 WHERE name = $1', [name]);
+  const counts = async () => {
+    const rows = await driver.read((sql) => sql.all('SELECT n FROM things ORDER BY name'));
+    return rows.map(({ n }) => n);
+  };
+  const endConnection = 'SELECT pg_terminate_backend(pg_backend_pid())';
+
+  it('runs a work again that the database broke off to resolve a deadlock', async () => {
+    let runs = 0;
+    const crosswise = (first: string, second: string) =>
+      driver.write(async (sql) => {
+        runs += 1;
+        await count(sql, first);
+        await wait(50);
+        await count(sql, second);
+      });
+    await Promise.all([crosswise('a', 'b'), crosswise('b', 'a')]);
+    expect(runs).toBe(3);
+    expect(await counts()).toEqual([2, 2]);
+  });
+
+  it('runs a work again whose connection was lost before its commit', async () => {
+    let runs = 0;
+    await driver.write(async (sql) => {
+      runs += 1;
+      await count(sql, 'a');
+      if (runs === 1) await sql.all(endConnection);
+    });
+    expect(runs).toBe(2);
+    expect(await counts()).toEqual([1, 0]);
+  });
+
+  it('does not run a work again whose connection was lost during its commit', async () => {
+    await execute(
+      database.url,
+      `CREATE FUNCTION end_connection() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+       CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON things DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION end_connection()`,
+    );
+    let runs = 0;
+    const lost = driver.write(async (sql) => {
+      runs += 1;
+      await count(sql, 'a');
+    });
+    await expect(lost).rejects.toThrow('lost during a commit: the work may be stored');
+    await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(runs).toBe(1);
+    expect(await counts()).toEqual([0, 0]);
+  });
+
+  it('gives up on a statement that takes too long, and works on', async () => {
+    const hasty = await createPostgresDatabase();
+    const slow = await hasty.open({ poolSize: 1 }, 'statement_timeout=50');
+    const asleep = slow.read((sql) => sql.all('SELECT pg_sleep(10)'));
+    await expect(asleep).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: 'the database did not answer in time',
+    });
+    expect(await slow.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+    await hasty.remove();
+  });
+
+  it('commits nothing of a work that passed over a failure', async () => {
+    const careless = driver.write(async (sql) => {
+      await count(sql, 'a');
+      await sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', ['b', 0]).catch(() => {});
+    });
+    await expect(careless).rejects.toThrow('a failure in it');
+    expect(await counts()).toEqual([0, 0]);
+  });
+
+  it('refuses to round an integer that a number cannot hold', async () => {
+    const large = driver.read((sql) => sql.all('SELECT 9007199254740993::BIGINT AS n'));
+    await expect(large).rejects.toThrow('too large');
+    expect(await counts()).toEqual([0, 0]);
+  });
+
+  it('keeps to its connections, and refuses at once what too many works wait for', async () => {
+    let atOnce = 0;
+    let most = 0;
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const work = () =>
+      driver.write(async (sql) => {
+        most = Math.max(most, ++atOnce);
+        await sql.all('SELECT 1');
+        await held;
+        atOnce -= 1;
+      });
+    const taken = Array.from({ length: 2 + 100 }, work);
+    await expect(work()).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: 'the database is too slow for all that is asked',
+    });
+    letGo();
+    await Promise.all(taken);
+    expect(most).toBe(2);
+  });
+});

@@ -1,0 +1,102 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { StartError } from '../../../src/service/errors.js';
+import { openStore } from '../../../src/service/store/open-store.js';
+import { createSchema, execute } from '../../support/postgres/test-schema.js';
+
+const password = 'pa55-w0rd';
+let schemaUrl: string;
+let server: URL;
+
+beforeAll(async () => {
+  schemaUrl = (await createSchema()).url;
+  server = new URL(schemaUrl);
+  await execute(schemaUrl, `CREATE ROLE guarded LOGIN PASSWORD '${password}'`);
+  await execute(
+    schemaUrl,
+    "CREATE DATABASE latin1 ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc",
+  );
+});
+afterAll(async () => {
+  await execute(schemaUrl, 'DROP OWNED BY guarded; DROP ROLE guarded');
+  await execute(schemaUrl, 'DROP DATABASE latin1');
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const at = (user: string, database = 'postgres', port = server.port) =>
+  `postgres://${user}@127.0.0.1:${port}/${database}`;
+
+describe('a PostgreSQL database that cannot be opened', () => {
+  it.each([
+    ['nothing listens', () => at(`userinfo:${password}`, 'x', '1'), 'nothing listens there'],
+    ['the host is unknown', () => `postgres://u:${password}@host.invalid/x`, 'the host is not known'],
+    ['it does not exist', () => at(`userinfo:${password}`, 'nowhere'), 'there is no such database'],
+    ['the password is wrong', () => at(`guarded:${password}x`), 'refuses the password'],
+    ['the user is unknown', () => at(`nobody:${password}`), 'refuses the password'],
+    ['a password is wanted', () => at('guarded'), 'the database wants a password'],
+    ['its user may not make tables', () => at(`guarded:${password}`), 'may not do this'],
+    ['it has another encoding', () => at(`userinfo:${password}`, 'latin1'), 'the encoding LATIN1'],
+    [
+      'it does not speak TLS',
+      () => `${at(`userinfo:${password}`)}?sslmode=verify-full`,
+      'does not speak TLS',
+    ],
+    ['a certificate is missing', () => `${at(`u:${password}`)}?sslrootcert=/no/ca`, 'cannot be read: ENOENT'],
+    [
+      'a password is not escaped',
+      () => `postgres://u:1/${password}@host/x`,
+      'URL of the database cannot be read',
+    ],
+    ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database cannot be read'],
+    ['a time-out is none', () => `${at(`u:${password}`)}?statement_timeout=5s`, 'cannot be read'],
+  ])('because %s is refused with the reason, without the password', async (_, url, reason) => {
+    const opening = openStore(url());
+    await expect(opening).rejects.toThrow(StartError);
+    await expect(opening).rejects.toThrow(reason);
+    const error = (await opening.catch((thrown: unknown) => thrown)) as StartError;
+    expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain(password);
+  });
+
+  it('because other tables are in it is refused with the reason', async () => {
+    const { url } = await createSchema();
+    await execute(url, 'CREATE TABLE users (name TEXT)');
+    await expect(openStore(url)).rejects.toThrow(
+      'the tables of the service cannot be made: relation "users"',
+    );
+  });
+});
+
+describe('the password', () => {
+  const withSchema = async () => {
+    const { url } = await createSchema();
+    const name = /search_path%3D(\w+)/.exec(url)?.[1];
+    await execute(url, `GRANT ALL ON SCHEMA ${name} TO guarded`);
+    return url.replace('//userinfo@', '//guarded@');
+  };
+
+  it('may be in the URL', async () => {
+    const url = await withSchema();
+    await (await openStore(url.replace('guarded@', `guarded:${password}@`))).close();
+  });
+
+  it('may be in PGPASSWORD', async () => {
+    vi.stubEnv('PGPASSWORD', password);
+    await (await openStore(await withSchema())).close();
+  });
+
+  it('may be in a password file, without a warning', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-pgpass-'));
+    const file = join(folder, 'pgpass');
+    await writeFile(file, `127.0.0.1:${server.port}:*:guarded:${password}\n`, { mode: 0o600 });
+    vi.stubEnv('PGPASSFILE', file);
+    const warnings: Error[] = [];
+    process.on('warning', (warning) => warnings.push(warning));
+    await (await openStore(await withSchema())).close();
+    expect(warnings).toEqual([]);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,167 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StartError, StoreUnavailableError } from '../../../src/service/errors.js';
+import { openStore } from '../../../src/service/store/open-store.js';
+import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { openSqliteDriver } from '../../../src/service/store/sqlite-driver.js';
+import { createStore } from '../../../src/service/store/store.js';
+import { storeContract } from './contract.js';
+import { everyStatement } from './every-statement.js';
+import { createSqliteDatabase, type SqliteDatabase } from './sqlite-database.js';
+
+storeContract('SQLite', createSqliteDatabase);
+
+describe('the SQLite driver', () => {
+  let database: SqliteDatabase;
+  let driver: SqlDriver;
+
+  beforeEach(async () => {
+    database = await createSqliteDatabase();
+    driver = await database.open({ busyTimeoutMs: 200 });
+    await driver.write((sql) => sql.run('CREATE TABLE things (name TEXT NOT NULL PRIMARY KEY)'));
+  });
+  afterEach(() => database.remove());
+
+  const add = (name: string) =>
+    driver.write((sql) => sql.run('INSERT INTO things (name) VALUES ($1)', [name]));
+  const count = async () => (await driver.read((sql) => sql.all('SELECT name FROM things'))).length;
+
+  it('makes its files for their owner alone', async () => {
+    const folder = dirname(database.file);
+    const files = await readdir(folder);
+    expect(files.sort()).toEqual(['test.db', 'test.db-shm', 'test.db-wal']);
+    for (const file of files) expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+  });
+
+  it('writes to the disk before it answers', async () => {
+    const settings = await driver.read(async (sql) => [
+      ...(await sql.all('PRAGMA journal_mode')),
+      ...(await sql.all('PRAGMA synchronous')),
+    ]);
+    expect(settings).toEqual([{ journal_mode: 'wal' }, { synchronous: 2 }]);
+  });
+
+  it('commits what comes together at once', async () => {
+    await add('first');
+    const before = await walBytes(database.file);
+    await add('second');
+    const one = (await walBytes(database.file)) - before;
+    await Promise.all(Array.from({ length: 50 }, (_, i) => add(`together ${i}`)));
+    expect((await walBytes(database.file)) - before - one).toBeLessThan(3 * one);
+    expect(await count()).toBe(52);
+  });
+
+  it('waits for another process that holds the database, and lets the event loop turn meanwhile', async () => {
+    const holder = new DatabaseSync(database.file);
+    holder.exec('BEGIN IMMEDIATE');
+    setTimeout(() => {
+      holder.exec('COMMIT');
+      holder.close();
+    }, 50);
+    await Promise.all([add('waited'), add('waited too')]);
+    expect(await count()).toBe(2);
+  });
+
+  it('waits for another process to open a file that both of them make', async () => {
+    const file = `${database.file}-new`;
+    const holder = new DatabaseSync(file);
+    holder.exec('BEGIN EXCLUSIVE');
+    setTimeout(() => holder.close(), 50);
+    const opened = await openSqliteDriver(file);
+    await opened.close();
+  });
+
+  it('gives up on a database that stays locked, and works on when it is free', async () => {
+    const holder = new DatabaseSync(database.file);
+    holder.exec('BEGIN IMMEDIATE');
+    const refused = add('refused');
+    await expect(refused).rejects.toThrow(StoreUnavailableError);
+    await expect(refused).rejects.toThrow('the database is locked by another process');
+    expect(await count()).toBe(0);
+    holder.exec('ROLLBACK');
+    holder.close();
+    await add('accepted');
+    expect(await count()).toBe(1);
+  });
+
+  it('fails only the work that does not fit into a full database', async () => {
+    const [pages] = await driver.read((sql) => sql.all('PRAGMA page_count'));
+    await driver.read((sql) => sql.all(`PRAGMA max_page_count = ${Number(pages?.page_count) + 4}`));
+    const outcomes = await Promise.allSettled([add('small'), add('large'.repeat(1e6)), add('small too')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: { message: 'the database or its disk is full' } });
+    expect(await count()).toBe(2);
+    await driver.read((sql) => sql.all('PRAGMA max_page_count = 1000000'));
+    await add('large'.repeat(1e6));
+    expect(await count()).toBe(3);
+  });
+
+  it('fails all that share a commit that fails', async () => {
+    const deferred = async (name: string) =>
+      driver.write(async (sql) => {
+        await sql.run('INSERT INTO things (name) VALUES ($1)', [name]);
+        // A foreign key that is checked at COMMIT, and fails there.
+        if (name === 'dangling') await sql.run('INSERT INTO children (parent) VALUES ($1)', ['nobody']);
+      });
+    await driver.write(async (sql) => {
+      await sql.run(
+        'CREATE TABLE children (parent TEXT REFERENCES things (name) DEFERRABLE INITIALLY DEFERRED)',
+      );
+    });
+    const outcomes = await Promise.allSettled([deferred('innocent'), deferred('dangling')]);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORE_UNAVAILABLE' } });
+    }
+    expect(await count()).toBe(0);
+    await add('afterwards');
+    expect(await count()).toBe(1);
+  });
+
+  it('looks every statement of the store up in an index', async () => {
+    await createStore(driver);
+    for (const [name, statement] of Object.entries(everyStatement)) {
+      const values = [...new Set(statement.match(/\$\d+/g))].map(() => null);
+      const plan = await driver.read((sql) => sql.all(`EXPLAIN QUERY PLAN ${statement}`, values));
+      const details = plan.map(({ detail }) => String(detail));
+      if (!statement.startsWith('INSERT')) expect(details, name).not.toEqual([]);
+      expect(
+        details.filter((detail) => !/USING .*(INDEX|KEY)|VALUES CLAUSE/.test(detail)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['a folder that is not there', '/nonexistent/folder/x.db', 'unable to open|ENOENT|no such'],
+    ['a folder', tmpdir(), 'not a file'],
+  ])('says why it cannot open %s', async (_, file, reason) => {
+    await expect(openSqliteDriver(file)).rejects.toThrow(StartError);
+    await expect(openSqliteDriver(file)).rejects.toThrow(new RegExp(`${file}.*(${reason})`));
+  });
+
+  it.each([
+    ['a file that is no database', 'not a database'],
+    ['a database that another process locks', 'locked'],
+  ])('says why it cannot use %s', async (kind, reason) => {
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-odd-'));
+    const file = join(folder, 'odd.db');
+    if (kind.includes('no database')) await writeFile(file, 'a text '.repeat(1000));
+    const holder = kind.includes('locks') ? new DatabaseSync(file) : null;
+    holder?.exec('PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE x (y); BEGIN EXCLUSIVE');
+    const opening = (async () => await createStore(await openSqliteDriver(file, { busyTimeoutMs: 50 })))();
+    await expect(opening).rejects.toThrow(reason);
+    holder?.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it.each(['mysql://host/db', ''])('does not take %j for a file', async (name) => {
+    await expect(openStore(name)).rejects.toThrow(StartError);
+  });
+});
+
+async function walBytes(file: string): Promise<number> {
+  return (await stat(`${file}-wal`)).size;
+}
