@@ -1,0 +1,37 @@
+import { NoAnswerError } from '../../client/errors.js';
+import { type AttemptOutcome, isFaultOfService, isThrottled, mayRetry } from '../../client/retry.js';
+import { resultCode } from '../../protocol/result-codes.js';
+
+/**
+ * What an attempt means for its row: `done` and `refused` are answers, `unsettled` leaves open whether it was done
+ * and cannot be tried again, `again` and `throttled` can. `fatal` is no matter of the row: the others would fare the
+ * same.
+ */
+export type Verdict = 'done' | 'refused' | 'unsettled' | 'again' | 'throttled' | 'fatal';
+
+/** The codes that refuse the caller, not the row. */
+const fatalCodes: ReadonlySet<number> = new Set([
+  resultCode.unknownAppKey,
+  resultCode.wrongAppSign,
+  resultCode.wrongSign,
+  resultCode.timestampOutsideWindow,
+  resultCode.appNotAllowed,
+  resultCode.noSuchPath,
+]);
+
+export function judge(operation: 'read' | 'passback', outcome: AttemptOutcome): Verdict {
+  if (isThrottled(outcome)) return 'throttled';
+  if (outcome instanceof NoAnswerError && outcome.reason === 'tls') return 'fatal';
+  if (mayRetry(operation, outcome)) return 'again';
+  if (outcome instanceof NoAnswerError) return 'unsettled';
+  const { code } = outcome.envelope;
+  if (code === resultCode.ok) return 'done';
+  if (fatalCodes.has(code)) return 'fatal';
+  return isFaultOfService(outcome) ? 'unsettled' : 'refused';
+}
+
+/** Whether something else than the service was met: nobody, or a stranger. */
+export function missedService(outcome: AttemptOutcome): boolean {
+  if (!(outcome instanceof NoAnswerError)) return false;
+  return ['dns', 'connect', 'not-envelope'].includes(outcome.reason);
+}

@@ -1,0 +1,82 @@
+import type { OutcomeCounts } from '../outcome.js';
+import type { JournalRecord, OutcomesRecord } from './journal-records.js';
+import { parseRanges } from './line-ranges.js';
+import { LineSet } from './line-set.js';
+import type { RunIdentity } from './run-identity.js';
+
+/** They are never sent again. */
+export const finalOutcomes = ['ok', 'failed', 'invalid'] as const;
+
+/** What a journal knows of a run. */
+export class JournalState {
+  identity: RunIdentity | null = null;
+  /** Rows with a final outcome. */
+  readonly settled = new LineSet();
+  /** Rows that failed. */
+  readonly failed = new LineSet();
+  /** Rows whose outcome is not known. */
+  readonly unknown = new LineSet();
+  /** Rows whose codes may be used up, and whose outcome is not known. */
+  readonly sent = new LineSet();
+  readonly #counts = { ok: 0, failed: 0, invalid: 0 };
+  /** How long the results file was at the last record, in bytes. */
+  resultsSize = 0;
+  /** No row is left to be sent. */
+  isFinished = false;
+  /** Where each part begins, in bytes: the run's own, and one a resume. */
+  readonly parts: number[] = [0];
+
+  get counts(): OutcomeCounts {
+    return { ...this.#counts, unknown: this.unknown.size };
+  }
+
+  /** `at` is where the record stands in the journal. */
+  take(record: JournalRecord, at: number): void {
+    this.isFinished = false;
+    switch (record.record) {
+      case 'run':
+        this.identity = record.identity;
+        return;
+      case 'resumed':
+        this.parts.push(at);
+        return;
+      case 'sent':
+        for (const line of parseRanges(record.lines)) this.sent.add(line);
+        return;
+      case 'taken back':
+        for (const line of parseRanges(record.lines)) this.sent.delete(line);
+        return;
+      case 'outcomes':
+        this.#takeOutcomes(record);
+        return;
+      case 'end':
+        this.isFinished = record.finished;
+        return;
+    }
+  }
+
+  /** Takes of a record that cannot be relied on what must not be lost: which codes may be used up. */
+  takeDoubtful(record: JournalRecord): void {
+    if (record.record === 'sent') this.take(record, 0);
+    if (record.record !== 'outcomes') return;
+    for (const outcome of finalOutcomes)
+      for (const line of parseRanges(record[outcome] ?? '')) this.sent.add(line);
+  }
+
+  #takeOutcomes(record: OutcomesRecord): void {
+    for (const outcome of finalOutcomes) {
+      for (const line of parseRanges(record[outcome] ?? '')) {
+        this.settled.add(line);
+        this.unknown.delete(line);
+        this.sent.delete(line);
+        if (outcome === 'failed') this.failed.add(line);
+        this.#counts[outcome] += 1;
+      }
+    }
+    for (const [line] of record.unknown ?? []) {
+      this.unknown.add(line);
+      this.sent.delete(line);
+    }
+    this.resultsSize = record.results;
+  }
+}

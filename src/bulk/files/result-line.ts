@@ -1,0 +1,54 @@
+import { RejectedError } from '../../client/errors.js';
+import { jsonTokens } from '../../protocol/json-tokens.js';
+import type { RowOutcome } from '../outcome.js';
+import type { FileRow } from '../source/row-format.js';
+
+/** The keys of a results line that are ours. */
+const ownKeys: readonly string[] = ['line', 'outcome', 'code', 'msg', 'data', 'error', 'primary_key'];
+
+/** The line of a results file for a row, without its line feed. The answer's data is put in where it `keepsData`. */
+export function formatResult(result: RowOutcome<FileRow>, keepsData: boolean): string {
+  const { row, outcome } = result;
+  const head = `{"line":${row.line}${formatLabel(row)},"outcome":"${outcome}"`;
+  if (outcome === 'ok') {
+    const { envelope, body } = result.answer;
+    const data = keepsData ? `,"data":${dataOf(new TextDecoder().decode(body))}` : '';
+    return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${data}}`;
+  }
+  const { error } = result;
+  if (!(error instanceof RejectedError)) return `${head},"error":${JSON.stringify(error.message)}}`;
+  return `${head},"code":${error.resultCode},"msg":${JSON.stringify(error.msg)}}`;
+}
+
+/** The line for a row that was under way when its run was killed, and is not sent again. */
+export function formatLostResult(line: number): string {
+  const error = 'the run was stopped before an answer came; the code may be used up';
+  return `{"line":${line},"outcome":"unknown","error":${JSON.stringify(error)}}`;
+}
+
+function formatLabel({ label }: FileRow): string {
+  if (label === undefined) return '';
+  const [name, value] = label;
+  if (!ownKeys.includes(name)) return `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return `,"primary_key":${JSON.stringify(name)},"value":${JSON.stringify(value)}`;
+}
+
+/** The value of the last top-level `data` of an envelope, on one line, its numbers and escapes as received. */
+function dataOf(json: string): string {
+  let data: string[] = [];
+  let depth = 0;
+  let last = '';
+  let isData = false;
+  for (const { start, end } of jsonTokens(json)) {
+    const token = json.slice(start, end);
+    if (token === '}' || token === ']') depth -= 1;
+    if (depth === 1 && token === ':') {
+      isData = JSON.parse(last) === 'data';
+      if (isData) data = [];
+    } else if (depth === 1 && token === ',') isData = false;
+    else if (isData && depth > 0) data.push(token);
+    if (token === '{' || token === '[') depth += 1;
+    last = token;
+  }
+  return data.join('');
+}

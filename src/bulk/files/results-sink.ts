@@ -1,0 +1,41 @@
+import type { Writable } from 'node:stream';
+
+/** Where results lines go. */
+export interface ResultsSink {
+  /** In bytes. */
+  readonly size: number;
+  append(text: string): void;
+  /** Whether it has too much to take already; `onRoom` is called when it has not any more. */
+  isFull(onRoom: () => void): boolean;
+  /** Returns when all is where it belongs, whatever happens to the machine. */
+  sync(): void;
+  close(): void;
+}
+
+/** Results for a stream, such as standard output, which is left open. */
+export function streamSink(stream: Writable): ResultsSink {
+  let size = 0;
+  let isAwaited = false;
+  return {
+    get size() {
+      return size;
+    },
+    append(text) {
+      size += Buffer.byteLength(text);
+      stream.write(text);
+    },
+    isFull(onRoom) {
+      if (!stream.writableNeedDrain) return false;
+      if (!isAwaited) {
+        isAwaited = true;
+        stream.once('drain', () => {
+          isAwaited = false;
+          onRoom();
+        });
+      }
+      return true;
+    },
+    sync() {},
+    close() {},
+  };
+}

@@ -1,0 +1,25 @@
+import { readRequest } from '../../client/request.js';
+import { type RowOperation, requiredText } from './row-operation.js';
+
+/** The column of authorization codes. */
+export const codeColumn = 'code';
+
+/** Reads with the code of each row (§4.1); other columns are for whoever made the file. */
+export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
+  return {
+    operation: 'read',
+    columns: {
+      required: [codeColumn],
+      reserved: [],
+      needsMore: false,
+      hint: 'The codes to read with stand in a column that is named so.',
+    },
+    label: () => null,
+    request: (fields) =>
+      readRequest({
+        code: requiredText(fields, codeColumn),
+        infoNames,
+        ...(scope === undefined ? {} : { scope }),
+      }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { PlainRequest } from '../../client/request.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { type FlatValue, JsonNumber } from '../../protocol/flat-json.js';
+import { quoteName } from '../../protocol/text.js';
+import type { ColumnRules } from '../source/columns.js';
+import type { RowLabel } from '../source/row-format.js';
+
+/** What is done with each row. */
+export interface RowOperation {
+  readonly operation: 'read' | 'passback';
+  readonly columns: ColumnRules;
+  /** What results call the row; `null` where its line says enough. Throws an InvalidInputError. */
+  label(fields: ReadonlyMap<string, FlatValue>): RowLabel | null;
+  /** The request for a row, whose fields may be changed on the way. Throws an InvalidInputError for one that cannot be sent. */
+  request(fields: Map<string, FlatValue>): PlainRequest;
+}
+
+/** The text of a field that has to be there; a number is taken as it is written. Throws an InvalidInputError. */
+export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): string {
+  const value = fields.get(name);
+  const text = value instanceof JsonNumber ? value.text : value;
+  if (typeof text === 'string' && text !== '') return text;
+  const fault = text === undefined || text === '' || text === null ? 'has no value' : 'is not text';
+  throw new InvalidInputError(`${quoteName(name)} ${fault}`);
+}

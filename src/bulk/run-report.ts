@@ -1,0 +1,26 @@
+import type { OutcomeCounts } from './outcome.js';
+
+/** How a run over a file ended. */
+export interface RunReport {
+  /** Of all parts of the run. */
+  readonly counts: OutcomeCounts;
+  /** How many rows came to an outcome in this part. */
+  readonly done: number;
+  readonly durationMs: number;
+  /** No row is left that going on with the run would send. */
+  readonly isFinished: boolean;
+  /** What stopped it before its end: `interrupted` by `stop`, `failures` by too many of them. */
+  readonly stoppedBy: 'interrupted' | 'failures' | Error | null;
+  /** How many rows are in the file of failed ones. */
+  readonly failedRows: number;
+}
+
+/** How a run over a file goes, while it does. */
+export interface RunProgress extends Pick<RunReport, 'counts' | 'done'> {
+  /** Of the input, in bytes. */
+  readonly bytesRead: number;
+  /** How many requests may be under way at once, now. */
+  readonly concurrency: number;
+  /** For how long nothing is sent because the service asked for it, or does not answer; in milliseconds. */
+  readonly pausedMs: number;
+}

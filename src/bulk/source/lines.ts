@@ -1,0 +1,57 @@
+import { InvalidInputError } from '../../protocol/errors.js';
+import { maxRowBytes } from './limits.js';
+
+const newline = 0x0a;
+
+/** Whole lines, and the number of the first one, counted from 1. */
+export interface LineBlock {
+  readonly bytes: Buffer;
+  readonly firstLine: number;
+}
+
+/**
+ * Cuts bytes behind line feeds, so that no character is cut in two: in the encodings that keep ASCII, a line feed is
+ * never part of another character. Throws an InvalidInputError for a line that has no end.
+ */
+export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<LineBlock> {
+  let rest: Buffer[] = [];
+  let restLength = 0;
+  let firstLine = 1;
+  for await (const chunk of bytes) {
+    const end = chunk.lastIndexOf(newline) + 1;
+    if (end > 0) {
+      const head = chunk.subarray(0, end);
+      const block = restLength === 0 ? head : Buffer.concat([...rest, head]);
+      yield { bytes: block, firstLine };
+      firstLine += countLines(block);
+      rest = [];
+      restLength = 0;
+    }
+    if (end === chunk.length) continue;
+    rest.push(end === 0 ? chunk : chunk.subarray(end));
+    restLength += chunk.length - end;
+    if (restLength > maxRowBytes) {
+      throw new InvalidInputError(`line ${firstLine} is longer than ${maxRowBytes} bytes`, {
+        hint: 'Is it a text file, with a row a line?',
+      });
+    }
+  }
+  if (restLength > 0) yield { bytes: Buffer.concat(rest), firstLine };
+}
+
+function countLines(block: Buffer): number {
+  let count = 0;
+  for (const byte of block) if (byte === newline) count += 1;
+  return count;
+}
+
+/** The lines of a block, each with its line feed. */
+export function* splitLines({ bytes, firstLine }: LineBlock): Generator<LineBlock> {
+  let line = firstLine;
+  for (let start = 0; start < bytes.length; line += 1) {
+    const at = bytes.indexOf(newline, start);
+    const end = at < 0 ? bytes.length : at + 1;
+    yield { bytes: bytes.subarray(start, end), firstLine: line };
+    start = end;
+  }
+}

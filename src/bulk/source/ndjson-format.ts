@@ -1,0 +1,40 @@
+import { InvalidInputError } from '../../protocol/errors.js';
+import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/flat-json.js';
+import { type LineBlock, splitLines } from './lines.js';
+import type { FileRow, RowFormat } from './row-format.js';
+
+export interface NdjsonRow extends FileRow {
+  readonly json: string;
+}
+
+/** One flat JSON object a line; blank lines are passed over. */
+export class NdjsonFormat implements RowFormat<NdjsonRow> {
+  async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
+    for await (const block of blocks) {
+      const rows: NdjsonRow[] = [];
+      for (const { bytes, firstLine } of splitLines(block)) {
+        const json = bytes.toString().trimEnd();
+        if (json !== '') rows.push({ line: firstLine, json, size: bytes.length });
+      }
+      if (rows.length > 0) yield rows;
+    }
+  }
+
+  /** Numbers stay as they were written. */
+  fields({ json }: NdjsonRow): Map<string, FlatValue> {
+    try {
+      return parseFlatJson(json);
+    } catch (error) {
+      if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
+      throw error;
+    }
+  }
+
+  formatHeader(): string {
+    return '';
+  }
+
+  formatRow({ json }: NdjsonRow): string {
+    return `${json}\n`;
+  }
+}

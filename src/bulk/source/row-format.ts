@@ -1,0 +1,27 @@
+import type { FlatValue } from '../../protocol/flat-json.js';
+import type { LineBlock } from './lines.js';
+
+/** A row of a file, not looked into yet. */
+export interface FileRow {
+  /** Where it begins, counted from 1, the header included. */
+  readonly line: number;
+  /** About how much memory it takes, in bytes. */
+  readonly size: number;
+  /** How results call it, once that is known. */
+  label?: RowLabel;
+}
+
+/** The key that names a row's user, and its value. */
+export type RowLabel = readonly [name: string, value: string];
+
+/** How rows are written in a file. */
+export interface RowFormat<Row extends FileRow> {
+  /** Rows in batches, as they are read. Throws an InvalidInputError that names the line. */
+  read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly Row[]>;
+  /** Its values by name, in the order they were written. Throws an InvalidInputError. */
+  fields(row: Row): Map<string, FlatValue>;
+  /** What stands before the first row of such a file. Called once rows were read. */
+  formatHeader(): string;
+  /** The row as it can be read again. */
+  formatRow(row: Row): string;
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { InvalidInputError } from '../../protocol/errors.js';
+import type { FlatValue } from '../../protocol/flat-json.js';
+import { decompress } from './decompress.js';
+import type { Input } from './input.js';
+import type { FileRow, RowFormat } from './row-format.js';
+import { type TextOptions, toUtf8 } from './utf8-text.js';
+import { watchBytes } from './watch-bytes.js';
+
+/** What is known of a file after it was read once, before anything is sent. */
+export interface Survey {
+  /** `null` where the rows were not looked at. */
+  readonly rows: number | null;
+  /** SHA-256 of the file, in hex. */
+  readonly hash: string;
+  /** The first ones. */
+  readonly faults: readonly RowFault[];
+  readonly faultCount: number;
+  /** What kept the file from being read to its end: it cannot be used. */
+  readonly broken: InvalidInputError | null;
+  /** The names of values, as far as there are few. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** Why a row cannot be sent. */
+export interface RowFault {
+  readonly line: number;
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/** What has been read so far, for whoever shows how it goes. */
+export interface SurveyProgress {
+  rows: number;
+  /** Of the file. */
+  bytes: number;
+}
+
+/** How many faults are kept. */
+const maxFaults = 20;
+/** How many names are kept. */
+const maxNames = 200;
+
+/**
+ * Reads a file to its end and checks what can be checked without sending: `check` throws an InvalidInputError for a
+ * row that cannot be sent; without it the rows are not looked at.
+ */
+export async function surveyFile<Row extends FileRow>(
+  input: Input,
+  text: TextOptions,
+  format: RowFormat<Row>,
+  check: ((row: Row, fields: Map<string, FlatValue>) => void) | null,
+  progress: SurveyProgress,
+): Promise<Survey> {
+  const hash = createHash('sha256');
+  const bytes = watchBytes(input.read(), (chunk) => {
+    hash.update(chunk);
+    progress.bytes += chunk.length;
+  });
+  const blocks = toUtf8(decompress(bytes), text);
+  const faults: RowFault[] = [];
+  const names = new Set<string>();
+  let faultCount = 0;
+  const look = async () => {
+    if (check === null) {
+      for await (const _ of blocks);
+      return;
+    }
+    for await (const rows of format.read(blocks)) {
+      for (const row of rows) {
+        const fault = checkRow(row, format, check, names);
+        if (fault === null) continue;
+        faultCount += 1;
+        if (faults.length < maxFaults) faults.push(fault);
+      }
+      progress.rows += rows.length;
+    }
+  };
+  const broken = await look().then(
+    () => null,
+    (error) => {
+      if (error instanceof InvalidInputError) return error;
+      throw error;
+    },
+  );
+  return { rows: check && progress.rows, hash: hash.digest('hex'), faults, faultCount, broken, names };
+}
+
+function checkRow<Row extends FileRow>(
+  row: Row,
+  format: RowFormat<Row>,
+  check: (row: Row, fields: Map<string, FlatValue>) => void,
+  names: Set<string>,
+): RowFault | null {
+  try {
+    const fields = format.fields(row);
+    for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
+    check(row, fields);
+    return null;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { line: row.line, message: error.message, hint: error.hint };
+  }
+}

@@ -1,0 +1,118 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { bomLength, readBom } from './encoding.js';
+import { cutLines, type LineBlock, splitLines } from './lines.js';
+import { peek } from './peek.js';
+
+/**
+ * When text that is valid UTF-8 throughout, with more than ASCII in it, is refused under another encoding: GB18030,
+ * for one, decodes it wrongly and without an error.
+ */
+export type Utf8Suspicion = 'at the end' | 'at once' | 'never';
+
+export interface TextOptions {
+  /** As `findEncoding` names it; a byte-order mark beats it. */
+  readonly encoding: string;
+  readonly suspectUtf8: Utf8Suspicion;
+}
+
+/**
+ * Text in any encoding as UTF-8, whole lines at a time, without its byte-order mark. Throws an InvalidInputError that
+ * names the line where the bytes are not text in that encoding: what was decoded wrongly would be stored for ever.
+ */
+export async function* toUtf8(bytes: AsyncIterable<Buffer>, options: TextOptions): AsyncGenerator<LineBlock> {
+  const { head, whole } = await peek(bytes, bomLength);
+  const bom = readBom(head);
+  const encoding = bom?.encoding ?? options.encoding;
+  const text = skip(whole, bom?.length ?? 0);
+  if (encoding.startsWith('utf-16')) yield* cutLines(transcode(text, encoding));
+  else if (encoding === 'utf-8') yield* checkedUtf8(cutLines(text));
+  else yield* decoded(cutLines(text), encoding, options.suspectUtf8);
+}
+
+async function* skip(bytes: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let left = count;
+  for await (const chunk of bytes) {
+    if (chunk.length > left) yield left === 0 ? chunk : chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+}
+
+async function* checkedUtf8(blocks: AsyncIterable<LineBlock>): AsyncGenerator<LineBlock> {
+  for await (const block of blocks) {
+    refuseBinary(block);
+    if (!isUtf8(block.bytes)) throw notText(block, 'utf-8', ({ bytes }) => isUtf8(bytes));
+    yield block;
+  }
+}
+
+async function* decoded(
+  blocks: AsyncIterable<LineBlock>,
+  encoding: string,
+  suspectUtf8: Utf8Suspicion,
+): AsyncGenerator<LineBlock> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const decode = ({ bytes }: LineBlock): string | null => {
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      return null;
+    }
+  };
+  let sawMore = false;
+  let mayBeUtf8 = suspectUtf8 !== 'never';
+  for await (const block of blocks) {
+    refuseBinary(block);
+    if (mayBeUtf8 && !isAscii(block.bytes)) {
+      sawMore = true;
+      mayBeUtf8 = isUtf8(block.bytes);
+      if (mayBeUtf8 && suspectUtf8 === 'at once') throw looksLikeUtf8(encoding);
+    }
+    const text = decode(block);
+    if (text === null) throw notText(block, encoding, (line) => decode(line) !== null);
+    yield { bytes: Buffer.from(text), firstLine: block.firstLine };
+  }
+  if (mayBeUtf8 && sawMore) throw looksLikeUtf8(encoding);
+}
+
+/** A line feed is two bytes there, so lines can be cut only afterwards. */
+async function* transcode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  try {
+    for await (const chunk of bytes) yield Buffer.from(decoder.decode(chunk, { stream: true }));
+    yield Buffer.from(decoder.decode());
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new InvalidInputError(`the input is not text in ${encoding}`, { hint: encodingHint, cause: error });
+  }
+}
+
+const encodingHint =
+  'Name the encoding that it was saved in: --encoding gb18030 for most exports of a Chinese Windows.';
+
+function notText(
+  block: LineBlock,
+  encoding: string,
+  isText: (line: LineBlock) => boolean,
+): InvalidInputError {
+  const lines = [...splitLines(block)];
+  const line = lines.find((one) => !isText(one)) ?? block;
+  return new InvalidInputError(`line ${line.firstLine} is not text in ${encoding}`, { hint: encodingHint });
+}
+
+function looksLikeUtf8(encoding: string): InvalidInputError {
+  return new InvalidInputError(`the input is UTF-8: as ${encoding} its text would be stored garbled`, {
+    hint: 'Leave --encoding out; where it is in that encoding all the same, add --force-encoding.',
+  });
+}
+
+function refuseBinary(block: LineBlock): void {
+  if (!block.bytes.includes(0)) return;
+  const isZip = block.firstLine === 1 && block.bytes.subarray(0, 2).toString('latin1') === 'PK';
+  const at = [...splitLines(block)].find(({ bytes }) => bytes.includes(0)) ?? block;
+  throw new InvalidInputError(`line ${at.firstLine} holds U+0000: this is not a text file`, {
+    hint: isZip
+      ? 'It looks like an Excel or zip file: save the sheet as CSV UTF-8.'
+      : 'Give CSV or NDJSON, as text.',
+  });
+}

@@ -1,0 +1,273 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type AllRowsOptions,
+  InvalidInputError,
+  NoAnswerError,
+  type PassbackInput,
+  type PassbackOutcome,
+  passbackAll,
+  RejectedError,
+  readAll,
+} from '../../src/index.js';
+import { httpServer, type ReceivedRequest, tcpServer } from '../support/raw-server.js';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** A service that answers as `answer` says; `user` is the union ID that a request names. */
+async function service(
+  answer: (response: ServerResponse, user: string, request: ReceivedRequest, count: number) => void,
+) {
+  const server = await httpServer((request, response, count) => {
+    answer(response, new URLSearchParams(request.body).get('union_id') ?? '', request, count);
+  });
+  cleanups.push(() => server.close());
+  return server;
+}
+
+const ok = (response: ServerResponse) => response.end('{"code":200,"msg":"ok","data":{"union_id":"u"}}');
+
+function refuse(response: ServerResponse, status: number, code: number, headers = {}): void {
+  response.writeHead(status, headers).end(`{"code":${code},"msg":"no","data":{}}`);
+}
+
+function optionsFor(baseUrl: string, options: Partial<AllRowsOptions> = {}): AllRowsOptions {
+  const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+  return { baseUrl, ...credentials, ...options };
+}
+
+const row = (unionId: string, n = 1): PassbackInput => ({ unionId, userInfo: { n } });
+const rows = (count: number) => Array.from({ length: count }, (_, i) => row(`u${i}`));
+
+async function outcomesOf(
+  from: Iterable<PassbackInput> | AsyncIterable<PassbackInput>,
+  options: AllRowsOptions,
+) {
+  const outcomes = new Map<string, { outcome: string; attempts: number }>();
+  for await (const { row: one, outcome, attempts } of passbackAll(from, options)) {
+    outcomes.set(one.unionId ?? '', { outcome, attempts });
+  }
+  return outcomes;
+}
+
+describe('many rows', () => {
+  it('come to one outcome each', async () => {
+    const server = await service((response, user) => {
+      if (user === 'u1') refuse(response, 404, 40401);
+      else ok(response);
+    });
+    const given = [row('u0'), row('u1'), { userInfo: { n: 1 } }, row('u2')];
+    const outcomes: PassbackOutcome<PassbackInput>[] = [];
+    for await (const outcome of passbackAll(given, optionsFor(server.url))) outcomes.push(outcome);
+    expect(outcomes).toHaveLength(4);
+    const of = (one: PassbackInput | undefined) => outcomes.find((outcome) => outcome.row === one);
+    expect(of(given[0])).toMatchObject({ outcome: 'ok', attempts: 1, answer: { envelope: { code: 200 } } });
+    expect(of(given[1])).toMatchObject({ outcome: 'failed', error: { resultCode: 40401 } });
+    expect(of(given[2])).toMatchObject({
+      outcome: 'invalid',
+      attempts: 0,
+      error: expect.any(InvalidInputError),
+    });
+    expect(of(given[3])).toMatchObject({ outcome: 'ok' });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('that are tried again are signed again', async () => {
+    const server = await service((response, _, __, count) => {
+      if (count < 3) refuse(response, 500, 50001);
+      else ok(response);
+    });
+    expect(await outcomesOf([row('u0')], optionsFor(server.url))).toEqual(
+      new Map([['u0', { outcome: 'ok', attempts: 3 }]]),
+    );
+    const sent = server.requests.map(({ query }) => new URLSearchParams(query));
+    for (const name of ['random', 'sign', 'app_sign']) {
+      expect(new Set(sent.map((query) => query.get(name))).size).toBe(3);
+    }
+  });
+
+  it('are unknown where no answer says what became of them', async () => {
+    const server = await service((response, user) => {
+      if (user === 'u0') response.destroy();
+      else if (user === 'u1') refuse(response, 500, 50001);
+      else if (user !== 'u2') ok(response);
+    });
+    const options = optionsFor(server.url, { timeoutMs: 150, attempts: 2 });
+    const outcomes = await outcomesOf(rows(4), options);
+    expect(Object.fromEntries(outcomes)).toEqual({
+      u0: { outcome: 'unknown', attempts: 2 },
+      u1: { outcome: 'unknown', attempts: 2 },
+      u2: { outcome: 'unknown', attempts: 2 },
+      u3: { outcome: 'ok', attempts: 1 },
+    });
+  });
+
+  it('wait where the service throttles, however often it does', async () => {
+    let tokens = 3;
+    const refill = setInterval(() => {
+      tokens = 3;
+    }, 50);
+    cleanups.push(async () => clearInterval(refill));
+    const server = await service((response) => {
+      tokens -= 1;
+      if (tokens < 0) refuse(response, 429, 42901);
+      else ok(response);
+    });
+    const outcomes = await outcomesOf(rows(40), optionsFor(server.url));
+    expect([...outcomes.values()].filter(({ outcome }) => outcome === 'ok')).toHaveLength(40);
+  });
+
+  it('wait as long as the service asks for, all of them', async () => {
+    const sentAt: number[] = [];
+    const server = await service((response, _, __, count) => {
+      sentAt.push(performance.now());
+      if (count === 1) refuse(response, 429, 42901, { 'Retry-After': '1' });
+      else ok(response);
+    });
+    await outcomesOf(rows(20), optionsFor(server.url, { concurrency: 1 }));
+    expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(950);
+    expect(sentAt).toHaveLength(21);
+  });
+
+  it('do not wait for ever where the service throttles every one', async () => {
+    const server = await service((response) => refuse(response, 429, 42901));
+    const [outcome] = await outcomesOf([row('u0')], optionsFor(server.url));
+    expect(outcome?.[1]).toMatchObject({ outcome: 'unknown' });
+  });
+
+  it('go out at the rate and the concurrency that were asked for', async () => {
+    let now = 0;
+    let most = 0;
+    const server = await service((response) => {
+      now += 1;
+      most = Math.max(most, now);
+      setTimeout(() => {
+        now -= 1;
+        ok(response);
+      }, 10);
+    });
+    const startedAt = performance.now();
+    await outcomesOf(rows(60), optionsFor(server.url, { concurrency: 7, ratePerSecond: 100 }));
+    const seconds = (performance.now() - startedAt) / 1000;
+    expect(60 / seconds).toBeLessThan(120);
+    await outcomesOf(rows(200), optionsFor(server.url, { concurrency: 7 }));
+    expect(most).toBe(7);
+  });
+
+  it('of one user are sent one after the other, in their order', async () => {
+    const got = new Map<string, string[]>();
+    let busy = new Set<string>();
+    const server = await service((response, user, request) => {
+      expect(busy.has(user)).toBe(false);
+      busy.add(user);
+      const { n } = JSON.parse(new URLSearchParams(request.body).get('user_info') ?? '');
+      got.set(user, [...(got.get(user) ?? []), n]);
+      setTimeout(() => {
+        busy.delete(user);
+        if (n === 3 && got.get(user)?.filter((one) => String(one) === '3').length === 1)
+          refuse(response, 500, 50001);
+        else ok(response);
+      }, 2);
+    });
+    const given = Array.from({ length: 60 }, (_, i) => row(`u${i % 3}`, Math.floor(i / 3)));
+    for await (const { outcome } of passbackAll(given, optionsFor(server.url))) expect(outcome).toBe('ok');
+    const order = Array.from({ length: 20 }, (_, n) => (n === 3 ? [3, 3] : [n])).flat();
+    expect([...got.values()]).toEqual([order, order, order]);
+    busy = new Set();
+  });
+});
+
+describe('all rows', () => {
+  it.each([40101, 40102, 40103, 40104, 40301])(
+    'stop where the service refuses the caller with %i',
+    async (code) => {
+      const server = await service((response, _, __, count) => {
+        if (count <= 5) ok(response);
+        else refuse(response, 401, code);
+      });
+      const seen: string[] = [];
+      const run = async () => {
+        for await (const { outcome } of passbackAll(rows(1000), optionsFor(server.url))) seen.push(outcome);
+      };
+      await expect(run()).rejects.toMatchObject({ code: 'REJECTED', resultCode: code });
+      await expect(run()).rejects.toBeInstanceOf(RejectedError);
+      expect(seen).toEqual(Array.from({ length: 5 }, () => 'ok'));
+      expect(server.requests.length).toBeLessThan(5 + 3 * 32);
+    },
+  );
+
+  it('stop where nobody is there', async () => {
+    const server = await tcpServer(() => {});
+    await server.close();
+    const run = outcomesOf(rows(100_000), optionsFor(server.url));
+    await expect(run).rejects.toBeInstanceOf(NoAnswerError);
+  });
+
+  it('are not taken faster than their outcomes', async () => {
+    const server = await service((response) => ok(response));
+    let taken = 0;
+    async function* source() {
+      for (const one of rows(5000)) {
+        taken += 1;
+        yield one;
+      }
+    }
+    const outcomes = passbackAll(source(), optionsFor(server.url));
+    for (let i = 0; i < 10; i += 1) await outcomes.next();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(taken).toBeLessThan(2500);
+    await outcomes.return();
+    expect(taken).toBeLessThan(2500);
+  });
+
+  it('end early where they are aborted, without an error', async () => {
+    const server = await service((response) => setTimeout(() => ok(response), 5));
+    const abort = new AbortController();
+    let count = 0;
+    for await (const { outcome } of passbackAll(
+      rows(5000),
+      optionsFor(server.url, { signal: abort.signal }),
+    )) {
+      expect(outcome).toBe('ok');
+      count += 1;
+      if (count === 50) abort.abort();
+    }
+    expect(count).toBe(server.requests.length);
+    expect(count).toBeLessThan(200);
+  });
+
+  it('throw what their source throws, once those under way are answered', async () => {
+    const server = await service((response) => ok(response));
+    async function* source() {
+      yield row('u0');
+      throw new Error('the database went away');
+    }
+    const outcomes: string[] = [];
+    const run = async () => {
+      for await (const { outcome } of passbackAll(source(), optionsFor(server.url))) outcomes.push(outcome);
+    };
+    await expect(run()).rejects.toThrow('the database went away');
+    expect(outcomes).toEqual(['ok']);
+  });
+});
+
+describe('many codes', () => {
+  it('are never used again where they may have been used', async () => {
+    const server = await service((response, _, { query }) => {
+      const code = new URLSearchParams(query).get('code');
+      if (code === 'dropped') response.destroy();
+      else if (code === 'faulty') refuse(response, 500, 50001);
+      else ok(response);
+    });
+    const outcomes = new Map<string, string>();
+    const codes = ['dropped', 'faulty', 'good'].map((code) => ({ code, infoNames: ['mobile'] }));
+    for await (const { row: one, outcome } of readAll(codes, optionsFor(server.url))) {
+      outcomes.set(one.code, outcome);
+    }
+    expect(Object.fromEntries(outcomes)).toEqual({ dropped: 'unknown', faulty: 'unknown', good: 'ok' });
+    expect(server.requests).toHaveLength(3);
+  });
+});

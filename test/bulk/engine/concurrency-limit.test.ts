@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { ConcurrencyLimit } from '../../../src/bulk/engine/concurrency-limit.js';
+
+/** A limit over a service whose latency depends on how much it is asked at once; times are milliseconds. */
+class Simulation {
+  now = 1;
+  readonly limit: ConcurrencyLimit;
+
+  constructor(most = 32) {
+    this.limit = new ConcurrencyLimit(most);
+  }
+
+  /** Lets the service answer for `ms`, as many requests at a time as the limit allows. */
+  run(ms: number, latencyOf: (concurrency: number) => number): number {
+    for (const end = this.now + ms; this.now < end; ) {
+      const { current } = this.limit;
+      const latencies = Array.from({ length: current }, () => latencyOf(current));
+      this.now += latencies.reduce((sum, one) => sum + one) / current;
+      for (const latency of latencies) this.limit.onAnswer(latency, this.now);
+    }
+    return this.limit.current;
+  }
+}
+
+describe('the concurrency', () => {
+  it('begins low, and soon is all that was asked for', () => {
+    const simulation = new Simulation();
+    expect(simulation.limit.current).toBeLessThan(32);
+    expect(simulation.run(500, () => 20)).toBe(32);
+  });
+
+  it('stays where latency is high but does not climb', () => {
+    const simulation = new Simulation();
+    let turn = 0;
+    // 200 ms to 2 s, as it comes
+    const uneven = () => 200 + ((turn++ * 7919) % 1800);
+    simulation.run(30_000, uneven);
+    expect(simulation.run(10_000, uneven)).toBeGreaterThan(24);
+  });
+
+  it('takes what is only its own queueing for no sign', () => {
+    const simulation = new Simulation();
+    expect(simulation.run(2_000, (concurrency) => concurrency / 30)).toBe(32);
+  });
+
+  it('goes down where latency climbs with it, and up again afterwards', () => {
+    const simulation = new Simulation();
+    simulation.run(2_000, () => 20);
+    expect(simulation.limit.current).toBe(32);
+    const overrun = simulation.run(3_000, (concurrency) => 25 * concurrency);
+    expect(overrun).toBeLessThan(8);
+    expect(simulation.run(5_000, () => 20)).toBe(32);
+  });
+
+  it('is not given up where the service has just become slower', () => {
+    const simulation = new Simulation();
+    simulation.run(2_000, () => 20);
+    expect(simulation.run(5_000, () => 500)).toBeGreaterThan(1);
+    expect(simulation.run(60_000, () => 500)).toBe(32);
+  });
+
+  it('halves where the service throttles, once for all that were under way together', () => {
+    const simulation = new Simulation();
+    simulation.run(1_000, () => 20);
+    const sentAt = simulation.now;
+    simulation.now += 10;
+    for (let i = 0; i < 10; i += 1) simulation.limit.onThrottle(sentAt, simulation.now);
+    expect(simulation.limit.current).toBe(16);
+    expect(simulation.run(5_000, () => 20)).toBe(32);
+  });
+
+  it('is one while nobody answers, and doubles when somebody does', () => {
+    const simulation = new Simulation();
+    simulation.run(1_000, () => 20);
+    simulation.limit.onUnreachable(simulation.now);
+    expect(simulation.limit.current).toBe(1);
+    expect(simulation.run(1_500, () => 20)).toBe(32);
+  });
+});

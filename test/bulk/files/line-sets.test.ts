@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatRanges, parseRanges } from '../../../src/bulk/files/line-ranges.js';
+import { LineSet } from '../../../src/bulk/files/line-set.js';
+
+const line = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 31 }));
+
+describe('line ranges', () => {
+  it('write neighbours as one', () => {
+    expect(formatRanges([35, 3, 2, 4, 33])).toBe('2-4,33,35');
+    expect(formatRanges([])).toBe('');
+  });
+
+  it('are read back, ascending', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(line), (lines) => {
+        expect([...parseRanges(formatRanges(lines))]).toEqual([...lines].sort((a, b) => a - b));
+      }),
+    );
+  });
+});
+
+describe('a line set', () => {
+  it('holds what a set holds', () => {
+    const steps = fc.array(fc.tuple(fc.boolean(), line));
+    fc.assert(
+      fc.property(steps, (changes) => {
+        const [ours, theirs] = [new LineSet(), new Set<number>()];
+        for (const [add, one] of changes) {
+          if (add) {
+            ours.add(one);
+            theirs.add(one);
+          } else {
+            ours.delete(one);
+            theirs.delete(one);
+          }
+          expect(ours.has(one)).toBe(theirs.has(one));
+          expect(ours.size).toBe(theirs.size);
+        }
+        expect(new Set(ours)).toEqual(theirs);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,153 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonNumber } from '../../../src/protocol/flat-json.js';
+import { cellsOf, csv, failure, readRows } from './read-rows.js';
+
+const header = 'union_id,a\n';
+
+describe('CSV rows', () => {
+  it.each([
+    [
+      'plain cells',
+      'u1,x\nu2,y\n',
+      [
+        ['u1', 'x'],
+        ['u2', 'y'],
+      ],
+    ],
+    ['no line end behind the last row', 'u1,x', [['u1', 'x']]],
+    [
+      'CRLF',
+      'u1,x\r\nu2,y\r\n',
+      [
+        ['u1', 'x'],
+        ['u2', 'y'],
+      ],
+    ],
+    [
+      'line ends of several kinds',
+      'u1,x\r\nu2,y\nu3,z',
+      [
+        ['u1', 'x'],
+        ['u2', 'y'],
+        ['u3', 'z'],
+      ],
+    ],
+    ['a quoted delimiter', 'u1,"x,y"', [['u1', 'x,y']]],
+    ['a quoted quote', 'u1,"say ""hi"""', [['u1', 'say "hi"']]],
+    [
+      'a quoted line break',
+      'u1,"x\ny"\nu2,z',
+      [
+        ['u1', 'x\ny'],
+        ['u2', 'z'],
+      ],
+    ],
+    ['a quoted CRLF', 'u1,"x\r\ny"', [['u1', 'x\r\ny']]],
+    [
+      'empty lines',
+      '\n\nu1,x\n\n\nu2,y\n\n',
+      [
+        ['u1', 'x'],
+        ['u2', 'y'],
+      ],
+    ],
+    [
+      'leading zeros and long digits',
+      'u1,007\nu2,9007199254740993',
+      [
+        ['u1', '007'],
+        ['u2', '9007199254740993'],
+      ],
+    ],
+    ['space, which is part of a cell', 'u1, x ', [['u1', ' x ']]],
+    ['Chinese and emoji', '用户,张三/🙂', [['用户', '张三/🙂']]],
+  ])('%s', async (_, rows, expected) => {
+    expect(await cellsOf(header + rows)).toEqual(expected);
+    expect(await cellsOf(header + rows, { chunkSize: 1 })).toEqual(expected);
+  });
+
+  it('come with another delimiter, a byte-order mark, packed by gzip', async () => {
+    expect(await cellsOf('union_id;a\nu1;x,y\n', { delimiter: ';' })).toEqual([['u1', 'x,y']]);
+    expect(await cellsOf('union_id||a\nu1||x|y\n', { delimiter: '||' })).toEqual([['u1', 'x|y']]);
+    expect(await cellsOf(`\ufeff${header}u1,x`)).toEqual([['u1', 'x']]);
+    expect(await cellsOf(gzipSync(`${header}u1,x`), { chunkSize: 7 })).toEqual([['u1', 'x']]);
+  });
+
+  it('are numbered as an editor numbers their first lines', async () => {
+    const text = '\na,b\r\n1,"x\r\ny\r\nz"\r\n\r\n2,y\n3,"\n"\n4,z';
+    for (const chunkSize of [1, 3, 65_536]) {
+      const rows = await readRows(csv(), text, { chunkSize });
+      expect(rows.map(({ line }) => line)).toEqual([3, 7, 8, 10]);
+    }
+  });
+
+  it('survive any cells, cut into any chunks', async () => {
+    const cell = fc.string({
+      unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', '零', '🙂'),
+      maxLength: 6,
+    });
+    const table = fc.array(
+      fc.tuple(fc.string({ minLength: 1, unit: fc.constantFrom('u', '"', '1') }), cell),
+      {
+        maxLength: 20,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(table, fc.integer({ min: 1, max: 50 }), async (rows, chunkSize) => {
+        const written = csv();
+        await readRows(written, header);
+        const text = rows.map((cells) => written.formatRow({ line: 0, size: 0, cells })).join('');
+        expect(await cellsOf(written.formatHeader() + text, { chunkSize })).toEqual(rows);
+      }),
+    );
+  });
+
+  it.each([
+    ['u1,x\nu2,"y"z\n', 'line 3: a quoted cell goes on behind its closing quote'],
+    ['u1,x\nu2,y"z\n', 'line 3: a quote stands inside a cell that is not quoted'],
+    ['u1,x\nu2,"y\nu3,z\n', 'line 3: a quote is opened and never closed'],
+    [`u1,x\nu2,${'y'.repeat(17 * 1024 * 1024)}\n`, 'line 3 is longer than 16777216 bytes'],
+    [`u1,x\nu2,"${'y\n'.repeat(9 * 1024 * 1024)}`, 'line 3: the row is longer than 16777216 bytes'],
+  ])('that are no CSV are refused by line, without what is in them', async (rows, message) => {
+    const error = await failure(cellsOf(header + rows));
+    expect(error.message).toContain(message);
+    expect(error.message).not.toContain('yy');
+  });
+});
+
+describe('the fields of a CSV row', () => {
+  async function fieldsOf(text: string, options: Parameters<typeof csv>[0] = {}) {
+    const format = csv(options);
+    const rows = await readRows(format, text);
+    return rows.map((row) => Object.fromEntries(format.fields(row)));
+  }
+
+  it('are text, and the empty ones are left out unless they are kept', async () => {
+    const text = 'union_id,a,b\nu1,,007\n';
+    expect(await fieldsOf(text)).toEqual([{ union_id: 'u1', b: '007' }]);
+    expect(await fieldsOf(text, { empty: 'keep' })).toEqual([{ union_id: 'u1', a: '', b: '007' }]);
+  });
+
+  it('have the types that are declared', async () => {
+    const types = new Map([
+      ['age', 'number'],
+      ['vip', 'boolean'],
+    ] as const);
+    expect(await fieldsOf('age,vip\n1.00,TRUE\n9007199254740993,false\n', { types })).toEqual([
+      { age: new JsonNumber('1.00'), vip: true },
+      { age: new JsonNumber('9007199254740993'), vip: false },
+    ]);
+    for (const row of ['007,true', '1,yes', 'x,true', '1e,true']) {
+      const error = await failure(fieldsOf(`age,vip\n${row}\n`, { types }));
+      expect(error.message).toMatch(/^the cell of column "(age|vip)" is/);
+    }
+    expect((await failure(fieldsOf('age\n1\n', { types }))).message).toContain('no column is named "vip"');
+  });
+
+  it('must be as many as the header has', async () => {
+    expect((await failure(fieldsOf('a,b\n1\n'))).message).toBe('the row has 1 cells, the header 2');
+    expect((await failure(fieldsOf('a,b\n1,2,3\n'))).message).toBe('the row has 3 cells, the header 2');
+  });
+});

@@ -1,0 +1,44 @@
+import { CsvFormat, type CsvOptions, type CsvRow } from '../../../src/bulk/source/csv-format.js';
+import { decompress } from '../../../src/bulk/source/decompress.js';
+import type { FileRow, RowFormat } from '../../../src/bulk/source/row-format.js';
+import { type TextOptions, toUtf8 } from '../../../src/bulk/source/utf8-text.js';
+
+export const utf8: TextOptions = { encoding: 'utf-8', suspectUtf8: 'never' };
+
+export function csv(options: Partial<CsvOptions> = {}): CsvFormat {
+  return new CsvFormat({ delimiter: ',', types: new Map(), empty: 'drop', checkColumns() {}, ...options });
+}
+
+/** Bytes as a stream would bring them, so many at a time. */
+export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
+}
+
+/** All rows of an input, read as a run reads them. */
+export async function readRows<Row extends FileRow>(
+  format: RowFormat<Row>,
+  input: string | Uint8Array,
+  { text = utf8, chunkSize = 65_536 }: { text?: TextOptions; chunkSize?: number } = {},
+): Promise<Row[]> {
+  const bytes = typeof input === 'string' ? Buffer.from(input) : input;
+  const rows: Row[] = [];
+  for await (const batch of format.read(toUtf8(decompress(inChunks(bytes, chunkSize)), text))) {
+    rows.push(...batch);
+  }
+  return rows;
+}
+
+export async function cellsOf(
+  input: string | Uint8Array,
+  options: Partial<CsvOptions> & { text?: TextOptions; chunkSize?: number } = {},
+): Promise<CsvRow['cells'][]> {
+  return (await readRows(csv(options), input, options)).map(({ cells }) => cells);
+}
+
+export const failure = (work: Promise<unknown>): Promise<Error & { hint?: string }> =>
+  work.then(
+    () => {
+      throw new Error('it did not fail');
+    },
+    (error) => error,
+  );

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { findEncoding } from '../../../src/bulk/source/encoding.js';
+import { cellsOf, failure } from './read-rows.js';
+
+/** 用户,张三 and 𠮷 in GB18030: two and four bytes a character. */
+const gb18030 = Buffer.concat([
+  Buffer.from('union_id,name\n'),
+  Buffer.from([0xd3, 0xc3, 0xbb, 0xa7, 0x2c, 0xd5, 0xc5, 0xc8, 0xfd, 0x0a]),
+  Buffer.from([0x75, 0x32, 0x2c, 0x95, 0x34, 0xb2, 0x35, 0x0a]),
+]);
+const decoded = [
+  ['用户', '张三'],
+  ['u2', '𠮷'],
+];
+
+describe('text', () => {
+  it.each([1, 2, 3, 65_536])(
+    'in GB18030 is decoded, whatever chunks it comes in (%i bytes)',
+    async (chunkSize) => {
+      const text = { encoding: 'gb18030', suspectUtf8: 'at the end' } as const;
+      expect(await cellsOf(gb18030, { text, chunkSize })).toEqual(decoded);
+    },
+  );
+
+  it('tells its encoding by a byte-order mark, whatever else is said', async () => {
+    const content = '\ufeffunion_id,name\n用户,张三\nu2,𠮷\n';
+    const text = { encoding: 'gb18030', suspectUtf8: 'at once' } as const;
+    const utf16be = Buffer.from(content, 'utf16le').swap16();
+    for (const bytes of [Buffer.from(content), Buffer.from(content, 'utf16le'), utf16be]) {
+      expect(await cellsOf(bytes, { text, chunkSize: 5 })).toEqual(decoded);
+    }
+  });
+
+  it.each(['big5', 'shift_jis', 'euc-kr', 'windows-1252', 'iso-8859-2'])('can be in %s', async (encoding) => {
+    const bytes = Buffer.from([...Buffer.from('union_id,name\nu1,'), 0xa4, 0xa4, 0x0a]);
+    const [cells] = await cellsOf(bytes, { text: { encoding, suspectUtf8: 'never' } });
+    expect(cells?.[1]).toBe(new TextDecoder(encoding).decode(Buffer.from([0xa4, 0xa4])));
+  });
+
+  it('that is no valid UTF-8 is refused by line, with a hint', async () => {
+    const error = await failure(cellsOf(gb18030, { chunkSize: 4 }));
+    expect(error.message).toBe('line 2 is not text in utf-8');
+    expect(error.hint).toContain('--encoding gb18030');
+    const late = Buffer.concat([
+      Buffer.from(`union_id,name\n${'u1,x\n'.repeat(30_000)}`),
+      Buffer.from([0xff, 0x0a]),
+    ]);
+    expect((await failure(cellsOf(late))).message).toBe('line 30002 is not text in utf-8');
+    const text = { encoding: 'gb18030', suspectUtf8: 'never' } as const;
+    expect((await failure(cellsOf(late, { text }))).message).toBe('line 30002 is not text in gb18030');
+  });
+
+  it('that is UTF-8 is not taken for GB18030, which would decode it wrongly without an error', async () => {
+    const ours = Buffer.from('union_id,name\nu1,张三\n');
+    for (const suspectUtf8 of ['at once', 'at the end'] as const) {
+      const error = await failure(cellsOf(ours, { text: { encoding: 'gb18030', suspectUtf8 } }));
+      expect(error.message).toBe('the input is UTF-8: as gb18030 its text would be stored garbled');
+      expect(error.hint).toContain('--force-encoding');
+    }
+    const forced = { encoding: 'gb18030', suspectUtf8: 'never' } as const;
+    expect(await cellsOf(ours, { text: forced })).toEqual([['u1', '寮犱笁']]);
+    const ascii = Buffer.from('union_id,name\nu1,x\n');
+    expect(await cellsOf(ascii, { text: { encoding: 'gb18030', suspectUtf8: 'at the end' } })).toHaveLength(
+      1,
+    );
+  });
+
+  it('is told apart from what is no text at all', async () => {
+    const zip = Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(100)]);
+    expect((await failure(cellsOf(zip))).hint).toContain('Excel');
+    const noise = Buffer.concat([Buffer.from('a,b\n1,2\n'), Buffer.alloc(1), randomBytes(500)]);
+    expect((await failure(cellsOf(noise))).message).toContain('line 3 holds U+0000: this is not a text file');
+  });
+
+  it('that was packed and cut off, or damaged, is refused', async () => {
+    const packed = gzipSync(`union_id,name\n${'u1,x\n'.repeat(10_000)}`);
+    expect((await failure(cellsOf(packed.subarray(0, -20)))).message).toContain(
+      'the gzip file ends in the middle',
+    );
+    packed[40] = (packed[40] ?? 0) ^ 0xff;
+    expect((await failure(cellsOf(packed))).message).toContain('the gzip file is damaged');
+  });
+});
+
+describe('an encoding', () => {
+  it('goes by any of its names', () => {
+    expect(findEncoding('GBK')).toBe('gbk');
+    expect(findEncoding('utf8')).toBe('utf-8');
+    expect(() => findEncoding('klingon')).toThrow('"klingon" is not an encoding');
+  });
+});
