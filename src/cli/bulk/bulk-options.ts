@@ -1,0 +1,99 @@
+import { type Command, Option } from 'commander';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { type CommonOptions, type ConnectionOptions, parseCount } from '../options.js';
+import { parseRate } from '../rate.js';
+
+/** The options of a run over many rows. */
+export interface BulkOptions extends CommonOptions, ConnectionOptions {
+  /** A file, or - for standard input. */
+  readonly from: string;
+  readonly format?: 'csv' | 'ndjson';
+  readonly delimiter?: string;
+  readonly encoding?: string;
+  readonly forceEncoding?: true;
+  readonly concurrency: number;
+  /** Requests a second. */
+  readonly rate?: number;
+  readonly results?: string;
+  readonly failed?: string;
+  readonly journal?: string;
+  readonly resume?: true;
+  readonly restart?: true;
+  readonly dryRun?: true;
+  readonly preflight: boolean;
+  readonly maxFailures?: number;
+  readonly quiet?: true;
+}
+
+const defaultConcurrency = 32;
+
+/** Adds the options of a run over many rows; those of the operation alone are added by its own file. */
+export function addBulkOptions(command: Command): Command {
+  return command
+    .optionsGroup('Many rows:')
+    .addOption(new Option('--from <file>', 'many rows: CSV or NDJSON, .gz too; - is standard input'))
+    .addOption(
+      new Option('--format <format>', 'what the rows are, if not as the file is named').choices(formats),
+    )
+    .addOption(new Option('--delimiter <text>', 'what stands between cells (default: a comma)'))
+    .addOption(new Option('--encoding <name>', 'such as gb18030 (default: utf-8)'))
+    .addOption(new Option('--force-encoding', 'use it, though the file looks like UTF-8'))
+    .addOption(
+      new Option('--concurrency <n>', 'requests under way at once, at the most')
+        .default(defaultConcurrency)
+        .argParser((text) => parseCount(text, 'requests')),
+    )
+    .addOption(new Option('--rate <n/s>', 'requests a second, at the most').argParser(parseRate))
+    .addOption(new Option('--results <file>', 'a line a row (default: <from>.results.ndjson)'))
+    .addOption(new Option('--failed <file>', 'the rows to try again, in the shape of the input'))
+    .addOption(new Option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)'))
+    .addOption(new Option('--resume', 'go on with a run; no finished row is sent again').conflicts('restart'))
+    .addOption(new Option('--restart', 'begin anew, and replace the files of the run before'))
+    .addOption(new Option('--no-preflight', 'do not check all rows before the first is sent'))
+    .addOption(
+      new Option('--max-failures <n>', 'stop when so many rows have failed').argParser((text) =>
+        parseCount(text, 'rows'),
+      ),
+    )
+    .addOption(new Option('--quiet', 'show no progress and no summary'));
+}
+
+const formats = ['csv', 'ndjson'] as const;
+
+/** The options that say something only with `--from`. */
+const onlyWithFrom = [
+  'format',
+  'delimiter',
+  'encoding',
+  'forceEncoding',
+  'concurrency',
+  'rate',
+  'results',
+  'failed',
+  'journal',
+  'resume',
+  'restart',
+  'preflight',
+  'maxFailures',
+  'quiet',
+];
+
+/**
+ * Whether a command line is for many rows. Throws an InvalidInputError where it says both, or gives an option of
+ * many rows to a single one; `others` are that of the operation's own, `single` is what only a single row takes.
+ */
+export function isBulk(
+  command: Command,
+  others: readonly string[],
+  single: { readonly given: boolean; readonly words: string },
+): boolean {
+  const isGiven = (name: string) => command.getOptionValueSource(name) === 'cli';
+  if (isGiven('from')) {
+    if (!single.given) return true;
+    throw new InvalidInputError(`--from and ${single.words} are both given: use one of them`);
+  }
+  const lost = [...onlyWithFrom, ...others].find(isGiven);
+  if (lost === undefined) return false;
+  const flag = command.options.find((option) => option.attributeName() === lost)?.long ?? lost;
+  throw new InvalidInputError(`${flag} is for many rows: it needs --from`);
+}

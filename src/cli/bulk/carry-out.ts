@@ -1,0 +1,127 @@
+import { FileRun, type FileRunOptions } from '../../bulk/file-run.js';
+import type { RunPaths } from '../../bulk/files/run-files.js';
+import type { RowOperation } from '../../bulk/operations/row-operation.js';
+import { outcomes } from '../../bulk/outcome.js';
+import type { RunReport } from '../../bulk/run-report.js';
+import type { FileRow } from '../../bulk/source/row-format.js';
+import type { Settings } from '../../profiles/settings.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { clientOptions } from '../client-options.js';
+import type { CliContext } from '../context.js';
+import { say } from '../io.js';
+import { printData } from '../output/print-data.js';
+import { isPlainTable, outputStyle } from '../output/style.js';
+import type { BulkOptions } from './bulk-options.js';
+import { noRows } from './check-rows.js';
+import { withProgress } from './progress.js';
+import type { RowSource } from './row-source.js';
+import { FailedRowsError } from './run-error.js';
+import { formatSummary, reportData } from './summary.js';
+import { formatCount, formatRows } from './words.js';
+
+/** A run that is ready to begin. */
+export interface ReadyRun {
+  readonly context: CliContext;
+  readonly options: BulkOptions;
+  readonly plan: { readonly operation: RowOperation };
+  readonly settings: Settings;
+  readonly source: RowSource;
+  /** Where it is written down; `paths` are `null` where results go to standard output. */
+  readonly record: Pick<FileRunOptions<FileRow>, 'results' | 'journal' | 'state'> & {
+    readonly paths: RunPaths | null;
+  };
+  /** How many rows there are; `null` where that is not known. */
+  readonly total: number | null;
+  /** The command that goes on with it; `null` where none can. */
+  readonly goOn: string | null;
+}
+
+/** Carries a run out, shows how it goes and how it ended. Throws where a row is not ok at the end. */
+export async function carryOut(ready: ReadyRun): Promise<void> {
+  const { context, options, plan, settings, record, goOn } = ready;
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  const sender = await context.openSender(
+    await clientOptions(context, settings, options),
+    options.concurrency,
+  );
+  const report = await runWith(ready, sender).finally(() => sender.drop());
+  const { operation } = plan.operation;
+  const end = { operation, paths: record.paths, failed: options.failed, goOn };
+  if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
+  if (!isPlainTable(style) && record.paths !== null) await printData(reportData(report, end), io, style);
+  const error = errorOf(report, ready);
+  if (error !== null) throw error;
+}
+
+async function runWith(
+  { context, options, plan, source, record, total }: ReadyRun,
+  sender: FileRunOptions<FileRow>['sender'],
+): Promise<RunReport> {
+  const { io, signal, steadyNow } = context;
+  const { input, encoding } = source;
+  const run = new FileRun({
+    input,
+    // A file was looked at before.
+    text: { encoding, suspectUtf8: input.size === null && !options.forceEncoding ? 'at once' : 'never' },
+    format: source.newFormat(),
+    operation: plan.operation,
+    sender,
+    pacing: {
+      concurrency: options.concurrency,
+      ratePerSecond: options.rate ?? null,
+      attempts: options.attempts,
+      timeoutMs: options.timeout,
+    },
+    ...record,
+    failed: options.failed ?? null,
+    maxFailures: options.maxFailures ?? null,
+    now: steadyNow,
+    random: Math.random,
+  });
+  const stop = () => {
+    io.stderr.write('stopping: waiting for what is under way; Ctrl-C once more stops at once\n');
+    run.stop();
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  const look = () => {
+    const { counts, bytesRead, pausedMs } = run.progress;
+    const rows = totalOf(counts);
+    const share = total === null ? shareOf(bytesRead, input.size) : rows / total;
+    return { doing: plan.operation.operation, rows, share, total, counts, pausedMs };
+  };
+  const { quiet, color } = options;
+  try {
+    return await withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, look, () => run.run());
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function errorOf({ counts, done, stoppedBy }: RunReport, { source, total, goOn }: ReadyRun): Error | null {
+  const rows = totalOf(counts);
+  if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
+  if (stoppedBy instanceof InvalidInputError && done > 0) {
+    // Bad input is met with nothing sent, as a rule.
+    const hint = `${formatRows(done)} before it were done. ${stoppedBy.hint ?? ''}`.trim();
+    return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
+  }
+  if (stoppedBy instanceof Error) return stoppedBy;
+  if (rows === 0) return noRows(source.input.name);
+  if (counts.ok === rows && stoppedBy === null) return null;
+  const hint = goOn === null ? undefined : 'The results say why, row by row.';
+  const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
+  const all = total === null ? formatRows(rows) : formatRows(total);
+  return new FailedRowsError(`${stopped}${formatCount(rows - counts.ok)} of ${all} are not ok`, {
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+function totalOf(counts: RunReport['counts']): number {
+  return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
+}
+
+function shareOf(bytes: number, size: number | null): number | null {
+  return size === null ? null : bytes / size;
+}

@@ -1,0 +1,27 @@
+import type { Settings } from '../../profiles/settings.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import type { CliContext } from '../context.js';
+import { say } from '../io.js';
+
+/**
+ * Has the name of the profile typed before many rows are written to production; `--yes` is that in advance. Throws an
+ * InvalidInputError where another name was typed, or nobody can be asked: nothing was sent.
+ */
+export async function confirmMany(
+  { io, prompt }: CliContext,
+  { environment, profile, base_url }: Settings,
+  rows: string,
+  yes: boolean | undefined,
+): Promise<void> {
+  if (environment.value !== 'production' || yes) return;
+  const { host } = new URL(base_url.value);
+  const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
+  if (!prompt.possible) {
+    throw new InvalidInputError(`nobody can be asked: write ${rows} to production, ${host}?`, {
+      hint: 'Add --yes where that is the answer. Nothing was sent.',
+    });
+  }
+  await say(io, `about to write ${rows} to production, ${host}`);
+  const answer = await prompt.text(`To go on, type the name of ${what}, ${name}:`, () => true);
+  if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}: nothing was sent`);
+}

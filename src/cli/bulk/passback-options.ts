@@ -1,0 +1,21 @@
+import { type Command, Option } from 'commander';
+import type { BulkOptions } from './bulk-options.js';
+
+/** What `passback --from` takes beside what every run takes. */
+export interface PassbackManyOptions extends BulkOptions {
+  readonly unionIdColumn?: string;
+  readonly primaryKey?: string;
+  readonly types?: string;
+  readonly empty?: 'keep' | 'drop';
+}
+
+export const onlyPassbackMany = ['unionIdColumn', 'types', 'empty'] as const;
+
+export function addPassbackManyOptions(command: Command): Command {
+  return command
+    .option('--union-id-column <name>', 'the column of user IDs (default: union_id)')
+    .option('--types <list>', 'columns that are not text, as age:number,vip:boolean')
+    .addOption(
+      new Option('--empty <what>', 'what an empty cell is (default: drop)').choices(['drop', 'keep']),
+    );
+}

@@ -1,0 +1,93 @@
+import stringWidth from 'string-width';
+import { type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
+import type { Io } from '../io.js';
+import { colorsFor } from '../output/color.js';
+import { formatCount, formatDuration } from './words.js';
+
+/** How far something has come. */
+export interface Progress {
+  /** What is done, in one word. */
+  readonly doing: string;
+  readonly rows: number;
+  /** Of which share all is done, 0 to 1; `null` where that is not known. */
+  readonly share: number | null;
+  readonly total: number | null;
+  readonly counts?: OutcomeCounts;
+  /** For how long nothing will be done, in milliseconds, because the service said so or does not answer. */
+  readonly pausedMs?: number;
+}
+
+const barWidth = 20;
+/** Of a terminal that does not say. */
+const defaultWidth = 80;
+const barMs = 150;
+const lineMs = 10_000;
+
+/** A pause that is shorter is not worth a word. */
+const shownPauseMs = 1_000;
+
+/**
+ * Shows how work goes while it does: on a terminal as a bar, else as a line every ten seconds. `--quiet` shows
+ * nothing. `now` gives milliseconds that only go forward.
+ */
+export async function withProgress<T>(
+  io: Io,
+  options: { readonly quiet?: true; readonly color: boolean; readonly now: () => number },
+  look: () => Progress,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (options.quiet) return work();
+  const { stderr } = io;
+  const startedAt = options.now();
+  const firstRows = look().rows;
+  const describe = () => {
+    const progress = look();
+    return words(progress, (progress.rows - firstRows) / Math.max(1, options.now() - startedAt));
+  };
+  const colors = colorsFor(stderr, io.env, options.color);
+  const showBar = () => {
+    const { share } = look();
+    const bar = share === null ? '' : `${drawBar(share, colors.green)} `;
+    const width = (stderr.columns || defaultWidth) - (share === null ? 1 : barWidth + 2);
+    stderr.write(`\r${bar}${cut(describe(), width)}\u001b[K`);
+  };
+  const timer = stderr.isTTY
+    ? setInterval(showBar, barMs)
+    : setInterval(() => stderr.write(`${describe()}\n`), lineMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    if (stderr.isTTY) stderr.write('\r\u001b[K');
+  }
+}
+
+function drawBar(share: number, paint: (text: string) => string): string {
+  const full = Math.round(share * barWidth);
+  return paint('█'.repeat(full)) + '░'.repeat(barWidth - full);
+}
+
+function words({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, rowsPerMs: number): string {
+  const of = total === null ? '' : ` of ${formatCount(total)}`;
+  const parts = [`${doing}: ${formatCount(rows)}${of} rows`];
+  if (pausedMs > shownPauseMs) parts.push(`waiting ${formatDuration(pausedMs)} for the service`);
+  else parts.push(`${formatCount(Math.round(rowsPerMs * 1000))}/s`);
+  for (const outcome of outcomes) {
+    const count = counts?.[outcome] ?? 0;
+    if (count > 0) parts.push(`${outcome} ${formatCount(count)}`);
+  }
+  const left = leftMs(rows, share, total, rowsPerMs);
+  if (left !== null) parts.push(`${formatDuration(left)} left`);
+  return parts.join(', ');
+}
+
+function leftMs(rows: number, share: number | null, total: number | null, rowsPerMs: number): number | null {
+  if (rowsPerMs === 0) return null;
+  if (total !== null) return (total - rows) / rowsPerMs;
+  return share === null || share === 0 ? null : (rows / share - rows) / rowsPerMs;
+}
+
+function cut(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  return `${text.slice(0, Math.max(0, width - 1))}…`;
+}

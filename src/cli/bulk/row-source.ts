@@ -1,0 +1,79 @@
+import type { CellType } from '../../bulk/source/cell-types.js';
+import { type ColumnRules, checkColumns } from '../../bulk/source/columns.js';
+import { CsvFormat, type CsvOptions } from '../../bulk/source/csv-format.js';
+import { defaultEncoding, findEncoding } from '../../bulk/source/encoding.js';
+import { type Input, openFile, openStream } from '../../bulk/source/input.js';
+import { NdjsonFormat } from '../../bulk/source/ndjson-format.js';
+import type { FileRow, RowFormat } from '../../bulk/source/row-format.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import type { Io } from '../io.js';
+import type { BulkOptions } from './bulk-options.js';
+
+/** The rows of a run, and how they are written. */
+export interface RowSource {
+  readonly input: Input;
+  readonly encoding: string;
+  /** A new one for each time that the input is read. */
+  newFormat(): RowFormat<FileRow>;
+  /** What has to be the same when the run is gone on with. */
+  readonly identity: Readonly<Record<string, string>>;
+}
+
+/** How cells become values; CSV alone has cells. */
+export interface CellOptions {
+  readonly types: ReadonlyMap<string, CellType> | null;
+  readonly empty: CsvOptions['empty'] | null;
+}
+
+/** Opens what `--from` names. Throws an InvalidInputError. */
+export async function openRows(
+  io: Io,
+  options: BulkOptions,
+  cells: CellOptions,
+  columns: ColumnRules,
+): Promise<RowSource> {
+  const { from } = options;
+  const name = from.replace(/\.gz$/i, '');
+  const format = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
+  const encoding = findEncoding(options.encoding ?? defaultEncoding);
+  const delimiter = delimiterOf(options.delimiter, name);
+  if (format === 'ndjson') refuseForNdjson(options, cells);
+  const input = from === '-' ? openStream(io.stdin, 'standard input') : await openFile(from);
+  const types = cells.types ?? new Map();
+  const empty = cells.empty ?? 'drop';
+  const csv = {
+    delimiter,
+    types,
+    empty,
+    checkColumns: (found: readonly string[]) => checkColumns(found, columns),
+  };
+  return {
+    input,
+    encoding,
+    newFormat: () => (format === 'csv' ? new CsvFormat(csv) : new NdjsonFormat()),
+    identity: {
+      format,
+      encoding,
+      ...(format === 'ndjson'
+        ? {}
+        : { delimiter, 'handling of empty cells': empty, types: [...types].join(' ') }),
+    },
+  };
+}
+
+function delimiterOf(given: string | undefined, name: string): string {
+  if (given === undefined) return /\.tsv$/i.test(name) ? '\t' : ',';
+  const delimiter = given.replaceAll('\\t', '\t');
+  if (delimiter !== '' && !/["\r\n]/.test(delimiter)) return delimiter;
+  throw new InvalidInputError('the delimiter is empty, or holds a quote or a line break');
+}
+
+function refuseForNdjson({ delimiter }: BulkOptions, { types, empty }: CellOptions): void {
+  const lost = [
+    ['--delimiter', delimiter],
+    ['--types', types],
+    ['--empty', empty],
+  ].find(([, value]) => value !== undefined && value !== null);
+  if (lost !== undefined)
+    throw new InvalidInputError(`${lost[0]} is for CSV: NDJSON says all of that itself`);
+}

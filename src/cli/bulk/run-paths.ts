@@ -1,0 +1,51 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import type { RunPaths } from '../../bulk/files/run-files.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/text.js';
+import type { BulkOptions } from './bulk-options.js';
+
+/** The files of a run over a file. Throws an InvalidInputError where two of them are one. */
+export function pathsOf({ from, journal, results, failed }: BulkOptions): RunPaths {
+  const paths = {
+    results: results ?? `${from}.results.ndjson`,
+    journal: journal ?? `${from}.userinfo-journal`,
+  };
+  refuseSame({
+    '--from': from,
+    '--results': paths.results,
+    '--journal': paths.journal,
+    ...(failed === undefined ? {} : { '--failed': failed }),
+  });
+  return paths;
+}
+
+/** Throws an InvalidInputError where two options name one file. */
+export function refuseSame(files: Readonly<Record<string, string>>): void {
+  const seen = new Map<string, string>();
+  for (const [option, path] of Object.entries(files)) {
+    const real = realPath(path);
+    const other = seen.get(real);
+    if (other !== undefined)
+      throw new InvalidInputError(`${other} and ${option} are the same file: ${quoteName(path)}`);
+    seen.set(real, option);
+  }
+}
+
+/** The results file as the journal remembers it, so that the folder of both can be moved. */
+export function resultsFrom({ journal, results }: RunPaths): string {
+  return relative(dirname(journal), results);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // It is not there yet.
+    try {
+      return join(realpathSync(dirname(path)), basename(path));
+    } catch {
+      return path;
+    }
+  }
+}

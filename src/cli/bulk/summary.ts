@@ -1,0 +1,54 @@
+import type { RunPaths } from '../../bulk/files/run-files.js';
+import { outcomes } from '../../bulk/outcome.js';
+import type { RunReport } from '../../bulk/run-report.js';
+import { formatCount, formatDuration, formatRows } from './words.js';
+
+/** What the end of a run is told with. */
+export interface SummaryContext {
+  readonly operation: string;
+  /** `null` where results go to standard output. */
+  readonly paths: RunPaths | null;
+  readonly failed: string | undefined;
+  /** What goes on with the run; `null` where nothing can. */
+  readonly goOn: string | null;
+}
+
+/** The end of a run, for a person. */
+export function formatSummary(
+  report: RunReport,
+  { operation, paths, failed, goOn }: SummaryContext,
+): string[] {
+  const { counts, done, durationMs } = report;
+  const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
+  const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
+  const lines = [
+    done === 0 && report.isFinished
+      ? `${operation}: nothing was left to do`
+      : `${operation}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
+    ...outcomes
+      .filter((outcome) => outcome === 'ok' || counts[outcome] > 0)
+      .map((outcome) => `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`),
+  ];
+  if (paths !== null) lines.push(`results  ${paths.results}`);
+  if (failed !== undefined) {
+    lines.push(
+      `failed   ${report.failedRows === 0 ? 'none, so no file' : `${failed}, ${formatRows(report.failedRows)}`}`,
+    );
+  }
+  if (goOn !== null && !report.isFinished) lines.push(`go on with: ${goOn}`);
+  return lines;
+}
+
+/** The end of a run, for a program. */
+export function reportData(report: RunReport, { paths, failed, goOn }: SummaryContext): object {
+  const { counts, done, durationMs, isFinished, failedRows } = report;
+  return {
+    ...counts,
+    done,
+    duration_ms: Math.round(durationMs),
+    finished: isFinished,
+    ...(paths === null ? {} : { results: paths.results, journal: paths.journal }),
+    ...(failed !== undefined && failedRows > 0 ? { failed_rows: failed } : {}),
+    ...(goOn !== null && !isFinished ? { go_on: goOn } : {}),
+  };
+}

@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { parseBaseUrl } from '../../../protocol/base-url.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import type { AppCredentials } from '../../../service/index.js';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { say } from '../../io.js';
+import { printData } from '../../output/print-data.js';
+import { outputStyle } from '../../output/style.js';
+import { defaultUrl } from '../serve.js';
+import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
+
+interface AppCreateOptions extends AdminOptions {
+  readonly tenantCode: string;
+  readonly channel: string;
+  readonly appKey?: string;
+  readonly baseUrl: string;
+}
+
+export function declareAppCreate(app: Command, context: CliContext): void {
+  const command = app
+    .command('create')
+    .summary('make an app')
+    .description(
+      'Make an app for one tenant and channel. Prints its key and its secret, this once; with --profile it ' +
+        'writes them into that profile instead, which is made where there is none.',
+    )
+    .requiredOption('--tenant-code <code>', 'the tenant it may act for')
+    .requiredOption('--channel <code>', 'the channel it may use')
+    .option('--app-key <key>', 'its key; made up unless given')
+    .option('--base-url <url>', 'with --profile: where the service is reached', defaultUrl);
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        [
+          'userinfo admin app create --tenant-code acme --channel web --profile local',
+          'ready to use: -p local',
+        ],
+        [
+          'userinfo admin app create --tenant-code acme --channel web --app-key app-1 --json',
+          'for a program: key and secret as JSON',
+        ],
+      ),
+    )
+    .action(() => runAppCreate(context, command.optsWithGlobals()));
+}
+
+async function runAppCreate(context: CliContext, options: AppCreateOptions): Promise<void> {
+  const { io } = context;
+  // Only the flag: a profile that USERINFO_PROFILE puts in play is not one to write to.
+  const { profile } = options;
+  const style = await outputStyle(options, io);
+  const { tenantCode, channel, appKey } = options;
+  const baseUrl = parseBaseUrl(options.baseUrl, '--base-url');
+  if (profile !== undefined) await refuseProduction(context, profile);
+  const made = await withAdmin(context, options, (admin) =>
+    admin.createApp({ tenantCode, channel, ...(appKey === undefined ? {} : { appKey }) }),
+  );
+  const { app_secret, ...shown } = made;
+  if (profile === undefined) {
+    await printData({ ...shown, app_secret: app_secret.reveal() }, io, style);
+    await say(io, 'The secret is shown this once: "userinfo admin app rotate-secret" makes another.');
+    return;
+  }
+  await writeProfile(context, profile, made, baseUrl);
+  await printData({ ...shown, profile }, io, style);
+  await say(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
+}
+
+async function refuseProduction({ profiles }: CliContext, name: string): Promise<void> {
+  const existing = (await profiles.load()).profiles.get(name);
+  if (existing?.environment !== 'production') return;
+  throw new InvalidInputError(`profile "${name}" is a production profile: it is not overwritten`, {
+    hint: 'Name another profile for the app of this service.',
+  });
+}
+
+async function writeProfile(
+  { profiles }: CliContext,
+  name: string,
+  { app_secret, ...app }: AppCredentials,
+  base_url: string,
+): Promise<void> {
+  const values = { ...app, base_url, secret: { kind: 'file', value: app_secret } } as const;
+  const { profiles: existing } = await profiles.load();
+  if (existing.has(name)) await profiles.update(name, values);
+  else await profiles.add({ name, environment: 'test', ...values });
+}

@@ -1,0 +1,87 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CliContext } from '../../context.js';
+import { parseDuration } from '../../duration.js';
+import { examples } from '../../examples.js';
+import { say, write } from '../../io.js';
+import { parseCount } from '../../options.js';
+import { printData } from '../../output/print-data.js';
+import { isPlainTable, outputStyle } from '../../output/style.js';
+import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
+
+interface IssueOptions extends AdminOptions {
+  readonly tenantCode: string;
+  readonly unionId: string;
+  readonly infoNames?: readonly string[];
+  /** Milliseconds. */
+  readonly ttl: number;
+  readonly uses: number | 'unlimited';
+}
+
+export function declareCodeIssue(code: Command, context: CliContext): void {
+  const command = code
+    .command('issue')
+    .summary('issue an authorization code')
+    .description('Issue an authorization code to a user, and print it.')
+    .requiredOption('--tenant-code <code>', 'the tenant')
+    .requiredOption('--union-id <id>', 'the user')
+    .option(
+      '--info-names <names>',
+      'what it authorizes, separated by commas; everything unless given',
+      splitNames,
+    )
+    .addOption(
+      new Option('--ttl <duration>', 'how long it is good').argParser(parseDuration).default(300_000, '5m'),
+    )
+    .addOption(
+      new Option('--uses <n>', 'how often it can be used: a number or "unlimited"')
+        .argParser(parseUses)
+        .default(1),
+    );
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo admin code issue --tenant-code acme --union-id u001', 'good once, for five minutes'],
+        [
+          'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
+          'issued and used in one go',
+        ],
+      ),
+    )
+    .action(() => runIssue(context, command.optsWithGlobals()));
+}
+
+async function runIssue(context: CliContext, options: IssueOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  const { tenantCode, unionId, infoNames, uses } = options;
+  const { info_names, expires_at, uses_left, ...issued } = await withAdmin(context, options, (admin) =>
+    admin.issueCode({
+      tenantCode,
+      unionId,
+      ttlSeconds: Math.ceil(options.ttl / 1000),
+      uses,
+      ...(infoNames === undefined ? {} : { infoNames }),
+    }),
+  );
+  if (!isPlainTable(style)) {
+    await printData({ ...issued, info_names, expires_at, uses_left }, io, style);
+    return;
+  }
+  await write(io.stdout, `${issued.code}\n`);
+  const until = new Date(expires_at * 1000).toISOString().replace('.000Z', 'Z');
+  await say(io, `for ${info_names === null ? 'everything' : info_names.join(', ')}, until ${until}`);
+}
+
+function splitNames(text: string): readonly string[] {
+  return text.split(',').filter((name) => name !== '');
+}
+
+function parseUses(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  try {
+    return parseCount(text, 'uses');
+  } catch {
+    throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
+  }
+}

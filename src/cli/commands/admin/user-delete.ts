@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { say } from '../../io.js';
+import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
+
+interface DeleteOptions extends AdminOptions {
+  readonly tenantCode: string;
+  readonly unionId: string;
+}
+
+export function declareUserDelete(user: Command, context: CliContext): void {
+  const command = user
+    .command('delete')
+    .summary('delete a user')
+    .description('Delete the record of a user, and the codes issued to it.')
+    .requiredOption('--tenant-code <code>', 'the tenant')
+    .requiredOption('--union-id <id>', 'the user');
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo admin user delete --tenant-code acme --union-id u001', 'in the default database'],
+        ['userinfo admin user delete --tenant-code acme --union-id u001 --database f.db', 'in another'],
+      ),
+    )
+    .action(() => runUserDelete(context, command.optsWithGlobals()));
+}
+
+async function runUserDelete(context: CliContext, options: DeleteOptions): Promise<void> {
+  await withAdmin(context, options, (admin) => admin.deleteUser(options));
+  await say(context.io, `deleted user "${options.unionId}"`);
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { printData } from '../../output/print-data.js';
+import { outputStyle } from '../../output/style.js';
+import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
+
+interface UserOptions extends AdminOptions {
+  readonly tenantCode: string;
+  readonly unionId: string;
+}
+
+export function declareUserGet(user: Command, context: CliContext): void {
+  const command = user
+    .command('get')
+    .summary('print a user record')
+    .description('Print the whole record of a user.')
+    .requiredOption('--tenant-code <code>', 'the tenant')
+    .requiredOption('--union-id <id>', 'the user');
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo admin user get --tenant-code acme --union-id u001', 'as tables'],
+        ['userinfo admin user get --tenant-code acme --union-id u001 --json', 'as one JSON object'],
+      ),
+    )
+    .action(() => runUserGet(context, command.optsWithGlobals()));
+}
+
+async function runUserGet(context: CliContext, options: UserOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  await printData(await withAdmin(context, options, (admin) => admin.getUser(options)), io, style);
+}

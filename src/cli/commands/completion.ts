@@ -1,0 +1,41 @@
+import { Argument, type Command } from 'commander';
+import type { CommandNode } from '../completion/command-tree.js';
+import type { CliContext } from '../context.js';
+import { examples } from '../examples.js';
+import { write } from '../io.js';
+
+const scripts = {
+  bash: async () => (await import('../completion/bash.js')).bashScript,
+  zsh: async () => (await import('../completion/zsh.js')).zshScript,
+  fish: async () => (await import('../completion/fish.js')).fishScript,
+  powershell: async () => (await import('../completion/powershell.js')).powershellScript,
+} satisfies Record<string, () => Promise<(tree: readonly CommandNode[]) => string>>;
+
+export function declareCompletion(program: Command, context: CliContext): void {
+  program
+    .command('completion')
+    .summary('print what completes command lines in a shell')
+    .description(
+      'Print a script that makes a shell complete commands, options and their values, the names of profiles ' +
+        'and of pieces of information.',
+    )
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo completion bash > userinfo.bash', 'to be sourced by ~/.bashrc; likewise for zsh'],
+        ['userinfo completion fish > userinfo.fish', 'to be put in ~/.config/fish/completions'],
+        ['userinfo completion powershell > userinfo.ps1', 'to be sourced by $PROFILE'],
+      ),
+    )
+    .action((shell: keyof typeof scripts) => runCompletion(context, shell));
+}
+
+async function runCompletion(context: CliContext, shell: keyof typeof scripts): Promise<void> {
+  const [{ buildProgram }, { commandTree }, script] = await Promise.all([
+    import('../program.js'),
+    import('../completion/command-tree.js'),
+    scripts[shell](),
+  ]);
+  await write(context.io.stdout, script(commandTree(await buildProgram(context, []))));
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import type { Check } from '../doctor/checkup.js';
+import { examples } from '../examples.js';
+import { write } from '../io.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
+import { colorsFor } from '../output/color.js';
+import { printData } from '../output/print-data.js';
+import { isPlainTable, outputStyle } from '../output/style.js';
+
+export function declareDoctor(program: Command, context: CliContext): void {
+  const command = program
+    .command('doctor')
+    .summary('find out why requests fail')
+    .description(
+      'Check, step by step, everything between the profile and an answer of the service. One read is sent, ' +
+        'with a code that nobody was issued: nothing is written.',
+    );
+  addConnectionOptions(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo doctor', 'with the active profile'],
+        ["userinfo doctor -p local --query '[?status==`failed`]' --json", 'what failed, for a program'],
+      ),
+    )
+    .action(() => runDoctor(context, command.optsWithGlobals()));
+}
+
+async function runDoctor(context: CliContext, options: CommonOptions & ConnectionOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  const [{ Checkup }, { formatCheck }, { runCheckup }] = await Promise.all([
+    import('../doctor/checkup.js'),
+    import('../doctor/format-check.js'),
+    import('../doctor/run-checkup.js'),
+  ]);
+  const colors = colorsFor(io.stdout, io.env, options.color);
+  const print = (check: Check) => write(io.stdout, formatCheck(check, colors));
+  const checkup = new Checkup(isPlainTable(style) ? print : async () => {});
+  await runCheckup(checkup, context, options);
+  if (!isPlainTable(style)) await printData(checkup.checks, io, style);
+  checkup.conclude();
+}

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { type ResultCodeText, resultCodeTexts } from '../../protocol/result-code-texts.js';
+import { httpStatusOf, type ResultCode, resultCodes } from '../../protocol/result-codes.js';
+import { quoteName } from '../../protocol/text.js';
+import type { CliContext } from '../context.js';
+import { examples } from '../examples.js';
+import type { CommonOptions } from '../options.js';
+import { printData } from '../output/print-data.js';
+import { isPlainTable, outputStyle } from '../output/style.js';
+
+export function declareExplain(program: Command, context: CliContext): void {
+  const command = program
+    .command('explain')
+    .summary('say what a result code means, and what to do about it')
+    .description(
+      'Say what a result code of the service means, who can put it right, and whether to try again. ' +
+        'The codes are those of "userinfo serve"; a platform may have others of its own.',
+    )
+    .argument('[code]', 'the code of an answer; all of them unless given')
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo explain 40102', 'one code'],
+        ['userinfo explain --json', 'all codes, for a program'],
+      ),
+    )
+    .action((code: string | undefined) => runExplain(context, code, command.optsWithGlobals()));
+}
+
+async function runExplain(
+  { io }: CliContext,
+  code: string | undefined,
+  options: CommonOptions,
+): Promise<void> {
+  const style = await outputStyle(options, io);
+  const isTable = isPlainTable(style);
+  if (code !== undefined) {
+    const explained = explain(requireCode(code));
+    await printData(isTable ? inWords(explained) : explained, io, style);
+    return;
+  }
+  const all = resultCodes.map(explain);
+  const shown = all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again }));
+  await printData(isTable ? shown : all, io, style);
+}
+
+/** Throws an InvalidInputError for a code that is not in the table. */
+function requireCode(text: string): ResultCode {
+  const code = resultCodes.find((known) => String(known) === text);
+  if (code !== undefined) return code;
+  throw new InvalidInputError(`the code ${quoteName(text)} is not in the table`, {
+    hint: 'It may be one of the platform\'s own: ask its operator. "userinfo explain" lists the table.',
+  });
+}
+
+function explain(code: ResultCode) {
+  const { msg, meaning, fix, hint, again } = resultCodeTexts[code];
+  return { code, http_status: httpStatusOf(code), msg, meaning, fix, hint, try_again: again };
+}
+
+const againInWords: Readonly<Record<ResultCodeText['again'], string>> = {
+  any: 'yes, as it is: it was turned away unread',
+  passback: 'a passback, yes: it writes the same again; a read, no: its code may be used up',
+  none: 'no',
+};
+
+function inWords({ http_status, fix, hint, try_again, ...rest }: ReturnType<typeof explain>): object {
+  const words = { 'HTTP status': http_status, 'put right by': fix, 'what to do': hint };
+  return { ...rest, ...words, 'try again': againInWords[try_again] };
+}

@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../context.js';
+
+/** Adds a command to the program. */
+export type Declare = (program: Command, context: CliContext) => void;
+
+/** Every command, in the order in which help lists them. A module is loaded where its command may be meant. */
+const commands: readonly (readonly [name: string, load: () => Promise<Declare>])[] = [
+  ['read', async () => (await import('./read.js')).declareRead],
+  ['passback', async () => (await import('./passback.js')).declarePassback],
+  ['profile', async () => (await import('./profile/index.js')).declareProfile],
+  ['sign', async () => (await import('./sign/index.js')).declareSign],
+  ['serve', async () => (await import('./serve.js')).declareServe],
+  ['admin', async () => (await import('./admin/index.js')).declareAdmin],
+  ['demo', async () => (await import('./demo.js')).declareDemo],
+  ['doctor', async () => (await import('./doctor.js')).declareDoctor],
+  ['openapi', async () => (await import('./openapi.js')).declareOpenApi],
+  ['explain', async () => (await import('./explain.js')).declareExplain],
+  ['completion', async () => (await import('./completion.js')).declareCompletion],
+  ['help', async () => (await import('./help.js')).declareHelp],
+];
+
+/** What declares the commands that `args` can mean: those that it names, all where it names none, or asks for help. */
+export async function declarationsFor(args: readonly string[]): Promise<Declare[]> {
+  const named = args.includes('help') ? [] : commands.filter(([name]) => args.includes(name));
+  return Promise.all((named.length > 0 ? named : commands).map(([, load]) => load()));
+}

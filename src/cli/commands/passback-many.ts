@@ -1,0 +1,31 @@
+import { passbackRows, type UserNaming } from '../../bulk/operations/passback-rows.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { parseTypes } from '../bulk/cell-options.js';
+import type { PassbackManyOptions } from '../bulk/passback-options.js';
+import { type ManyPlan, runMany } from '../bulk/run-many.js';
+import type { CliContext } from '../context.js';
+import { warnOfPrefix } from '../warn-of-prefix.js';
+
+const defaultColumn = 'union_id';
+
+/** `passback --from` */
+export async function passbackMany(context: CliContext, options: PassbackManyOptions): Promise<void> {
+  const { unionIdColumn, primaryKey, types, empty } = options;
+  if (unionIdColumn !== undefined && primaryKey !== undefined) {
+    throw new InvalidInputError('--union-id-column and --primary-key are both given: use one of them');
+  }
+  const naming: UserNaming =
+    primaryKey === undefined
+      ? { by: 'union_id', column: unionIdColumn ?? defaultColumn }
+      : { by: 'primary_key', key: primaryKey };
+  const plan: ManyPlan = {
+    operation: passbackRows(naming),
+    cells: { types: types === undefined ? null : parseTypes(types), empty: empty ?? null },
+    identity: naming.by === 'union_id' ? { 'union ID column': naming.column } : { 'primary key': naming.key },
+    async checkNames(names, { key_prefix }) {
+      const passedBack = [...names].filter((name) => naming.by === 'primary_key' || name !== naming.column);
+      await warnOfPrefix(context.io, passedBack, key_prefix);
+    },
+  };
+  await runMany(context, options, plan);
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { checkPassback } from '../../protocol/passback.js';
+import { parseUserInfo, toUserInfo, type UserInfoEntries } from '../../protocol/user-info.js';
+import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
+import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
+import { callService } from '../call-service.js';
+import { confirm } from '../confirm.js';
+import type { CliContext } from '../context.js';
+import { examples } from '../examples.js';
+import { readAll } from '../io.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
+import { parsePairs } from '../pairs.js';
+import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
+import { decodeUtf8 } from '../utf8.js';
+import { warnOfPrefix } from '../warn-of-prefix.js';
+
+export interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
+  readonly unionId?: string;
+  readonly primaryKey?: string;
+  readonly userInfo?: string;
+}
+
+/** What says which passback is meant, sent or only explained. */
+export function addPassbackArguments(command: Command): Command {
+  return command
+    .argument('[pairs...]', 'key=text, key:=json (a number, true, false, null), key=@file, key:=@file')
+    .option('--union-id <id>', 'the user; takes priority over --primary-key')
+    .option('--primary-key <key>', 'the key among the pairs that identifies the user')
+    .option('--user-info <json>', 'a whole JSON object in place of pairs; - reads it from standard input');
+}
+
+export function declarePassback(program: Command, context: CliContext): void {
+  const command = program
+    .command('passback')
+    .summary('write information about a user back')
+    .description(
+      'Write key/value pairs to the record of one user, named by union ID or by one of the pairs; ' +
+        'with --from, those of many users.',
+    );
+  addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
+  addPassbackManyOptions(addBulkOptions(command))
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo passback acme_level=gold age:=28 name=张三 --union-id u001', 'three pairs for one user'],
+        [
+          'userinfo passback mobile=13800138000 acme_level=gold --primary-key mobile',
+          'the user with that mobile',
+        ],
+        [
+          'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
+          'from standard input, so that no value is in the shell history',
+        ],
+        ['userinfo passback acme_level=gold --union-id u001 --dry-run', 'what would be sent'],
+        [
+          "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
+          'a row a user; users.csv.results.ndjson says what became of each',
+        ],
+      ),
+    )
+    .action((pairs: string[]) => runEither(context, command, pairs));
+}
+
+async function runEither(context: CliContext, command: Command, pairs: readonly string[]): Promise<void> {
+  const options: PassbackOptions = command.optsWithGlobals();
+  const isSingle = pairs.length > 0 || options.userInfo !== undefined || options.unionId !== undefined;
+  const single = { given: isSingle, words: 'pairs, --user-info or --union-id' };
+  if (!isBulk(command, onlyPassbackMany, single)) return runPassback(context, pairs, options);
+  const { passbackMany } = await import('./passback-many.js');
+  return passbackMany(context, command.optsWithGlobals());
+}
+
+async function runPassback(
+  context: CliContext,
+  pairs: readonly string[],
+  { unionId, primaryKey, userInfo: json, ...options }: PassbackOptions,
+): Promise<void> {
+  const userInfo = await readUserInfo(context, pairs, json);
+  checkPassback({ unionId, primaryKey }, () => userInfo);
+  const input = { unionId, primaryKey, userInfo };
+  await callService(
+    context,
+    options,
+    {
+      send: (client, call) => client.passback(input, call),
+      sign: (client) => client.signPassback(input),
+    },
+    async (settings) => {
+      await warnOfPrefix(context.io, userInfo.keys(), settings.key_prefix);
+      if (settings.environment.value !== 'production' || isPreview(options)) return;
+      const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
+      await confirm(context, `Write ${count} to a user in production?`, options.yes);
+    },
+  );
+}
+
+/** Throws an InvalidInputError where there are no pairs, or where they and `--user-info` are both given. */
+export async function readUserInfo(
+  { io, signal }: CliContext,
+  pairs: readonly string[],
+  json: string | undefined,
+): Promise<UserInfoEntries> {
+  if (json === undefined) {
+    if (pairs.length > 0) return toUserInfo(await parsePairs(pairs));
+    throw new InvalidInputError('nothing to pass back', {
+      hint: 'Give pairs such as acme_level=gold, or a JSON object with --user-info.',
+    });
+  }
+  if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
+  const text = json === '-' ? decodeUtf8(await readAll(io.stdin, signal), 'standard input') : json;
+  return parseUserInfo(text);
+}

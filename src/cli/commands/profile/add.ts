@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { secretWarnings } from '../../../profiles/copy-warnings.js';
+import { settingNames } from '../../../profiles/given-values.js';
+import { checkProfileName, environments, type Profile, parseEnvironment } from '../../../profiles/profile.js';
+import type { SecretSource } from '../../../profiles/secret-source.js';
+import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { Secret } from '../../../signing/secret.js';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { say } from '../../io.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
+import { warn } from '../../output/warn.js';
+import { describeProfile } from './describe.js';
+import { withSecretKept } from './keep-secret.js';
+import { addSecretOptions, type SecretOptions, secretSourceOf } from './secret-options.js';
+import { addSigningOptions, type SigningOptions, signingSourceOf } from './signing-options.js';
+
+interface AddOptions extends CommonOptions, ConnectionOptions, SecretOptions, SigningOptions {
+  readonly keyPrefix?: string;
+}
+
+export function declareProfileAdd(profile: Command, context: CliContext): void {
+  const command = profile
+    .command('add')
+    .summary('add a profile')
+    .description(
+      'Add a profile. What is not given is asked for on a terminal; the first profile becomes the active one.',
+    )
+    .argument('<name>', 'what to call it');
+  addSigningOptions(addSecretOptions(addConnectionOptions(command)))
+    .option('--key-prefix <prefix>', 'what the keys that you pass back should begin with')
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo profile add shop', 'asks for everything, the secret without showing it'],
+        [
+          'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
+            '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
+          'without a question, as in a script',
+        ],
+      ),
+    )
+    .action((name: string) => runAdd(context, name, command.optsWithGlobals()));
+}
+
+async function runAdd(context: CliContext, name: string, options: AddOptions): Promise<void> {
+  checkProfileName(name);
+  const { io, profiles } = context;
+  const given = await secretSourceOf(options, context);
+  refuseMissing(context, options, given);
+  const signing = await signingSourceOf(context, options, undefined);
+  const profile: Profile = {
+    name,
+    environment: parseEnvironment(await environmentOf(context, options)),
+    base_url: await ask(context, options, 'base_url'),
+    tenant_code: await ask(context, options, 'tenant_code'),
+    channel: await ask(context, options, 'channel'),
+    app_key: await ask(context, options, 'app_key'),
+    secret: given ?? { kind: 'file', value: new Secret(await context.prompt.secret('App secret')) },
+    ...(signing && { signing }),
+    ...(options.keyPrefix === undefined ? {} : { key_prefix: options.keyPrefix }),
+    ...(options.caFile === undefined ? {} : { ca_file: resolve(options.caFile) }),
+    ...(options.allowHttp && { allow_http: true }),
+  };
+  refusePlainHttp(parseBaseUrl(profile.base_url), options.allowHttp === true);
+  const { active } = await withSecretKept(context, options, name, profile, (kept) => profiles.add(kept));
+  if (profile.secret.kind === 'file') {
+    for (const warning of secretWarnings(profile.secret.value)) await warn(io, warning);
+  }
+  await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
+}
+
+const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
+
+/** Where nobody can be asked, everything that is missing is named at once. */
+function refuseMissing({ prompt }: CliContext, options: AddOptions, secret: SecretSource | null): void {
+  if (prompt.possible) return;
+  const missing: string[] = asked
+    .map((field) => settingNames[field])
+    .filter(({ option }) => options[option] === undefined)
+    .map(({ flag }) => flag);
+  if (secret === null) missing.push('--app-secret-stdin (or -env, -command)');
+  if (missing.length === 0) return;
+  throw new InvalidInputError(`missing: ${missing.join(', ')}`, {
+    hint: 'Nobody can be asked here: give them as options, or run the command on a terminal.',
+  });
+}
+
+async function environmentOf({ prompt }: CliContext, { environment }: AddOptions): Promise<string> {
+  if (environment !== undefined) return environment;
+  return prompt.possible ? prompt.choose('Environment', environments) : 'test';
+}
+
+async function ask(
+  { prompt }: CliContext,
+  options: AddOptions,
+  field: (typeof asked)[number],
+): Promise<string> {
+  const { words, option } = settingNames[field];
+  return options[option] ?? prompt.text(words[0]?.toUpperCase() + words.slice(1));
+}

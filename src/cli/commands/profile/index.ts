@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../../context.js';
+import { declareProfileAdd } from './add.js';
+import { declareProfileExport } from './export.js';
+import { declareProfileList } from './list.js';
+import { declareProfilePath } from './path.js';
+import { declareProfileRemove } from './remove.js';
+import { declareProfileRename } from './rename.js';
+import { declareProfileSet } from './set.js';
+import { declareProfileShow } from './show.js';
+import { declareProfileUse } from './use.js';
+
+export function declareProfile(program: Command, context: CliContext): void {
+  const profile = program
+    .command('profile')
+    .summary('keep credentials and base URLs, switch between test and production')
+    .description('A profile is everything that is needed to call one deployment as one application.');
+  declareProfileAdd(profile, context);
+  declareProfileList(profile, context);
+  declareProfileShow(profile, context);
+  declareProfileUse(profile, context);
+  declareProfileSet(profile, context);
+  declareProfileRename(profile, context);
+  declareProfileRemove(profile, context);
+  declareProfileExport(profile, context);
+  declareProfilePath(profile, context);
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { write } from '../../io.js';
+
+export function declareProfilePath(profile: Command, context: CliContext): void {
+  profile
+    .command('path')
+    .summary('print where the profiles are kept')
+    .description('Print the path of the profile file. USERINFO_CONFIG_DIR names another folder for it.')
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo profile path', 'the file, whether or not it exists'],
+        ['USERINFO_CONFIG_DIR=./config userinfo profile path', 'in another folder'],
+      ),
+    )
+    .action(() => write(context.io.stdout, `${context.profiles.path}\n`));
+}

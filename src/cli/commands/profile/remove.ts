@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { confirm } from '../../confirm.js';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { say } from '../../io.js';
+import type { CommonOptions } from '../../options.js';
+import { describeProfile } from './describe.js';
+import { forgetSecret } from './keep-secret.js';
+
+export function declareProfileRemove(profile: Command, context: CliContext): void {
+  const command = profile
+    .command('remove')
+    .summary('remove a profile')
+    .description(
+      'Remove a profile, and the app secret where the profile file or the keychain keeps it. Asks first.',
+    )
+    .argument('<name>', 'the profile')
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo profile remove shop-test', 'asks before it removes'],
+        ['userinfo profile remove shop --yes', 'without asking'],
+      ),
+    )
+    .action((name: string) => runRemove(context, name, command.optsWithGlobals()));
+}
+
+async function runRemove(context: CliContext, name: string, { yes }: CommonOptions): Promise<void> {
+  const { io, profiles } = context;
+  const profile = await profiles.get(name);
+  await confirm(context, `Remove profile ${describeProfile(profile)}?`, yes);
+  const { active, profiles: left } = await profiles.remove(name);
+  await forgetSecret(context, profile.secret);
+  await say(io, `removed "${name}"`);
+  if (active === null && left.size > 0) {
+    await say(io, 'No profile is active now: "userinfo profile use" chooses one.');
+  }
+}

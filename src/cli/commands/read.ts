@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import type { ReadInput } from '../../client/request.js';
+import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
+import { callService } from '../call-service.js';
+import type { CliContext } from '../context.js';
+import { examples } from '../examples.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
+import { addPreviewOptions, type PreviewOptions } from '../preview.js';
+import { readValue } from '../read-value.js';
+import { splitNames } from '../split-names.js';
+
+const missingCode = "error: missing required argument 'code'";
+
+export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
+  readonly scope?: string;
+}
+
+/** What says which read is meant, sent or only explained. */
+export function addReadArguments(command: Command, code = '<code>'): Command {
+  return command
+    .argument(code, 'the authorization code; - reads it from standard input')
+    .argument('[names...]', 'wanted pieces of information, separated by spaces or commas; none reads all')
+    .option('--scope <scope>', "authorization type; not sent unless given, the service's default applies");
+}
+
+export function readInputOf(code: string, names: readonly string[], { scope }: ReadOptions): ReadInput {
+  return { code, infoNames: splitNames(names), ...(scope === undefined ? {} : { scope }) };
+}
+
+export function declareRead(program: Command, context: CliContext): void {
+  const command = program
+    .command('read')
+    .summary('read a user with an authorization code')
+    .description(
+      'Read the information of the user that an authorization code was issued to; with --from, of many users.',
+    );
+  addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
+  addBulkOptions(command)
+    .option('--names <list>', 'the wanted pieces of information, separated by commas')
+    .addHelpText(
+      'after',
+      examples(
+        [
+          'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
+          'all that a code authorizes; this one is issued by "userinfo serve"',
+        ],
+        [
+          'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
+            'userinfo read "$code" mobile,acme_level device_info --json',
+          'named pieces, as received',
+        ],
+        [
+          'userinfo admin code issue --tenant-code acme --union-id u001 | userinfo read - --query data.union_id',
+          'the code from standard input, and one value of the answer',
+        ],
+      ),
+    )
+    .action((code: string | undefined, names: string[]) => runEither(context, command, code, names));
+}
+
+async function runEither(
+  context: CliContext,
+  command: Command,
+  code: string | undefined,
+  names: readonly string[],
+): Promise<void> {
+  const single = { given: code !== undefined, words: 'a code' };
+  if (!isBulk(command, ['names'], single)) {
+    if (code === undefined) command.error(missingCode, { code: 'commander.missingArgument' });
+    else await runRead(context, code, names, command.optsWithGlobals());
+    return;
+  }
+  const { readMany } = await import('./read-many.js');
+  await readMany(context, command.optsWithGlobals());
+}
+
+async function runRead(
+  context: CliContext,
+  code: string,
+  names: readonly string[],
+  options: ReadOptions,
+): Promise<void> {
+  const given = code === '-' ? await readValue(context, 'code') : code;
+  const input = readInputOf(given, names, options);
+  await callService(context, options, {
+    send: (client, call) => client.read(input, call),
+    sign: (client) => client.signRead(input),
+  });
+}

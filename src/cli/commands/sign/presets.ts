@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { formatRecipe } from '../../../signing/format-recipe.js';
+import { presets } from '../../../signing/presets.js';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { write } from '../../io.js';
+import type { CommonOptions } from '../../options.js';
+import { printData } from '../../output/print-data.js';
+import { isPlainTable, outputStyle } from '../../output/style.js';
+import { requirePreset } from '../../read-recipes.js';
+
+export function declareSignPresets(sign: Command, context: CliContext): void {
+  const command = sign
+    .command('presets')
+    .summary('list the recipes in common use, or print one')
+    .description('List the recipes that come with userinfo; with a name, print that recipe as JSON.')
+    .argument('[name]', 'the recipe to print')
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo sign presets', 'what there is'],
+        ['userinfo sign presets taobao > recipe.json', 'one to begin with'],
+      ),
+    )
+    .action((name: string | undefined) => runPresets(context, name, command.optsWithGlobals()));
+}
+
+async function runPresets(
+  { io }: CliContext,
+  name: string | undefined,
+  options: CommonOptions,
+): Promise<void> {
+  const style = await outputStyle(options, io);
+  if (name !== undefined) {
+    const recipe = formatRecipe(requirePreset(name).recipe);
+    if (isPlainTable(style)) await write(io.stdout, `${JSON.stringify(recipe, null, 2)}\n`);
+    else await printData(recipe, io, style);
+    return;
+  }
+  const list = presets.map(({ recipe, ...preset }) =>
+    isPlainTable(style) ? preset : { ...preset, recipe: formatRecipe(recipe) },
+  );
+  await printData(list, io, style);
+}

@@ -1,0 +1,35 @@
+import type { ExplanationPair } from '../../../signing/pair.js';
+import type { Explanation } from '../../../signing/signer.js';
+import type { CliContext } from '../../context.js';
+import { printData } from '../../output/print-data.js';
+import { isPlainTable, type OutputStyle } from '../../output/style.js';
+import { showInvisible } from '../../output/visible-text.js';
+import { warn } from '../../output/warn.js';
+
+/** Prints the stages of one signature, or of both, and warns of what the request has nothing for. */
+export async function printExplanation(
+  { io }: CliContext,
+  explained: Explanation | ExplanationPair,
+  style: OutputStyle,
+): Promise<void> {
+  const pairs = 'digest' in explained ? [explained] : [explained.app_sign, explained.sign];
+  for (const token of new Set(pairs.flatMap(({ missing }) => missing))) {
+    await warn(io, `the request has nothing for ${token}: it stands for an empty text`);
+  }
+  const write = isPlainTable(style) ? visibleStages : stagesOf;
+  const record =
+    'digest' in explained
+      ? write(explained)
+      : { app_sign: write(explained.app_sign), sign: write(explained.sign) };
+  await printData(record, io, style);
+}
+
+/** The stages as programs take them. */
+export function stagesOf({ params, message, digest }: Explanation) {
+  return { params, message, digest };
+}
+
+/** The stages as a person reads them. */
+export function visibleStages({ params, message, digest }: Explanation) {
+  return { params: showInvisible(params), message: showInvisible(message), digest };
+}

@@ -1,0 +1,162 @@
+import { formatRecipe } from '../../../signing/format-recipe.js';
+import type { SignableRequest } from '../../../signing/request.js';
+import type { Secret } from '../../../signing/secret.js';
+import { describeRecipe } from '../../../signing/solve/describe-recipe.js';
+import type { NextSample } from '../../../signing/solve/next-sample.js';
+import type { Solution } from '../../../signing/solve/solve.js';
+import type { SignedSample } from '../../../signing/solve/solve-tasks.js';
+import { CheckFailedError } from '../../check-failed.js';
+
+/** What was found of the rules by which samples were signed. */
+export interface SolveReport {
+  /** The parameter that carries the signature. */
+  readonly name: string;
+  readonly samples: readonly SignedSample[];
+  readonly sign: Solution;
+  /** Of `app_sign`, where the signature covers one; else null. */
+  readonly appSign: Solution | null;
+  readonly ms: number;
+}
+
+/** So many are shown to a person; a program gets them all. */
+const shownFits = 5;
+
+/** A report as programs take it. */
+export function reportRecord({ name, samples, sign, appSign, ms }: SolveReport): object {
+  const appRecipe = appSign?.fits[0]?.recipe;
+  const app_sign = appRecipe && { app_sign: formatRecipe(appRecipe) };
+  return {
+    tried: sign.tried + (appSign?.tried ?? 0),
+    seconds: ms / 1000,
+    fits: fitRecords(sign).map((fit) => ({ ...fit, ...app_sign })),
+    ...endRecord(sign, name, samples),
+    ...(appSign && {
+      app_sign: {
+        tried: appSign.tried,
+        fits: fitRecords(appSign),
+        ...endRecord(appSign, 'app_sign', samples),
+      },
+    }),
+  };
+}
+
+function fitRecords({ fits }: Solution) {
+  return fits.map(({ recipe }, index) => ({
+    rank: index + 1,
+    why: whyOf(fits, index),
+    recipe: formatRecipe(recipe),
+  }));
+}
+
+/** Why a recipe has its rank: what it does, and how likely that is. */
+function whyOf(fits: Solution['fits'], index: number): string {
+  const [first] = fits;
+  const fit = fits[index];
+  if (first === undefined || fit === undefined) return '';
+  const words = describeRecipe(fit.recipe);
+  if (index === 0)
+    return `the likeliest (about 1 documented rule in ${count(2 ** fit.bits)} is so): ${words}`;
+  const times = 2 ** (fit.bits - first.bits);
+  return `${times < 1.05 ? 'as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
+}
+
+function count(times: number): string {
+  return times < 10 ? times.toFixed(1) : Math.round(times).toLocaleString('en');
+}
+
+function endRecord({ bits, isComplete, next }: Solution, name: string, samples: readonly SignedSample[]) {
+  return {
+    covered_bits: bits,
+    complete: isComplete,
+    next_sample: next && nextRecord(next, name, samples[0]?.secret),
+  };
+}
+
+function nextRecord(
+  { request, changes, groups, of }: NextSample,
+  signParam: string,
+  secret: Secret | undefined,
+) {
+  return {
+    changes,
+    tells_apart: groups,
+    of,
+    sample: { ...sampleRecord(request, secret), signParam, signature: null },
+  };
+}
+
+/** A request as a sample file has it, without the secret even where a parameter was sent with it. */
+function sampleRecord({ method, url, params, body, extra }: SignableRequest, secret: Secret | undefined) {
+  const text = secret?.reveal() ?? '';
+  const hide = (value: string) => (text !== '' && value.includes(text) ? 'secret' : value);
+  return {
+    method,
+    url,
+    params: params.map(([name, value]) => [name, hide(value)]),
+    body: body === null ? null : hide(body),
+    extra: Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, hide(value)])),
+  };
+}
+
+/** A report as a person reads it. */
+export function showReport({ name, sign, appSign, ms }: SolveReport): object {
+  const tried = sign.tried + (appSign?.tried ?? 0);
+  return {
+    tried: `${tried.toLocaleString('en')} recipes in ${(ms / 1000).toFixed(1)} s`,
+    ...(appSign && { app_sign: showSolution(appSign) }),
+    [name]: showSolution(sign),
+  };
+}
+
+function showSolution({ fits, next }: Solution): object {
+  const shown = fits.slice(0, shownFits).flatMap(({ recipe }, index) => [
+    [`${index + 1}`, whyOf(fits, index)],
+    [`${index + 1} as a recipe`, JSON.stringify(formatRecipe(recipe))],
+  ]);
+  const more = fits.length - shownFits;
+  return {
+    'recipes that fit': fits.length,
+    ...Object.fromEntries(shown),
+    ...(more > 0 && { more: `${more}: --json lists them all` }),
+    ...(next && { 'to tell them apart': showNext(next) }),
+  };
+}
+
+function showNext({ changes, groups, of }: NextSample): string {
+  const result = groups === of ? `tells all ${of} apart` : `parts the ${of} into ${groups} groups`;
+  return `have a request signed that is like this one, but ${changes.join('; ')}. It ${result}`;
+}
+
+/** What is missing, as an error that says what to ask for; null where there is a recipe for each signature. */
+export function faultOf({ name, samples, sign, appSign }: SolveReport): CheckFailedError | null {
+  for (const [signature, solution] of [
+    ['app_sign', appSign],
+    [name, sign],
+  ] as const) {
+    if (solution === null || solution.fits.length > 0) continue;
+    return new CheckFailedError(
+      `no recipe found for ${signature}: ${whatWasTried(solution, samples.length)}`,
+      {
+        hint: whatToDo(solution),
+      },
+    );
+  }
+  return null;
+}
+
+function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples: number): string {
+  if (isDivided) return `one of the ${samples} samples has recipes by itself, but none fits all`;
+  const covered = isComplete
+    ? 'all that there are'
+    : `all that 1 documented rule in ${count(2 ** bits)} is like`;
+  return `${tried.toLocaleString('en')} were tried, ${covered}`;
+}
+
+function whatToDo({ isDivided, isComplete }: Solution): string {
+  if (isDivided) return 'Check that they were signed by the same rule, with the secret that is given.';
+  return (
+    `${isComplete ? '' : 'Give it more time by --max-time. '}Check the secret, and that the request is as it was signed: ` +
+    'all parameters, raw and in order, headers that take part as "extra". Not covered: constants of the operator, values ' +
+    'shortened or computed. Ask the operator: digest, order, separators, where the secret stands, what is left out.'
+  );
+}

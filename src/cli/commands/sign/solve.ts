@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import type { Sample } from '../../../signing/sample.js';
+import type { CliContext } from '../../context.js';
+import { parseDuration } from '../../duration.js';
+import { examples } from '../../examples.js';
+import { type CommonOptions, parseCount } from '../../options.js';
+import { outputStyle } from '../../output/style.js';
+import { readSampleFrom, readSampleInput } from '../../read-sample-input.js';
+import type { SaveTarget } from './save-signing.js';
+
+export interface SolveOptions extends CommonOptions {
+  readonly sample: readonly string[];
+  readonly signParam?: string;
+  /** Milliseconds. */
+  readonly maxTime: number;
+  /** Threads; one for each core unless given. */
+  readonly jobs?: number;
+  /** The profile that takes the recipes. */
+  readonly save?: string;
+}
+
+const defaultTime = '20s';
+
+export function declareSignSolve(sign: Command, context: CliContext): void {
+  const command = sign
+    .command('solve')
+    .summary('find the rule by which requests were signed')
+    .description(
+      'Search the recipes that sign one or more good requests as they were signed, and list all that fit, the ' +
+        'likeliest first. Where app_sign is among the parameters, its rule is found first. Ends with 4 where nothing ' +
+        'fits. The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
+    )
+    .argument('[requests...]', 'URLs or curl commands, signed; - reads standard input')
+    .option(
+      '--sample <file>',
+      'a file with a signed request, once for each; - reads standard input',
+      collect,
+      [],
+    )
+    .option('--sign-param <name>', 'the parameter that carries the signature (default: sign)')
+    .option('--max-time <duration>', 'how long to search', parseDuration, parseDuration(defaultTime))
+    .option('--jobs <n>', 'how many threads search (default: one for each core)', (text) =>
+      parseCount(text, 'jobs'),
+    )
+    .option('--save <profile>', 'write what was found into a profile')
+    .addHelpText(
+      'after',
+      examples(
+        [
+          "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/api?b=2&a=1&sign=b8df7b18b9d2b7d4'",
+          'from a signed URL',
+        ],
+        [
+          'userinfo sign solve -p shop --sample one.json --sample two.json --save shop',
+          'what fits two requests',
+        ],
+      ),
+    )
+    .action((requests: string[]) => runSolve(context, requests, command.optsWithGlobals()));
+}
+
+async function runSolve(
+  context: CliContext,
+  requests: readonly string[],
+  options: SolveOptions,
+): Promise<void> {
+  const { solveSamples } = await import('./solve-samples.js');
+  const { prepareSaving } = await import('./save-signing.js');
+  const style = await outputStyle(options, context.io);
+  const samples = await readSamples(context, requests, options);
+  const target: SaveTarget | null =
+    options.save === undefined ? null : await prepareSaving(context, options.save);
+  await solveSamples(context, samples, options, style, target);
+}
+
+async function readSamples(
+  context: CliContext,
+  requests: readonly string[],
+  { sample: files, signParam }: SolveOptions,
+): Promise<Sample[]> {
+  const named = signParam === undefined ? {} : { signParam };
+  const samples: Sample[] = [];
+  for (const request of requests) samples.push(await readSampleInput(context, request, named));
+  for (const file of files) samples.push(await readSampleFrom(context, file, signParam));
+  return samples.length > 0 ? samples : [await readSampleInput(context, undefined, named)];
+}
+
+function collect(file: string, files: readonly string[]): string[] {
+  return [...files, file];
+}

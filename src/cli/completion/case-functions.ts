@@ -1,0 +1,52 @@
+import { quoteWord } from '../shell-words.js';
+import { type CommandNode, type ValueOption, valueOptions } from './command-tree.js';
+import { formatValues } from './values.js';
+
+/** Words that can follow, each with what it is. */
+export type Described = readonly (readonly [word: string, summary: string])[];
+
+/**
+ * Two functions of a shell, bash or zsh: `_userinfo_command` says what can follow a command, `_userinfo_option` what an
+ * option can be given. `assign` writes how a variable gets a list of words.
+ */
+export function caseFunctions(
+  tree: readonly CommandNode[],
+  assign: (variable: string, words: Described) => string,
+): string {
+  return `# What can follow the command $1: commands, options, and what its arguments can be.
+_userinfo_command() {
+  case $1 in
+${tree.map((node) => commandCase(node, assign)).join('\n')}
+  esac
+}
+
+# What the option $2 of the command $1 can be given; false where it takes nothing.
+_userinfo_option() {
+  case "$1 $2" in
+${valueOptions(tree).map(optionCase).join('\n')}
+    (*) return 1 ;;
+  esac
+}
+`;
+}
+
+function commandCase(
+  { path, commands, options, arguments: places, repeats }: CommandNode,
+  assign: (variable: string, words: Described) => string,
+): string {
+  const flags = options.flatMap((option) => option.flags.map((flag) => [flag, option.summary] as const));
+  return `    (${quoteWord(path)})
+      ${assign(
+        'subcommands',
+        commands.map(({ name, summary }) => [name, summary]),
+      )}
+      ${assign('flags', flags)}
+      places=(${places.map((values) => quoteWord(formatValues(values))).join(' ')})
+      repeats=${repeats ? 1 : ''}
+      ;;`;
+}
+
+function optionCase({ path, flags, value }: ValueOption): string {
+  const patterns = flags.map((flag) => (path === null ? `*' ${flag}'` : quoteWord(`${path} ${flag}`)));
+  return `    (${patterns.join(' | ')}) values=${quoteWord(formatValues(value))} ;;`;
+}

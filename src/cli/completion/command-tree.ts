@@ -1,0 +1,89 @@
+import type { Command, Option } from 'commander';
+import { argumentValues, optionValues, type Values } from './values.js';
+
+export interface CompletedOption {
+  /** Such as `-p` and `--profile`. */
+  readonly flags: readonly string[];
+  readonly summary: string;
+  /** `null` for an option that takes none. */
+  readonly value: Values | null;
+}
+
+/** A command, as far as completing its command line goes. */
+export interface CommandNode {
+  /** The words that lead to it, such as `admin code issue`; empty for the program. */
+  readonly path: string;
+  readonly commands: readonly { readonly name: string; readonly summary: string }[];
+  /** Its own, and those that every command takes. */
+  readonly options: readonly CompletedOption[];
+  /** What each of its arguments can be. */
+  readonly arguments: readonly Values[];
+  /** Whether the last of them may come again and again. */
+  readonly repeats: boolean;
+}
+
+/** An option that takes a value, of one command, or of all: `path` is then `null`. */
+export interface ValueOption {
+  readonly path: string | null;
+  readonly flags: readonly string[];
+  readonly value: Values;
+}
+
+/** The options that take a value, those that every command takes once. */
+export function valueOptions(tree: readonly CommandNode[]): ValueOption[] {
+  return ownOptions(tree).flatMap(({ path, option: { flags, value } }) =>
+    value === null ? [] : [{ path, flags, value }],
+  );
+}
+
+/** Every option with the command that it is for; `path` is `null` for those that every command takes. */
+export function ownOptions(
+  tree: readonly CommandNode[],
+): { readonly path: string | null; readonly option: CompletedOption }[] {
+  const common = new Set(tree[0]?.options.map(({ flags }) => flags.join()));
+  return tree.flatMap(({ path, options }) =>
+    options
+      .filter(({ flags }) => path === '' || !common.has(flags.join()))
+      .map((option) => ({ path: path === '' ? null : path, option })),
+  );
+}
+
+/** The whole tree of commands, each before those inside it. Hidden commands and options are left out. */
+export function commandTree(program: Command): CommandNode[] {
+  const common = visibleOptions(program).filter(({ long }) => long !== '--version' && long !== '--help');
+  const names = visibleCommands(program).map((command) => command.name());
+  return nodesBelow(program, [], common, names);
+}
+
+function nodesBelow(
+  command: Command,
+  path: readonly string[],
+  common: readonly Option[],
+  names: readonly string[],
+): CommandNode[] {
+  // Every group has a help command, which says what --help does.
+  const commands = visibleCommands(command).filter((one) => path.length === 0 || one.name() !== 'help');
+  const own = visibleOptions(command);
+  const node = {
+    path: path.join(' '),
+    commands: commands.map((one) => ({ name: one.name(), summary: one.summary() || one.description() })),
+    options: (path.length === 0 ? own : [...own, ...common]).map(completedOption),
+    arguments: command.registeredArguments.map((argument) => argumentValues(argument, path, names)),
+    repeats: command.registeredArguments.at(-1)?.variadic ?? false,
+  };
+  return [node, ...commands.flatMap((one) => nodesBelow(one, [...path, one.name()], common, names))];
+}
+
+function visibleCommands(command: Command): Command[] {
+  return command.createHelp().visibleCommands(command);
+}
+
+function visibleOptions(command: Command): Option[] {
+  return command.createHelp().visibleOptions(command);
+}
+
+function completedOption(option: Option): CompletedOption {
+  const flags = [option.short, option.long].filter((flag) => flag !== undefined);
+  const value = option.required || option.optional ? optionValues(option) : null;
+  return { flags, summary: option.description, value };
+}

@@ -1,0 +1,34 @@
+import { configFolder } from '../profiles/config-folder.js';
+import { ProfileStore } from '../profiles/profile-store.js';
+import type { CliContext } from './context.js';
+import { chooseDatabase } from './database.js';
+import type { Io } from './io.js';
+import { lockHost } from './lock-host.js';
+import { createPrompt } from './prompt.js';
+
+/** The context of a real run of `args`, without `node` and the script: the system's clock, the user's profiles, the network. */
+export function createContext(io: Io, signal: AbortSignal, args: readonly string[]): CliContext {
+  return {
+    io,
+    signal,
+    prompt: createPrompt(io, signal, !args.includes('--no-input')),
+    profiles: new ProfileStore(configFolder(io.env), lockHost),
+    platform: process.platform,
+    args,
+    now: Date.now,
+    steadyNow: () => performance.now(),
+    uniqueText: lockHost.uniqueText,
+    async connect(options) {
+      const { UserInfoClient } = await import('../client/client.js');
+      return new UserInfoClient(options);
+    },
+    async openSender(options, connections) {
+      const { Sender } = await import('../client/sender.js');
+      return new Sender(options, connections);
+    },
+    async openAdmin(database) {
+      const { openAdmin } = await import('../service/index.js');
+      return openAdmin({ database: await chooseDatabase(database) });
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { quoteWhereNeeded } from './shell-words.js';
+
+/** A request as curl takes it; query and body are encoded. */
+export interface CurlRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly contentType: string | null;
+  readonly body: string | null;
+}
+
+/** A request as a curl command for a POSIX shell. `caFile` names the authorities that curl is to trust. */
+export function formatCurl({ method, url, contentType, body }: CurlRequest, caFile: string | null): string {
+  const lines = [
+    ['curl', '--globoff', '--request', method], // a base URL may hold brackets
+    ...(caFile === null ? [] : [['--cacert', caFile]]),
+    ['--header', 'Accept: application/json'],
+    ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
+    ...(body === null ? [] : [['--data-raw', body]]),
+    ['--url', url],
+  ];
+  return lines.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ');
+}

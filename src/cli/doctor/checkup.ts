@@ -1,0 +1,96 @@
+import { UserInfoError } from '../../protocol/errors.js';
+
+/** What is checked, by the name that programs know it by. */
+export const checkTitles = {
+  profile_file: 'profile file',
+  settings: 'settings',
+  base_url: 'base URL',
+  app_secret: 'app secret',
+  proxy: 'proxy',
+  signing: 'signing',
+  dns: 'DNS',
+  connection: 'connection',
+  tls: 'TLS',
+  answer: 'answer',
+  clock: 'clock',
+  acceptance: 'acceptance',
+} as const;
+
+export type CheckName = keyof typeof checkTitles;
+
+/** What became of a check. `skipped`: there was nothing to check, or something before it failed. */
+export interface Check {
+  readonly check: CheckName;
+  readonly status: 'ok' | 'failed' | 'skipped';
+  /** What was found, in one line. */
+  readonly detail: string;
+  /** What to do about it. */
+  readonly next: string | null;
+}
+
+/** What a check found, and what those after it go on with. */
+export interface Finding<T> {
+  readonly detail: string;
+  readonly next?: string;
+  readonly value: T;
+  /** There was nothing to check, which is no fault. */
+  readonly skipped?: true;
+}
+
+/** One or more checks failed. The code is that of the first fault, which decides the exit status. */
+export class CheckupError extends UserInfoError {
+  readonly code: string;
+
+  constructor(message: string, first: UserInfoError) {
+    super(message, { hint: 'What to do next is said below each ✗.', cause: first });
+    this.code = first.code;
+  }
+}
+
+/** Checks that are made one after the other; each is reported as it is done. */
+export class Checkup {
+  readonly checks: Check[] = [];
+  readonly #report: (check: Check) => Promise<void>;
+  readonly #faults: UserInfoError[] = [];
+
+  constructor(report: (check: Check) => Promise<void>) {
+    this.#report = report;
+  }
+
+  /** What the check found; `undefined` where it failed: `work` then threw a UserInfoError. */
+  async run<T>(check: CheckName, work: () => Promise<Finding<T>>): Promise<T | undefined> {
+    try {
+      const { detail, next = null, value, skipped = false } = await work();
+      await this.#add({ check, status: skipped ? 'skipped' : 'ok', detail, next });
+      return value;
+    } catch (error) {
+      if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
+      this.#faults.push(error);
+      await this.#add({ check, status: 'failed', detail: error.message, next: error.hint ?? null });
+      return undefined;
+    }
+  }
+
+  /** The same for a check that goes on with what an earlier one found: it is skipped where that failed. */
+  async after<N, T>(
+    needed: N | undefined,
+    check: CheckName,
+    work: (needed: N) => Promise<Finding<T>>,
+  ): Promise<T | undefined> {
+    if (needed !== undefined) return this.run(check, () => work(needed));
+    await this.#add({ check, status: 'skipped', detail: 'not reached', next: null });
+    return undefined;
+  }
+
+  /** Throws a CheckupError where a check failed. */
+  conclude(): void {
+    const [first] = this.#faults;
+    if (first === undefined) return;
+    throw new CheckupError(`${this.#faults.length} of ${this.checks.length} checks failed`, first);
+  }
+
+  async #add(check: Check): Promise<void> {
+    this.checks.push(check);
+    await this.#report(check);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Socket } from 'node:net';
+import type { PeerCertificate } from 'node:tls';
+import { NoAnswerError } from '../../client/errors.js';
+import { findAddresses, openConnection, secure, type Way } from '../../client/probe.js';
+import { parseProxy } from '../../client/proxy.js';
+import type { Settings } from '../../profiles/settings.js';
+import { isLoopback } from '../../protocol/host.js';
+import type { CliContext } from '../context.js';
+import { networkOptions } from '../network-options.js';
+import { proxyFor } from '../proxy-for.js';
+import type { Finding } from './checkup.js';
+
+/** What a connection goes through, and which authorities it trusts. */
+export async function checkProxy(
+  { io, signal }: CliContext,
+  settings: Settings,
+  url: URL,
+  timeoutMs: number,
+): Promise<Finding<Way>> {
+  const { extraCa } = await networkOptions(settings, io.env);
+  const named = proxyFor(url.href, io.env);
+  const proxy = named === null || isLoopback(url.hostname) ? null : parseProxy(named.address, named.variable);
+  const way = { url, proxy, extraCa, timeoutMs, signal };
+  if (proxy === null) return { detail: 'none for this host', value: way, skipped: true };
+  return { detail: `${proxy.host} (${named?.variable})`, value: way };
+}
+
+export async function checkDns(way: Way): Promise<Finding<Way>> {
+  const addresses = await findAddresses(way);
+  return { detail: addresses.join(', '), value: way };
+}
+
+export async function checkConnection(way: Way, now: () => number): Promise<Finding<Socket>> {
+  const before = now();
+  const socket = await openConnection(way);
+  const through = way.proxy === null ? '' : ` through ${way.proxy.host}`;
+  return { detail: `${way.url.host}${through}, after ${Math.round(now() - before)} ms`, value: socket };
+}
+
+const dayMs = 86_400_000;
+/** When an operator should be asked about a certificate. */
+const fewDays = 14;
+
+/** What secures the connection, which is then ended. */
+export async function checkTls(socket: Socket, way: Way, now: number): Promise<Finding<true>> {
+  try {
+    if (way.url.protocol === 'http:')
+      return { detail: 'none: the base URL is http', value: true, skipped: true };
+    const { protocol, certificate } = await secure(socket, way);
+    const days = Math.floor((Date.parse(certificate.valid_to) - now) / dayMs);
+    const detail = `${protocol}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
+    return {
+      detail,
+      ...(days < fewDays ? { next: 'Ask the operator to renew the certificate.' } : {}),
+      value: true,
+    };
+  } catch (error) {
+    throw error instanceof NoAnswerError ? withAdvice(error) : error;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function nameOf({ CN, O }: PeerCertificate['subject']): string {
+  return [CN ?? O ?? 'nobody'].flat().join(', ');
+}
+
+const advice: readonly (readonly [code: RegExp, hint: string])[] = [
+  [
+    /SELF_SIGNED|UNABLE_TO/,
+    'Nobody trusted here vouches for it: give the certificate of its authority by --ca-file.',
+  ],
+  [/EXPIRED|NOT_YET_VALID/, 'Ask the operator to renew it, and check the clock of this machine.'],
+  [/ALTNAME/, 'It is the certificate of another host: check the base URL.'],
+];
+
+/** What to do about a certificate depends on what is wrong with it. */
+function withAdvice(error: NoAnswerError): NoAnswerError {
+  const { message, reason, received, cause } = error;
+  const code = String((cause as { code?: unknown } | undefined)?.code);
+  const hint = advice.find(([codes]) => codes.test(code))?.[1] ?? error.hint;
+  return new NoAnswerError(message, { reason, received, cause, ...(hint === undefined ? {} : { hint }) });
+}

@@ -1,0 +1,90 @@
+import { type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { secretWarnings } from '../../profiles/copy-warnings.js';
+import { ProfileFileError } from '../../profiles/errors.js';
+import { describeOrigin } from '../../profiles/given-values.js';
+import { shellRunner } from '../../profiles/run-command.js';
+import { describeSecretSource } from '../../profiles/secret-source.js';
+import { resolveSettings, type Settings } from '../../profiles/settings.js';
+import { refusePlainHttp } from '../../protocol/base-url.js';
+import type { Secret } from '../../signing/secret.js';
+import type { CliContext } from '../context.js';
+import type { CommonOptions, ConnectionOptions } from '../options.js';
+import { announceProduction } from '../resolve-service.js';
+import { quoteWhereNeeded } from '../shell-words.js';
+import type { Finding } from './checkup.js';
+
+/** The profile file can be read, by its owner alone. */
+export async function checkProfileFile({ profiles, platform }: CliContext): Promise<Finding<null>> {
+  const { path } = profiles;
+  const { active, profiles: all } = await profiles.load();
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) return { detail: `there is none: ${path}`, value: null, skipped: true };
+  if (platform !== 'win32') refuseOpenFile(path, file);
+  const count = all.size === 1 ? '1 profile' : `${all.size} profiles`;
+  return { detail: `${path}: ${count}, ${active === null ? 'none' : `"${active}"`} active`, value: null };
+}
+
+const readableByOthers = 0o077;
+const writableByOthers = 0o022;
+const sticky = 0o1000;
+
+function refuseOpenFile(path: string, file: Stats): void {
+  if ((file.mode & readableByOthers) !== 0) {
+    throw new ProfileFileError(`${path}: other users can read it (mode ${modeOf(file)})`, {
+      hint: `Take that from them: chmod 600 ${quoteWhereNeeded(path)}`,
+    });
+  }
+  const folder = statSync(dirname(path));
+  if ((folder.mode & writableByOthers) === 0 || (folder.mode & sticky) !== 0) return;
+  throw new ProfileFileError(
+    `${dirname(path)}: other users can put another file there (mode ${modeOf(folder)})`,
+    {
+      hint: `Take that from them: chmod go-w ${quoteWhereNeeded(dirname(path))}`,
+    },
+  );
+}
+
+function modeOf({ mode }: Stats): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+/** Everything that a request needs is there. */
+export async function checkSettings(
+  { io, profiles }: CliContext,
+  options: ConnectionOptions & CommonOptions,
+): Promise<Finding<Settings>> {
+  const settings = await resolveSettings({
+    flags: options,
+    env: io.env,
+    run: shellRunner(io.env),
+    store: profiles,
+  });
+  await announceProduction(io, settings);
+  const { environment, tenant_code, channel, app_key, profile, warnings } = settings;
+  const values = [`tenant ${tenant_code.value}`, `channel ${channel.value}`, `app key ${app_key.value}`];
+  const from = profile === null ? 'flags and environment variables' : `profile "${profile}"`;
+  return {
+    detail: `${environment.value}, ${values.join(', ')} (${from})`,
+    ...adviceOf(warnings),
+    value: settings,
+  };
+}
+
+/** The base URL leads where requests may go. */
+export async function checkBaseUrl({ base_url, allow_http }: Settings): Promise<Finding<URL>> {
+  const origin = describeOrigin(base_url.origin);
+  refusePlainHttp(base_url.value, allow_http, `the base URL (${origin})`);
+  return { detail: `${base_url.value} (${origin})`, value: new URL(base_url.value) };
+}
+
+/** The secret can be had. */
+export async function checkSecret({ secret }: Settings): Promise<Finding<Secret>> {
+  const value = await secret.read();
+  const detail = `there, in ${describeSecretSource(secret.source)}`;
+  return { detail, ...adviceOf(secretWarnings(value)), value };
+}
+
+function adviceOf(warnings: readonly string[]): { readonly next?: string } {
+  return warnings.length === 0 ? {} : { next: `Warning: ${warnings.join('; ')}.` };
+}

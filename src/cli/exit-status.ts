@@ -1,0 +1,55 @@
+import { ReportedError } from './reported-error.js';
+
+/** The exit statuses of every command. */
+export const exitStatus = {
+  success: 0,
+  /** A fault of ours. */
+  fault: 1,
+  /** Bad usage or input: nothing was sent. */
+  usage: 2,
+  /** Profile or credentials. */
+  profile: 3,
+  /** The service answered with a code other than 200; a signature or a vector that was checked is wrong. */
+  rejected: 4,
+  /** No valid answer. */
+  noAnswer: 5,
+  /** A bulk run with failed rows. */
+  failedRows: 6,
+  interrupted: 130,
+} as const;
+
+/** By the stable `code` of an error, so that knowing a class does not mean loading its module. */
+const statusByCode: Readonly<Record<string, number>> = {
+  INVALID_INPUT: exitStatus.usage,
+  INVALID_RECIPE: exitStatus.usage,
+  INVALID_SAMPLE: exitStatus.usage,
+  PROFILE: exitStatus.profile,
+  PROFILE_FILE: exitStatus.profile,
+  CREDENTIALS: exitStatus.profile,
+  SIGNING_MODULE: exitStatus.profile,
+  PORT_IN_USE: exitStatus.usage,
+  CANNOT_LISTEN: exitStatus.usage,
+  CANNOT_OPEN_DATABASE: exitStatus.usage,
+  REJECTED: exitStatus.rejected,
+  CHECK_FAILED: exitStatus.rejected,
+  NOT_FOUND: exitStatus.rejected,
+  STORE_UNAVAILABLE: exitStatus.rejected,
+  NO_ANSWER: exitStatus.noAnswer,
+  CANCELLED: exitStatus.interrupted,
+  OUTPUT: exitStatus.fault,
+  FAILED_ROWS: exitStatus.failedRows,
+  RUN_FILE: exitStatus.failedRows,
+};
+
+/** The one place where an error becomes an exit status. */
+export function exitStatusOf(error: unknown): number {
+  if (!(error instanceof Error)) return exitStatus.fault;
+  if (error.name === 'ExitPromptError' || error.name === 'AbortError') return exitStatus.interrupted;
+  if (error instanceof ReportedError) return error.exitStatus;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code !== 'string') return exitStatus.fault;
+  if (code.startsWith('commander.')) {
+    return (error as { exitCode?: number }).exitCode === 0 ? exitStatus.success : exitStatus.usage;
+  }
+  return statusByCode[code] ?? exitStatus.fault;
+}

@@ -1,0 +1,30 @@
+/** A page of `userinfo help` that is about no single command. */
+export interface HelpTopic {
+  readonly name: string;
+  readonly summary: string;
+  /** The page; it ends in a line break. */
+  readonly load: () => Promise<string>;
+}
+
+export const helpTopics: readonly HelpTopic[] = [
+  {
+    name: 'environment',
+    summary: 'the environment variables that count',
+    load: async () => (await import('./environment.js')).environmentTopic,
+  },
+  {
+    name: 'exit-codes',
+    summary: 'what the exit status of a command means',
+    load: async () => (await import('./exit-codes.js')).exitCodesTopic,
+  },
+  {
+    name: 'output',
+    summary: 'formats, and how to print only a part',
+    load: async () => (await import('./output.js')).outputTopic,
+  },
+  {
+    name: 'signing',
+    summary: 'how requests are signed, and how to find out',
+    load: async () => (await import('./signing.js')).signingTopic,
+  },
+];

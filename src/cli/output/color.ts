@@ -1,0 +1,16 @@
+import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
+import type { Io, Terminal } from '../io.js';
+
+/**
+ * The colours of one stream: none under NO_COLOR or `--no-color`, some under FORCE_COLOR, else as the terminal has
+ * them.
+ */
+export function colorsFor(stream: Terminal<unknown>, env: Io['env'], wanted = true): ChalkInstance {
+  return new Chalk({ level: colorLevel(stream, env, wanted) });
+}
+
+function colorLevel(stream: Terminal<unknown>, env: Io['env'], wanted: boolean): ColorSupportLevel {
+  if (!wanted || env.NO_COLOR) return 0;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR === '0' || env.FORCE_COLOR === 'false' ? 0 : 1;
+  return stream.isTTY && env.TERM !== 'dumb' ? 1 : 0;
+}

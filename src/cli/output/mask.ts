@@ -1,0 +1,16 @@
+import { maskJson } from '../../protocol/mask-json.js';
+import { isPersonalName } from '../../protocol/personal-data.js';
+
+/** For `--mask`: JSON text with what is about a person masked; all else stays as it was, to the byte. */
+export function maskText(json: string): string {
+  return maskJson(json, isPersonalName);
+}
+
+/** The same for data that is about to be printed. */
+export async function maskData(data: unknown): Promise<unknown> {
+  const [{ stringify }, { parseLoosely }] = await Promise.all([
+    import('lossless-json'),
+    import('./parse-loosely.js'),
+  ]);
+  return parseLoosely(maskText(stringify(data) ?? 'null'));
+}

@@ -1,0 +1,84 @@
+import Table from 'cli-table3';
+import stringWidth from 'string-width';
+
+/** Frame and padding of a two-column row: what the cells cannot use. */
+const frameColumns = 7;
+const narrowest = 20;
+/**
+ * What cli-table3 is given at a time: what it needs grows with the square of the rows, the cube of the lines in a cell
+ * and the square of their length, so that a long value would stop the program for minutes.
+ */
+const partRows = 500;
+const widest = 500;
+
+type Row = readonly string[];
+
+/**
+ * Rows as a table with borders, the first column in front. Where `columns`, the width of the terminal, is known,
+ * long cells of two-column rows are broken into lines, and very long ones always are; nothing is ever cut off.
+ */
+export function formatTable(rows: readonly Row[], columns: number | undefined, head: Row = []): string {
+  const keyWidth = largest(rows.map(([key = '']) => stringWidth(key)));
+  const room = Math.max(narrowest, (columns ?? Number.POSITIVE_INFINITY) - keyWidth - frameColumns);
+  const lines = rows.flatMap((row) => breakRow(row, row.length === 2 ? Math.min(room, widest) : widest));
+  return `${lines.length > partRows ? formatInParts(lines, head) : formatPart(lines, head)}\n`;
+}
+
+/** A row as so many rows of one line each: there are no borders between rows. */
+function breakRow([key = '', ...cells]: Row, room: number): Row[] {
+  const broken = [breakLines(key, widest), ...cells.map((cell) => breakLines(cell, room))];
+  const count = largest(broken.map((lines) => lines.length));
+  return Array.from({ length: count }, (_, index) => broken.map((lines) => lines[index] ?? ''));
+}
+
+function formatPart(rows: readonly Row[], head: Row, colWidths?: number[]): string {
+  const style = { head: [], border: [], compact: true };
+  const table = new Table({ head: [...head], style, ...(colWidths && { colWidths }) });
+  table.push(...rows.map((row) => [...row]));
+  return table.toString();
+}
+
+/** The same table from parts of the same widths, without the borders between them. */
+function formatInParts(rows: readonly Row[], head: Row): string {
+  const all = [head, ...rows];
+  const widths = Array.from(
+    { length: largest(all.map((row) => row.length)) },
+    (_, column) => largest(all.map((row) => stringWidth(row[column] ?? ''))) + 2, // the padding
+  );
+  const shown: string[] = [];
+  for (let from = 0; from < rows.length; from += partRows) {
+    const part = rows.slice(from, from + partRows).map((row) => widths.map((_, column) => row[column] ?? ''));
+    const lines = formatPart(part, from === 0 ? head : [], widths).split('\n');
+    const isLast = from + partRows >= rows.length;
+    shown.push(...lines.slice(from === 0 ? 0 : 1, isLast ? undefined : -1));
+  }
+  return shown.join('\n');
+}
+
+/** The largest of any number of numbers, 0 of none: Math.max takes only so many. */
+function largest(numbers: readonly number[]): number {
+  return numbers.reduce((most, number) => Math.max(most, number), 0);
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+function breakLines(text: string, width: number): string[] {
+  if (stringWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; at += lines.at(-1)?.length ?? 0) lines.push(takeLine(text, at, width));
+  return lines;
+}
+
+/** As many characters from `at` on as fit, at least one. The segmenter sees no more of a long text than it has to. */
+function takeLine(text: string, at: number, width: number): string {
+  const near = text.slice(at, at + width * 2);
+  let line = '';
+  let used = 0;
+  for (const { segment } of graphemes.segment(near)) {
+    const isCut = line.length + segment.length === near.length && at + near.length < text.length;
+    used += stringWidth(segment);
+    if (line !== '' && (used > width || isCut)) break;
+    line += segment;
+  }
+  return line;
+}

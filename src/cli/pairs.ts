@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { InvalidInputError } from '../protocol/errors.js';
+import { FlatJsonError, type FlatValue, parseFlatJson } from '../protocol/flat-json.js';
+import { quoteName } from '../protocol/text.js';
+import { decodeUtf8 } from './utf8.js';
+
+/**
+ * The pairs of `userinfo passback`, after HTTPie: `key=text`, `key:=json`, `key=@file`, `key:=@file`. In a key a
+ * backslash takes the following `=` or `:` as it is; a text that starts with `@` is written `key=\@text`.
+ * Throws an InvalidInputError that names the key.
+ */
+export async function parsePairs(pairs: readonly string[]): Promise<Map<string, FlatValue>> {
+  const userInfo = new Map<string, FlatValue>();
+  for (const pair of pairs) {
+    const { key, isJson, value } = splitPair(pair);
+    if (userInfo.has(key)) throw new InvalidInputError(`the key ${quoteName(key)} is given twice`);
+    const text = value.startsWith('@') ? await readText(key, value.slice(1)) : value.replace(/^\\@/, '@');
+    userInfo.set(key, isJson ? parseScalar(key, text) : text);
+  }
+  return userInfo;
+}
+
+function splitPair(pair: string): { key: string; isJson: boolean; value: string } {
+  const found = /^((?:\\[=:]|[^=:]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
+  const [, key = '', separator, value = ''] = found ?? [];
+  if (key === '') {
+    throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair with a key`, {
+      hint: 'Write key=text, key:=json (a number, true, false or null), or key=@file.',
+    });
+  }
+  return { key: key.replace(/\\([=:])/g, '$1'), isJson: separator === ':=', value };
+}
+
+async function readText(key: string, file: string): Promise<string> {
+  try {
+    return decodeUtf8(await readFile(file), `the file of key ${quoteName(key)}`);
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    throw new InvalidInputError(
+      `the file ${quoteName(file)} of key ${quoteName(key)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+      { hint: 'For a text that starts with @, write key=\\@text.', cause: error },
+    );
+  }
+}
+
+function parseScalar(key: string, json: string): FlatValue {
+  try {
+    const [entry, ...more] = parseFlatJson(`{${JSON.stringify(key)}:${json}}`);
+    if (entry !== undefined && more.length === 0) return entry[1];
+  } catch (error) {
+    if (!(error instanceof FlatJsonError)) throw error;
+    if (error.message.endsWith('one level only')) throw new InvalidInputError(`user_info ${error.message}`);
+  }
+  throw new InvalidInputError(`the value of key ${quoteName(key)} is not a JSON value`, {
+    hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${key}=text.`,
+  });
+}

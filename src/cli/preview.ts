@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander';
+import { showParameter } from '../client/events.js';
+import type { WireRequest } from '../client/transport.js';
+import type { Settings } from '../profiles/settings.js';
+import { encodePairs } from '../protocol/percent-encoding.js';
+import { type Io, say, write } from './io.js';
+import { printData } from './output/print-data.js';
+import type { OutputStyle } from './output/style.js';
+
+/** What shows a request in place of sending it. */
+export interface PreviewOptions {
+  readonly printCurl?: true;
+  readonly dryRun?: true;
+  readonly reveal?: true;
+}
+
+export function addPreviewOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--dry-run', 'print what would be sent, and send nothing').conflicts('printCurl'))
+    .addOption(
+      new Option('--print-curl', 'print the signed request as a curl command, and send nothing').conflicts(
+        'from',
+      ),
+    )
+    .option('--reveal', 'with these two, show the values that are otherwise masked');
+}
+
+export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
+  return printCurl === true || dryRun === true;
+}
+
+/** Prints a request that is not sent: as a curl command, or part by part. */
+export async function printPreview(
+  request: WireRequest,
+  { printCurl, reveal }: PreviewOptions,
+  { ca_file }: Pick<Settings, 'ca_file'>,
+  io: Io,
+  style: OutputStyle,
+): Promise<void> {
+  const parts = partsOf(request, reveal ? (_, value) => value : showParameter);
+  if (printCurl) {
+    const { formatCurl } = await import('./curl-command.js');
+    const { contentType, body, method } = request;
+    const shown = reveal ? { url: request.url.href, body } : encodeMasked(parts);
+    await write(io.stdout, `${formatCurl({ method, contentType, ...shown }, ca_file?.value ?? null)}\n`);
+  } else {
+    await printData(parts, io, style);
+  }
+  if (!reveal) await say(io, 'Codes, signatures and personal data are masked: --reveal shows them.');
+}
+
+interface RequestParts {
+  readonly method: string;
+  /** Without the query. */
+  readonly url: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+function partsOf(
+  { method, url, body }: WireRequest,
+  show: (name: string, value: string) => string,
+): RequestParts {
+  const shownPairs = (encoded: string) =>
+    Object.fromEntries([...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]));
+  return {
+    method,
+    url: url.href.split('?', 1)[0] ?? '',
+    query: shownPairs(url.search),
+    ...(body === null ? {} : { form: shownPairs(body) }),
+  };
+}
+
+/** As it would be sent, but for the marks of masking, which are easier to read as they are. */
+function encodeMasked({ url, query, form }: RequestParts): { url: string; body: string | null } {
+  const encode = (fields: Readonly<Record<string, string>>) =>
+    encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');
+  return { url: `${url}?${encode(query)}`, body: form === undefined ? null : encode(form) };
+}

@@ -1,0 +1,37 @@
+import type { Io } from './io.js';
+
+/** Questions to the person at the terminal, asked on stderr. */
+export interface Prompt {
+  /** Whether there is a person to ask: a terminal at both ends that was not read to its end, and no `--no-input`. */
+  readonly possible: boolean;
+  text(message: string, check?: (answer: string) => true | string): Promise<string>;
+  /** What is typed is not shown. */
+  secret(message: string): Promise<string>;
+  confirm(message: string): Promise<boolean>;
+  choose(message: string, choices: readonly string[]): Promise<string>;
+}
+
+/** Prompts on the terminal of `io`. The library behind them is loaded with the first question. */
+export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Prompt {
+  const load = () => import('@inquirer/prompts');
+  const place = { input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false };
+  return {
+    get possible() {
+      return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
+    },
+    async text(message, check = (answer) => answer.trim() !== '' || 'Something is needed here.') {
+      return (await load()).input({ message, validate: check }, place);
+    },
+    async secret(message) {
+      const validate = (answer: string) => answer !== '' || 'Something is needed here.';
+      return (await load()).password({ message, mask: false, validate }, place);
+    },
+    async confirm(message) {
+      return (await load()).confirm({ message, default: false }, place);
+    },
+    async choose(message, choices) {
+      const options = choices.map((value) => ({ value }));
+      return (await load()).select({ message, choices: options }, place);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { InvalidInputError } from '../protocol/errors.js';
+import type { Sample } from '../signing/sample.js';
+import { readSample } from '../signing/samples/read-sample.js';
+import type { CliContext } from './context.js';
+import { parseJson } from './read-json.js';
+import { inputName, readText } from './read-text.js';
+
+/** The options that say where a signed request comes from. */
+export interface SampleOptions {
+  /** A file; `-` for standard input. */
+  readonly sample?: string;
+  readonly signParam?: string;
+}
+
+export function addSampleOptions(command: Command): Command {
+  return command
+    .option('--sample <file>', 'a file with the request; - reads standard input')
+    .option('--sign-param <name>', 'the parameter that carries the signature (default: sign)');
+}
+
+/**
+ * The request that a command is given: as its argument (`-` for standard input), or by `--sample`. Throws an
+ * InvalidInputError, or a SampleError for a text that cannot be read as a request.
+ */
+export async function readSampleInput(
+  context: CliContext,
+  argument: string | undefined,
+  { sample, signParam }: SampleOptions,
+): Promise<Sample> {
+  if (argument !== undefined && sample !== undefined) {
+    throw new InvalidInputError('a request and --sample are both given: use one of them');
+  }
+  if (sample !== undefined) return readSampleFrom(context, sample, signParam);
+  if (argument === undefined) {
+    throw new InvalidInputError('no request is given', {
+      hint: 'Give a URL or a curl command in quotes, - for standard input, or --sample <file>.',
+    });
+  }
+  if (argument === '-') return readSampleFrom(context, argument, signParam);
+  return parseSample(argument, 'the request', signParam);
+}
+
+/** The request in a file, or on standard input for `-`. Throws as `readSampleInput` does. */
+export async function readSampleFrom(
+  context: CliContext,
+  file: string,
+  signParam?: string | undefined,
+): Promise<Sample> {
+  return parseSample(await readText(context, file), inputName(file), signParam);
+}
+
+function parseSample(text: string, name: string, signParam: string | undefined): Sample {
+  if (/^\s*\{/.test(text)) parseJson(text, name);
+  return readSample(text, { signParam });
+}

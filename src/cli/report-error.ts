@@ -1,0 +1,44 @@
+import { exitStatus, exitStatusOf } from './exit-status.js';
+import { type Io, OutputError, say } from './io.js';
+import { colorsFor } from './output/color.js';
+import { showText } from './output/terminal-text.js';
+import { ReportedError } from './reported-error.js';
+
+/**
+ * Says on stderr what went wrong and what to do next, and returns the exit status. A stack trace comes only under
+ * `--verbose`, and only for a fault of ours. What commander has reported itself is not said again.
+ */
+export async function reportError(error: unknown, io: Io, verbose: boolean): Promise<number> {
+  const status = exitStatusOf(error);
+  if (isReported(error)) return status;
+  const colors = colorsFor(io.stderr, io.env);
+  if (status === exitStatus.interrupted) {
+    await say(io, 'interrupted');
+    return status;
+  }
+  const { message, hint, stack } = describe(error);
+  await say(io, `${colors.red('error:')} ${showText(message)}`);
+  if (hint !== undefined) await say(io, showText(hint));
+  if (status === exitStatus.fault && !(error instanceof OutputError)) {
+    await say(
+      io,
+      verbose && stack !== undefined ? stack : 'This is a fault of userinfo: --verbose shows where.',
+    );
+  }
+  return status;
+}
+
+function isReported(error: unknown): boolean {
+  if (error instanceof ReportedError) return true;
+  return error instanceof Error && String((error as { code?: unknown }).code).startsWith('commander.');
+}
+
+function describe(error: unknown): { message: string; hint?: string; stack?: string } {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { hint } = error as { hint?: unknown };
+  return {
+    message: error.message,
+    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+  };
+}

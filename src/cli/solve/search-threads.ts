@@ -1,0 +1,77 @@
+import { Worker } from 'node:worker_threads';
+import { Search } from '../../signing/solve/search/search.js';
+import type { Share, Tally } from '../../signing/solve/search/share.js';
+import type { Searcher } from '../../signing/solve/solve.js';
+import type { SolveTask } from '../../signing/solve/space/space.js';
+import { packTask } from './packed-task.js';
+import { type SearchLimits, SearchRun } from './search-run.js';
+
+export interface SearchOptions extends SearchLimits {
+  /** How many threads search. */
+  readonly jobs: number;
+}
+
+/** Up to this price this thread searches alone: most rules are found before others could be started. */
+const soloBits = 18;
+
+/** Searches on many threads. The searcher throws the signal's reason where it is aborted. */
+export function searchOnThreads(options: SearchOptions): Searcher {
+  return async (task) => {
+    const run = new SearchRun(options);
+    await searchAlone(task, run);
+    if (!run.isOver) await searchTogether(task, run, options.jobs);
+    options.signal.throwIfAborted();
+    return run.end;
+  };
+}
+
+async function searchAlone(task: SolveTask, run: SearchRun): Promise<void> {
+  const search = new Search(task);
+  while (run.from < soloBits) {
+    const share = run.take();
+    if (share === null) return;
+    run.note(share, search.run(share));
+    // Lets Ctrl-C in.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function searchTogether(task: SolveTask, run: SearchRun, jobs: number): Promise<void> {
+  const workers = Array.from({ length: jobs }, () => startWorker(task));
+  const stop = () => Promise.all(workers.map((worker) => worker.terminate()));
+  run.signal.addEventListener('abort', stop);
+  try {
+    await Promise.all(workers.map((worker) => drive(worker, run, stop)));
+  } finally {
+    run.signal.removeEventListener('abort', stop);
+    await stop();
+  }
+}
+
+function startWorker(task: SolveTask): Worker {
+  return new Worker(new URL('./search-worker.js', import.meta.url), {
+    workerData: packTask(task),
+    // What a search makes is short-lived or stays: more room for the young saves copying.
+    resourceLimits: { maxYoungGenerationSizeMb: 64 },
+  });
+}
+
+/** Gives a worker one share after the other. What ends the run for one, but that nothing is left, ends it for all. */
+function drive(worker: Worker, run: SearchRun, stop: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let share: Share | null = null;
+    const next = () => {
+      share = run.take();
+      if (share !== null) worker.postMessage(share);
+      else if (run.isOver) stop();
+      else resolve();
+    };
+    worker.on('message', (tally: Tally) => {
+      if (share !== null) run.note(share, tally);
+      next();
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => resolve());
+    next();
+  });
+}

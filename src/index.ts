@@ -1,0 +1,32 @@
+export {
+  type AllRowsOptions,
+  type PassbackOutcome,
+  passbackAll,
+  type ReadOutcome,
+  readAll,
+} from './bulk/all-rows.js';
+export type { Outcome, RowOutcome } from './bulk/outcome.js';
+export type { Answer } from './client/answer.js';
+export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
+export { CancelledError, NoAnswerError, type NoAnswerReason, RejectedError } from './client/errors.js';
+export type { ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/events.js';
+export type { CallOptions, UserInfoClientOptions } from './client/options.js';
+export type { PassbackInput, ReadInput } from './client/request.js';
+export type { WireRequest } from './client/transport.js';
+export type { Envelope } from './protocol/envelope.js';
+export { InvalidInputError, UserInfoError } from './protocol/errors.js';
+export { JsonNumber } from './protocol/flat-json.js';
+export type { ReadData } from './protocol/read-data.js';
+export { type ResultCode, resultCode } from './protocol/result-codes.js';
+export type { UserInfo, UserInfoValue } from './protocol/user-info.js';
+export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
+export { moduleSigner, type SignerModule } from './signing/module-signer.js';
+export { compileRecipes, type SignaturePair, type Signers } from './signing/pair.js';
+export { parseRecipe, parseSigningRecipes } from './signing/parse-recipe.js';
+export { defaultRecipes, type Preset, presets } from './signing/presets.js';
+export type { Recipe, RecipeJson, SigningRecipes } from './signing/recipe.js';
+export { RecipeError } from './signing/recipe-error.js';
+export type { Param, SignableRequest } from './signing/request.js';
+export { Secret } from './signing/secret.js';
+export { compileRecipe } from './signing/sign.js';
+export type { Explanation, Signature, Signer } from './signing/signer.js';

@@ -1,0 +1,157 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandTree } from '../../src/cli/completion/command-tree.js';
+import { createContext } from '../../src/cli/create-context.js';
+import { buildProgram } from '../../src/cli/program.js';
+import { Machine } from '../support/cli.js';
+
+const machine = new Machine();
+const secret = 'never-to-be-seen-4711';
+const { signal } = new AbortController();
+const { stdin, stdout, stderr } = process;
+const context = createContext({ stdin, stdout, stderr, env: {} }, signal, []);
+const tree = commandTree(await buildProgram(context, []));
+
+beforeAll(async () => {
+  const options =
+    '--base-url http://127.0.0.1:9 --tenant-code acme --channel web --app-key a --app-secret-stdin';
+  await machine.shell(
+    `for name in shop shop-test 店铺; do printf %s ${secret} | userinfo profile add "$name" ${options}; done`,
+  );
+  writeFileSync(`${machine.folder}/users one.ndjson`, '');
+});
+afterAll(() => machine[Symbol.dispose]());
+
+const offered: readonly (readonly [words: readonly string[], offered: readonly string[]])[] = [
+  [['pas'], ['passback']],
+  [
+    ['profile', ''],
+    ['add', 'list', 'show', 'use', 'set', 'rename', 'remove', 'export', 'path'],
+  ],
+  [['admin', 'code', 'i'], ['issue']],
+  [
+    ['profile', 'use', ''],
+    ['shop', 'shop-test', '店铺'],
+  ],
+  [['profile', 'rename', 'shop-'], ['shop-test']],
+  [['profile', 'rename', 'shop', ''], []],
+  [['profile', 'add', 'sh'], []],
+  [['-p', 'shop-'], ['shop-test']],
+  [['--profile', '=', 'shop-'], ['shop-test']],
+  [['-p', 'shop', '--json', 'rea'], ['read']],
+  [
+    ['--output', '=', ''],
+    ['table', 'json', 'yaml', 'csv', 'env'],
+  ],
+  [['read', 'c', '-o', 'y'], ['yaml']],
+  [['read', '--env'], ['--environment']],
+  [['read', '--environment', 'p'], ['production']],
+  [
+    ['read', '--dry-run', 'c', 'mob'],
+    ['mobile', 'mobile_district_code'],
+  ],
+  [
+    ['read', 'c', 'id_card,mob'],
+    ['id_card,mobile', 'id_card,mobile_district_code'],
+  ],
+  [['read', 'c', 'id_card', 'device'], ['device_info']],
+  [['read', ''], []],
+  [['read', '--', '--env'], []],
+  [['admin', 'code', 'issue', '--info-names', 'chat_s'], ['chat_sex']],
+  [['sign', 'explain', 're'], ['read']],
+  [['explain', '4290'], ['42901']],
+  [
+    ['help', 'ex'],
+    ['exit-codes', 'explain'],
+  ],
+  [
+    ['completion', ''],
+    ['bash', 'zsh', 'fish', 'powershell'],
+  ],
+  [['admin', 'user', 'put', 'users'], ['users one.ndjson']],
+  [['serve', '--database', 'users'], ['users one.ndjson']],
+  [['profile', 'add', 'x', '--app-secret-e'], ['--app-secret-env']],
+];
+
+describe('bash', () => {
+  it('is offered commands, options, their values, profiles and names of information', async () => {
+    const asked = offered.map(([words]) =>
+      ['offer', 'userinfo', ...words].map((word) => `'${word}'`).join(' '),
+    );
+    const done = await machine.shell(
+      `source <(userinfo completion bash)
+       offer() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _userinfo; printf '%s\\t' "\${COMPREPLY[@]}"; echo; }
+       ${asked.join('\n')}`,
+      {},
+      'bash',
+    );
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    const lines = done.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.split('\t').filter((word) => word !== ''));
+    expect(offered.map(([words], index) => [words, lines[index]])).toEqual(offered);
+  });
+
+  it('completes what is typed', async () => {
+    const lines = [
+      'source <(userinfo completion bash)',
+      'userinfo prof\tuse shop-\t',
+      'userinfo --output=js\tprofile li\t',
+    ];
+    const { status, stdout } = await machine.inBash(lines);
+    expect(status).toBe(0);
+    expect(stdout).toContain('now using "shop-test"');
+    expect(stdout).toContain('[{"name":"shop"');
+  });
+});
+
+describe('the script for', () => {
+  it.each([['bash'], ['zsh'], ['fish'], ['powershell']])(
+    '%s knows every command and option',
+    async (shell) => {
+      const { stdout } = await machine.run(['completion', shell]);
+      const words = new Set(stdout.match(/[\p{L}\p{N}_-]+/gu));
+      const flagOf = (flag: string) => (shell === 'fish' ? flag.replace(/^--?/, '') : flag);
+      const wanted = tree.flatMap(({ path, options }) => [
+        ...path.split(' '),
+        ...options.flatMap(({ flags }) => flags.map(flagOf)),
+      ]);
+      expect(wanted.filter((word) => word !== '' && !words.has(word))).toEqual([]);
+      expect(stdout).not.toMatch(/--app-secret(?![\w-])/);
+    },
+  );
+
+  it('a shell that is not known is refused', async () => {
+    expect(await machine.run(['completion', 'tcsh'])).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+describe('the names of the profiles', () => {
+  it('are given, and nothing else of them', async () => {
+    const { stdout } = await machine.run(['__complete', 'profiles']);
+    expect(stdout).toBe('shop\nshop-test\n店铺\n');
+  });
+
+  it('are not given where they could act on a shell', async () => {
+    const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
+    const folder = `${machine.folder}/other`;
+    mkdirSync(folder);
+    writeFileSync(
+      `${folder}/profiles.json`,
+      JSON.stringify({ profiles: { '$(id)': profiles.shop, 'a b': {}, ok: {} } }),
+    );
+    const env = { USERINFO_CONFIG_DIR: folder };
+    expect((await machine.run(['__complete', 'profiles'], { env })).stdout).toBe('ok\n');
+    writeFileSync(`${folder}/profiles.json`, '{"profiles":');
+    expect(await machine.run(['__complete', 'profiles'], { env })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+});
+
+it('never shows the secret', () => {
+  expect(machine.printed).not.toContain(secret);
+});

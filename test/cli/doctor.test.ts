@@ -1,0 +1,234 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Check } from '../../src/cli/doctor/checkup.js';
+import type { RunOptions } from '../support/cli.js';
+import { httpProxy } from '../support/http-proxy.js';
+import { httpServer } from '../support/raw-server.js';
+import { ServedMachine } from '../support/served.js';
+import { caFile, tlsServer } from '../support/tls-server.js';
+
+let machine: ServedMachine;
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+});
+afterAll(() => machine[Symbol.asyncDispose]());
+
+/** The exit status, what is said on stderr, and the checks by name. */
+async function diagnose(args: readonly string[] = [], options: RunOptions = {}) {
+  const { status, stdout, stderr } = await machine.run(['doctor', '--json', ...args], options);
+  const checks: Check[] = JSON.parse(stdout);
+  const named = Object.fromEntries(checks.map((check) => [check.check, check]));
+  const failed = checks.filter((check) => check.status === 'failed').map(({ check }) => check);
+  return { status, stderr, checks: named, failed };
+}
+
+describe('doctor', () => {
+  it('finds nothing wrong with a profile that works, and sends one read alone', async () => {
+    const logged = machine.log.length;
+    const done = await machine.run(['doctor']);
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    const lines = done.stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(12);
+    expect(lines.filter((line) => !/^[✓–] /.test(line))).toEqual([]);
+    expect(done.stdout).toMatch(/^✓ profile file {2}.*profiles\.json: 1 profile, "local" active$/m);
+    expect(done.stdout).toMatch(
+      /^✓ signing {7}by the default recipes: app_sign has 32 characters, sign 32$/m,
+    );
+    expect(done.stdout).toMatch(
+      /^✓ acceptance {4}app key, app_sign, sign, tenant and channel: only the code/m,
+    );
+    expect(machine.log.slice(logged).trimEnd().split('\n')).toEqual([expect.stringContaining('401 read')]);
+  });
+
+  it('gives programs the same', async () => {
+    const { status, checks } = await diagnose();
+    expect(status).toBe(0);
+    expect(checks.answer).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('code 40106'),
+      next: null,
+    });
+    expect(checks.tls).toMatchObject({ status: 'skipped', detail: 'none: the base URL is http' });
+  });
+
+  it.each<[string, readonly string[], RunOptions, number, string, RegExp]>([
+    [
+      'an unknown app key',
+      ['--app-key', 'other'],
+      {},
+      4,
+      'acceptance',
+      /^Check the app key, and that it belongs/,
+    ],
+    ['another channel', ['--channel', 'other'], {}, 4, 'acceptance', /tenant code and the channel/],
+    [
+      'a wrong secret',
+      [],
+      { env: { USERINFO_APP_SECRET: 'wrong' } },
+      4,
+      'acceptance',
+      /^Check the app secret/,
+    ],
+    ['a closed port', ['--base-url', 'http://127.0.0.1:9'], {}, 5, 'connection', /service is running there/],
+    ['an unknown host', ['--base-url', 'https://nowhere.invalid'], {}, 5, 'dns', /^Check the base URL/],
+    ['https where http is spoken', ['--base-url', 'https'], {}, 5, 'tls', /http or https/],
+    ['plain http elsewhere', ['--base-url', 'http://nowhere.invalid'], {}, 2, 'base_url', /--allow-http/],
+    [
+      'another path',
+      ['--base-url', 'path'],
+      {},
+      4,
+      'acceptance',
+      /^Check the base URL: both operations live/,
+    ],
+    ['an unknown profile', ['-p', 'loacl'], {}, 3, 'settings', /Did you mean "local"/],
+    ['no profile', [], { env: { USERINFO_CONFIG_DIR: '/none' } }, 3, 'settings', /userinfo profile add/],
+    [
+      'no proxy where one is named',
+      ['--base-url', 'https://nowhere.invalid'],
+      { env: { HTTPS_PROXY: 'x://' } },
+      2,
+      'proxy',
+      /http:\/\/host:port/,
+    ],
+  ])('finds %s, and says what to do next', async (_, args, options, status, check, next) => {
+    const own = { https: machine.url.replace('http', 'https'), path: `${machine.url}/other` };
+    const given = args.map((arg) => own[arg as keyof typeof own] ?? arg);
+    const found = await diagnose(given, options);
+    expect(found).toMatchObject({ status, stderr: expect.stringContaining('checks failed') });
+    expect(found.failed[0]).toBe(check);
+    expect(found.checks[check]?.next).toMatch(next);
+  });
+
+  it('finds a profile file that others can read', async () => {
+    chmodSync(machine.profileFile, 0o644);
+    const found = await diagnose();
+    chmodSync(machine.profileFile, 0o600);
+    expect(found).toMatchObject({ status: 3, failed: ['profile_file'] });
+    expect(found.checks.profile_file).toMatchObject({
+      detail: expect.stringContaining('mode 0644'),
+      next: expect.stringContaining(`chmod 600 ${machine.profileFile}`),
+    });
+  });
+
+  it('finds a damaged profile file', async () => {
+    const text = readFileSync(machine.profileFile, 'utf8');
+    writeFileSync(machine.profileFile, text.slice(0, -20));
+    const found = await diagnose();
+    writeFileSync(machine.profileFile, text);
+    expect(found).toMatchObject({ status: 3, failed: ['profile_file', 'settings'] });
+  });
+
+  it('finds a secret that is not there, or that was copied with white space', async () => {
+    await machine.run(['profile', 'set', 'local', '--app-secret-env', 'SHOP_SECRET']);
+    const missing = await diagnose();
+    expect(missing).toMatchObject({ status: 3, failed: ['app_secret'] });
+    expect(missing.checks).toMatchObject({ signing: { status: 'skipped' }, dns: { status: 'ok' } });
+    const spaced = await diagnose([], { env: { SHOP_SECRET: 'wrong ' } });
+    expect(spaced.checks.app_secret).toMatchObject({
+      status: 'ok',
+      next: expect.stringContaining('white space'),
+    });
+    expect(spaced.failed).toEqual(['acceptance']);
+  });
+});
+
+describe('doctor, of a service', () => {
+  const env = { SHOP_SECRET: 's' };
+  const answering = (code: number, date?: Date) =>
+    httpServer((_, response) => {
+      if (date !== undefined) response.setHeader('date', date.toUTCString());
+      response.end(JSON.stringify({ code, msg: 'no', data: {} }));
+    });
+
+  it('whose clock differs, says by how much', async () => {
+    for (const [seconds, said] of [
+      [400, '400 s behind'],
+      [-400, '400 s ahead of'],
+    ] as const) {
+      const server = await answering(40106, new Date(Date.now() + seconds * 1000));
+      const found = await diagnose(['--base-url', server.url], { env });
+      await server.close();
+      expect(found).toMatchObject({ status: 4, failed: ['clock'] });
+      expect(found.checks.clock?.detail).toMatch(new RegExp(said.replace('400', '(399|400|401)')));
+    }
+  });
+
+  it('with codes of its own, says that it cannot tell', async () => {
+    const server = await answering(1001);
+    const found = await diagnose(['--base-url', server.url], { env });
+    await server.close();
+    expect(found).toMatchObject({ status: 0, failed: [] });
+    expect(found.checks.acceptance).toMatchObject({
+      status: 'skipped',
+      next: expect.stringContaining('1001'),
+    });
+  });
+
+  it('that is none, says what answered', async () => {
+    const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
+    const found = await diagnose(['--base-url', server.url], { env });
+    await server.close();
+    expect(found).toMatchObject({ status: 5, failed: ['answer'] });
+    expect(found.checks.answer?.detail).toContain('Welcome');
+  });
+
+  it.each([
+    ['good', [], 'tls', /--ca-file/],
+    ['self-signed', ['--ca-file', caFile], 'tls', /--ca-file/],
+    ['expired', ['--ca-file', caFile], 'tls', /renew/],
+    ['other-host', ['--ca-file', caFile], 'tls', /another host/],
+  ] as const)('with the certificate "%s", %j, says what to do', async (certificate, args, check, next) => {
+    const server = await tlsServer(certificate, machine.url);
+    const found = await diagnose(['--base-url', server.url, ...args], { env });
+    await server.close();
+    expect(found).toMatchObject({ status: 5, failed: [check] });
+    expect(found.checks[check]?.next).toMatch(next);
+  });
+
+  it('says how long its certificate is good, straight and through a proxy', async () => {
+    const server = await tlsServer('good', machine.url);
+    const straight = await diagnose(['--base-url', server.url, '--ca-file', caFile], { env });
+    expect(straight.checks.tls).toMatchObject({
+      status: 'ok',
+      detail: expect.stringMatching(/^TLSv1\.3, .* \d+ days left$/),
+    });
+
+    const proxy = await httpProxy(server.url);
+    const far = ['--base-url', 'https://service.example', '--ca-file', caFile];
+    const through = await diagnose(far, { env: { ...env, HTTPS_PROXY: proxy.url } });
+    expect(through.checks).toMatchObject({
+      proxy: { status: 'ok', detail: `${new URL(proxy.url).host} (HTTPS_PROXY)` },
+      connection: {
+        status: 'ok',
+        detail: expect.stringContaining(`service.example through ${new URL(proxy.url).host}`),
+      },
+      tls: { status: 'ok' },
+      answer: { status: 'ok' },
+    });
+    await proxy.close();
+
+    const closed = await httpProxy(server.url, { refuses: 403 });
+    const refused = await diagnose(far, { env: { ...env, HTTPS_PROXY: closed.url } });
+    expect(refused).toMatchObject({ status: 5, failed: ['connection'] });
+    expect(refused.checks.connection?.detail).toContain('HTTP 403');
+    await Promise.all([closed.close(), server.close()]);
+  });
+
+  it('in production says so, and writes nothing', async () => {
+    const server = await answering(40106);
+    const found = await diagnose(['--base-url', server.url, '--environment', 'production'], { env });
+    await server.close();
+    expect(found).toMatchObject({
+      status: 0,
+      stderr: `production: profile "local", ${new URL(server.url).host}\n`,
+    });
+    expect(found.checks.settings?.detail).toMatch(/^production, /);
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+});
+
+it('never shows a secret', () => {
+  expect(machine.printed).not.toContain('wrong ');
+});

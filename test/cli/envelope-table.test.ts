@@ -1,0 +1,123 @@
+import { Chalk } from 'chalk';
+import fc from 'fast-check';
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { formatEnvelopeTable } from '../../src/cli/output/envelope-table.js';
+import { showText } from '../../src/cli/output/terminal-text.js';
+
+const plain = { colors: new Chalk({ level: 0 }), columns: undefined };
+const table = (data: unknown, columns?: number) =>
+  formatEnvelopeTable(JSON.stringify({ code: 200, msg: 'ok', data }), { ...plain, columns });
+
+/** The widths of the frames: in a table that lines up, each line between two rules is as wide as they are. */
+function widths(text: string): number[] {
+  return text
+    .split('\n')
+    .filter((line) => /^[┌│├└]/.test(line))
+    .map((line) => stringWidth(line));
+}
+
+describe('the table of an envelope', () => {
+  it('shows code and msg, then data section by section', () => {
+    const shown = table({
+      union_id: 'u001',
+      basic_info: { mobile: '13800138000', chat_nickname: '张三' },
+      extension_info: {},
+      login_device_info: [
+        { brand: 'A', os: 'B' },
+        { brand: 'C', os: '' },
+      ],
+    });
+    expect(shown).toMatchInlineSnapshot(`
+      "┌──────┬─────┐
+      │ code │ 200 │
+      │ msg  │ ok  │
+      └──────┴─────┘
+
+      data
+      ┌──────────┬──────┐
+      │ union_id │ u001 │
+      └──────────┴──────┘
+
+      basic_info
+      ┌───────────────┬─────────────┐
+      │ mobile        │ 13800138000 │
+      │ chat_nickname │ 张三        │
+      └───────────────┴─────────────┘
+
+      extension_info
+      (none)
+
+      login_device_info
+      ┌───────┬────┬────┐
+      │       │ #1 │ #2 │
+      ├───────┼────┼────┤
+      │ brand │ A  │ C  │
+      │ os    │ B  │    │
+      └───────┴────┴────┘
+      "
+    `);
+  });
+
+  it('decodes the JSON-encoded strings of device_info and location_info', () => {
+    const shown = table({
+      device_info: ['{"brand":"A","os":""}'],
+      location_info: ['{"city":"杭州"}', 'not JSON'],
+    });
+    expect(shown).toMatch(/│ brand │ A +│/);
+    expect(shown).toMatch(/│ #1 │ {"city":"杭州"} │/);
+    expect(shown).toMatch(/│ #2 │ not JSON +│/);
+  });
+
+  it('shows numbers as they were written', () => {
+    const body = '{"code":200,"msg":"ok","data":{"n":9007199254740993,"m":1.00}}';
+    expect(formatEnvelopeTable(body, plain)).toContain('9007199254740993');
+    expect(formatEnvelopeTable(body, plain)).toContain('1.00');
+  });
+
+  it('lines up whatever the script, and whatever the width of the terminal', () => {
+    const word = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('张三李四', 'ﾊﾝｶｸ', '한국어', 'ไทย', '👩‍👩‍👧'),
+    );
+    const value = fc.array(word).map((words) => words.join(''));
+    fc.assert(
+      fc.property(
+        fc.dictionary(value, value, { minKeys: 1 }),
+        fc.integer({ min: 60, max: 120 }),
+        (data, columns) => {
+          for (const section of table(data, columns).split(/\n(?=data\n)/)) {
+            expect(new Set(widths(section)).size).toBe(1);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('breaks long values without losing a character', () => {
+    const long = '张三https://example.com/'.repeat(20);
+    const shown = table({ avatar: long }, 60);
+    expect(Math.max(...widths(shown))).toBeLessThanOrEqual(60);
+    expect(
+      shown
+        .split('\n')
+        .map((line) => /│[^│]*│ (.*?) *│$/.exec(line)?.[1] ?? '')
+        .join(''),
+    ).toContain(long);
+  });
+});
+
+describe('text from the network', () => {
+  it('never reaches the terminal with a character that acts on it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(showText(text)).not.toMatch(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
+      }),
+    );
+  });
+
+  it('shows what it left out', () => {
+    expect(showText('a\u001b[31mb\n\u202ec\u0007')).toBe('a\\u001b[31mb\\n\\u202ec\\u0007');
+  });
+});

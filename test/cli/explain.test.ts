@@ -1,0 +1,30 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { resultCodes } from '../../src/protocol/result-codes.js';
+import { Machine } from '../support/cli.js';
+
+const machine = new Machine();
+
+afterAll(() => machine[Symbol.dispose]());
+
+describe('explain', () => {
+  it('says what a code means, who can put it right, and whether to try again', async () => {
+    const { status, stdout, stderr } = await machine.run(['explain', '40102']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/│ meaning +│ The service computes another app_sign/);
+    expect(stdout).toMatch(/│ put right by │ caller/);
+    expect(stdout).toMatch(/│ try again +│ no /);
+    const json = await machine.run(['explain', '42901', '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({ code: 42901, http_status: 429, try_again: 'any' });
+  });
+
+  it('lists every code of the table', async () => {
+    const { stdout } = await machine.run(['explain', '--query', '[].code', '--json']);
+    expect(JSON.parse(stdout)).toEqual(resultCodes);
+  });
+
+  it.each([['49999'], ['040102'], ['x']])('says of %s that it is not in the table', async (code) => {
+    const done = await machine.run(['explain', code]);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(`the code "${code}" is not in the table`);
+  });
+});

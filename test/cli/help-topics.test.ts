@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitStatus } from '../../src/cli/exit-status.js';
+import { exitMeanings } from '../../src/cli/help-topics/exit-codes.js';
+import { helpTopics } from '../../src/cli/help-topics/index.js';
+import { outputFormats } from '../../src/cli/options.js';
+import { settingNames } from '../../src/profiles/given-values.js';
+import { Machine } from '../support/cli.js';
+
+const machine = new Machine();
+const project = join(import.meta.dirname, '..', '..');
+const readme = readFileSync(join(project, 'README.md'), 'utf8').replaceAll('`', '');
+const topics = new Map<string, string>();
+
+beforeAll(async () => {
+  for (const { name } of helpTopics) {
+    const { status, stdout, stderr } = await machine.run(['help', name]);
+    expect({ name, status, stderr }).toEqual({ name, status: 0, stderr: '' });
+    topics.set(name, stdout);
+  }
+});
+afterAll(() => machine[Symbol.dispose]());
+
+/** Every variable that the code reads from the environment, or tells of. */
+function variablesInSource(): Set<string> {
+  const files = readdirSync(join(project, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.includes('help-topics'))
+    .map((file) => readFileSync(join(project, 'src', file), 'utf8'));
+  const found = files.flatMap((text) => [
+    ...text.matchAll(/\b(USERINFO_[A-Z_]+)\b/g),
+    ...text.matchAll(/\benv\.([A-Z][A-Z_]+)\b/g),
+    ...text.matchAll(/'(HTTPS?_PROXY)'/g),
+  ]);
+  return new Set(found.map(([, name]) => name ?? ''));
+}
+
+describe('the topic', () => {
+  it.each(helpTopics.map(({ name }) => [name]))('%s fits 80 columns', (name) => {
+    const lines = (topics.get(name) ?? '').split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('environment has every variable that counts, and no other of ours', () => {
+    const named = new Set(
+      [...(topics.get('environment') ?? '').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b|\bTERM\b/g)].map(
+        ([name]) => name,
+      ),
+    );
+    const used = variablesInSource();
+    used.delete('PATH'); // handed to the demo, not listened to
+    expect([...used].filter((name) => !named.has(name))).toEqual([]);
+    expect([...named].filter((name) => name.startsWith('USERINFO_') && !used.has(name))).toEqual([]);
+    for (const { flag } of Object.values(settingNames)) expect(topics.get('environment')).toContain(flag);
+  });
+
+  it('exit-codes has every status, with its meaning', () => {
+    for (const [name, status] of Object.entries(exitStatus)) {
+      const meaning = exitMeanings[name as keyof typeof exitStatus];
+      expect(topics.get('exit-codes')).toMatch(
+        new RegExp(`^  ${status} +${meaning.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`, 'm'),
+      );
+    }
+  });
+
+  it('output has every format', () => {
+    for (const format of outputFormats)
+      expect(topics.get('output')).toMatch(new RegExp(`^  ${format} `, 'm'));
+  });
+
+  it('signing shows the default recipes', () => {
+    expect(topics.get('signing')).toMatch(/^ {2}app_sign {2}MD5 of app_key=…&random=…/m);
+    expect(topics.get('signing')).toMatch(/^ {2}sign {6}MD5 of k=v&… sorted by name/m);
+  });
+});
+
+describe('the README', () => {
+  it('has the same exit statuses', () => {
+    for (const [name, status] of Object.entries(exitStatus)) {
+      expect(readme).toContain(`| ${status} | ${exitMeanings[name as keyof typeof exitStatus]} |`);
+    }
+  });
+});
+
+describe('help', () => {
+  it('shows the help of a command inside another', async () => {
+    const { stdout } = await machine.run(['help', 'admin', 'code', 'issue']);
+    expect(stdout).toBe((await machine.run(['admin', 'code', 'issue', '--help'])).stdout);
+  });
+
+  it('lists commands and topics', async () => {
+    expect((await machine.run(['help'])).stdout).toMatch(/^ {2}passback /m);
+    const { stdout } = await machine.run(['help', '--help']);
+    for (const { name, summary } of helpTopics)
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'));
+  });
+
+  it('says what comes nearest to a word that it does not know', async () => {
+    const done = await machine.run(['help', 'exit-code']);
+    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('"exit-codes"?') });
+  });
+});

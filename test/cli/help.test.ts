@@ -1,0 +1,147 @@
+import { PassThrough } from 'node:stream';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createContext } from '../../src/cli/create-context.js';
+import { buildProgram } from '../../src/cli/program.js';
+import { run } from '../../src/cli/run.js';
+import { printedBy } from '../support/cli.js';
+import { firstUser, ServedMachine } from '../support/served.js';
+
+const { signal } = new AbortController();
+const { stdin, stdout, stderr } = process;
+const program = await buildProgram(createContext({ stdin, stdout, stderr, env: {} }, signal, []), []);
+
+function leaves(command: Command, path: readonly string[] = []): string[][] {
+  const inner = command.commands.filter((one) => one.name() !== 'help');
+  const isOne = inner.length === 0 || command.registeredArguments.length > 0;
+  return [...(isOne ? [[...path]] : []), ...inner.flatMap((one) => leaves(one, [...path, one.name()]))];
+}
+
+const commands = leaves(program);
+let machine: ServedMachine;
+const helps = new Map<string, string>();
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+  for (const command of commands) {
+    const written = new PassThrough();
+    expect(
+      await run([...command, '--help'], { stdin, stdout: written, stderr: written, env: {} }, signal),
+    ).toBe(0);
+    helps.set(command.join(' '), String(written.read()));
+  }
+});
+
+afterAll(() => machine[Symbol.asyncDispose]());
+
+const examplesIn = (help: string) => [...help.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line]) => line ?? '');
+
+describe('the help of', () => {
+  it('finds every command', () => {
+    expect(commands.map((command) => command.join(' '))).toEqual(
+      expect.arrayContaining(['read', 'passback', 'profile add', 'admin code issue', 'serve', 'demo']),
+    );
+  });
+
+  it.each(commands.map((command) => [command.join(' ')]))(
+    '%s has two examples and fits 80 columns',
+    (name) => {
+      const help = helps.get(name) ?? '';
+      expect(examplesIn(help).length).toBeGreaterThanOrEqual(2);
+      const [usage = ''] = help.split('\nExamples:');
+      expect(Math.max(...usage.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    },
+  );
+});
+
+/** In the order in which a newcomer would come to need them; what deletes comes last. */
+const story = [
+  'admin app create',
+  'admin app list',
+  'admin user put',
+  'admin user get',
+  'admin user list',
+  'admin code issue',
+  'admin code list',
+  'admin code revoke',
+  'passback',
+  'read',
+  'demo',
+  'explain',
+  'doctor',
+  'openapi',
+  'completion',
+  'sign explain read',
+  'sign explain passback',
+  'sign explain',
+  'sign verify',
+  'sign presets',
+  'sign vectors export',
+  'sign vectors verify',
+  'profile path',
+  'profile add',
+  'profile list',
+  'profile show',
+  'profile use',
+  'profile set',
+  'profile export',
+  'profile rename',
+  'profile remove',
+  'admin app rotate-secret',
+  'admin app remove',
+  'admin user delete',
+];
+
+/** These run until they are stopped, or ask questions: they have tests of their own. */
+const interactive = ['userinfo profile add shop', 'userinfo profile remove shop-test'];
+
+describe('the examples', () => {
+  it('are all in the story, but for those of serve', () => {
+    expect(new Set([...story, 'serve'])).toEqual(new Set(commands.map((command) => command.join(' '))));
+  });
+
+  it('work when they are pasted', { timeout: 60_000 }, async () => {
+    const env = { XDG_DATA_HOME: `${machine.folder}/data`, SHOP_SECRET: 'never-to-be-seen-4711' };
+    const paste = async (line: string) => {
+      const { status, stderr } = await machine.shell(line, { env });
+      expect({ line, status, stderr }).toMatchObject({ status: 0 });
+    };
+    // What the examples take for granted: an app and a user in f.db too, a service on the default database.
+    const app = '--tenant-code acme --channel web --app-key app-1';
+    await paste(`userinfo admin app create ${app} --database f.db`);
+    await paste(`echo '${JSON.stringify(firstUser)}' | userinfo admin user put --database f.db`);
+    const service = machine.start(['serve', '--port', '0'], { env });
+    const [, url = ''] = await printedBy(service, /listening on (http:\S+)/);
+    try {
+      for (const name of story) {
+        for (const line of examplesIn(helps.get(name) ?? '')) {
+          if (interactive.includes(line)) continue;
+          await paste(line);
+          if (name === 'admin app create') await paste(`userinfo profile set local --base-url ${url}`);
+          if (name === 'profile path') await paste('userinfo profile use local');
+        }
+        if (name === 'profile add') {
+          await paste(
+            'userinfo profile add shop --base-url https://example.com --tenant-code acme --channel web --app-key a --app-secret-env S',
+          );
+        }
+      }
+    } finally {
+      service.kill();
+    }
+  });
+
+  it('of serve start the service', async () => {
+    for (const line of examplesIn(helps.get('serve') ?? '')) {
+      if (line.includes('postgres://')) continue; // needs that server; several-processes.test.ts has one
+      // A free port: others may hold the one that the example leaves to the default.
+      const service = machine.start([...line.split(' ').slice(1), '--port', '0'], {
+        env: { XDG_DATA_HOME: `${machine.folder}/data` },
+      });
+      await printedBy(service, /listening on http:/);
+      const ended = new Promise((resolve) => service.once('exit', resolve));
+      service.kill();
+      expect(await ended).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { type Dirent, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tcpServer } from '../support/raw-server.js';
+import { ServedMachine } from '../support/served.js';
+
+/** What is about a person, in texts that nothing else in the run can be. */
+const personal = {
+  mobile: '13912345678',
+  id_card: '330102199001019876',
+  device_token: 'tok-7f3a-9921-device',
+  gps: '120.155070,30.274085',
+  chat_nickname: '欧阳无痕居士阁下先生您好啊',
+};
+const record = {
+  tenant_code: 'acme',
+  union_id: 'u001',
+  basic_info: {
+    mobile: personal.mobile,
+    id_card: personal.id_card,
+    chat_nickname: personal.chat_nickname,
+  },
+  login_device_info: [{ brand: 'Acme', device_token: personal.device_token }],
+  gps: personal.gps,
+};
+const userInfo = JSON.stringify({ ...personal, note: 'x' });
+const names = ['mobile,id_card,gps,chat_nickname', 'device_info', 'location_info'];
+
+let machine: ServedMachine;
+let secret: string;
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+  await machine.admin(['user', 'put'], JSON.stringify(record));
+  secret = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local.secret.value;
+  writeFileSync(
+    join(machine.folder, 'rows.ndjson'),
+    `${JSON.stringify({ union_id: 'u001', ...personal })}\n`,
+  );
+});
+
+afterAll(() => machine[Symbol.asyncDispose]());
+
+/** Commands that print nothing of a person, each with what it reads from standard input. `CODE` is a fresh code. */
+const commands: readonly (readonly [args: readonly string[], stdin?: string])[] = [
+  [['passback', '--user-info', '-', '--union-id', 'u001', '--verbose'], userInfo],
+  [['passback', `mobile=${personal.mobile}`, 'a=x', '--primary-key', 'mobile', '--verbose', '--json']],
+  [['passback', `mobile=${personal.mobile}`, `mobile=${personal.mobile}`, '--union-id', 'u001', '--verbose']],
+  [['passback', `mobile:=${personal.mobile}x`, '--union-id', 'u001', '--verbose']],
+  [['passback', '--user-info', '-', '--union-id', 'nobody', '--verbose'], userInfo],
+  [['passback', '--user-info', '-', '--union-id', 'u001', '--verbose'], userInfo.slice(0, -3)],
+  [['passback', '--user-info', '-', '--union-id', 'u001', '--print-curl'], userInfo],
+  [['passback', '--user-info', '-', '--union-id', 'u001', '--dry-run', '--json'], userInfo],
+  [
+    ['passback', '--user-info', '-', '--union-id', 'u001', '--base-url', 'http://127.0.0.1:9', '--verbose'],
+    userInfo,
+  ],
+  [['passback', '--from', 'rows.ndjson', '--verbose']],
+  [['passback', '--from', 'rows.ndjson', '--dry-run', '--verbose']],
+  [['read', 'CODE', '--mask', '--verbose']],
+  ...['table', 'json', 'yaml', 'csv', 'env'].map(
+    (format) => [['read', 'CODE', ...names, '--mask', '-o', format]] as const,
+  ),
+  [['read', 'CODE', '--mask', '--query', 'data.basic_info.mobile']],
+  [['read', 'CODE', '--print-curl']],
+  [['read', 'CODE', '--dry-run', '--verbose']],
+  [['read', 'CODE', '--channel', 'other', '--verbose']],
+  [['read', 'CODE', '--app-key', 'nobody', '--verbose', '--json']],
+  [['read', 'CODE', '--mask', '--base-url', 'http://127.0.0.1:9/', '--attempts', '2', '--verbose']],
+  [['sign', 'explain', 'read', 'CODE', '--mask']],
+  [['profile', 'list', '--json']],
+  [['profile', 'show', '--verbose']],
+  [['profile', 'export', 'local']],
+  [['profile', 'rename', 'local', 'other']],
+  [['profile', 'rename', 'other', 'local']],
+  [['profile', 'add', 'broken', '--app-secret', 'never-to-be-seen-4711']],
+  [['doctor', '--json']],
+  [['doctor', '--verbose']],
+  [['completion', 'bash']],
+  [
+    [
+      'admin',
+      'user',
+      'get',
+      '--tenant-code',
+      'acme',
+      '--union-id',
+      'u001',
+      '--mask',
+      '--database',
+      'userinfo.db',
+    ],
+  ],
+  [['admin', 'user', 'list', '--tenant-code', 'acme', '--mask', '--database', 'userinfo.db']],
+  [['admin', 'app', 'list', '--json', '--database', 'userinfo.db']],
+];
+
+/** The files of a run, but for the service's own database, the profiles and what we wrote ourselves. */
+function writtenFiles(): string[] {
+  const ours = /userinfo\.db|profiles\.json$|rows\.ndjson$/;
+  const entries: Dirent[] = readdirSync(machine.folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !ours.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe('nothing that is secret, or about a person, is in', () => {
+  it.each(commands.map(([args, stdin = '']) => ({ args, stdin, line: args.join(' ') })))(
+    'what is printed and written by userinfo $line',
+    async ({ args, stdin }) => {
+      const code = args.includes('CODE') ? await machine.issueCode() : 'CODE';
+      const filled = args.map((arg) => (arg === 'CODE' ? code : arg));
+      const logged = machine.log.length;
+      const done = await machine.run(['-p', 'local', ...filled], { stdin });
+      const shown = [done.stdout, done.stderr, machine.log.slice(logged)].join('\n');
+      expect(done.status).not.toBe(1);
+      expect(done.stdout + done.stderr).not.toBe('');
+      const traced = args.includes('explain') ? [] : [code === 'CODE' ? 'never-to-be-seen-4711' : code];
+      const files = writtenFiles().map((file) => [file, readFileSync(file, 'latin1')] as const);
+      for (const value of [secret, ...Object.values(personal), ...traced]) {
+        expect(shown).not.toContain(value);
+        const bytes = Buffer.from(value).toString('latin1');
+        for (const [file, content] of files) expect([file, content.includes(bytes)]).toEqual([file, false]);
+      }
+    },
+  );
+});
+
+it('a read shows what it was asked for where nobody asks for a mask', async () => {
+  const done = await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--verbose']);
+  expect(done.stdout).toContain(personal.mobile);
+  expect(done.stderr).toMatch(/^> {3}sign=[0-9a-f]{8}…$/m);
+  for (const value of Object.values(personal)) expect(done.stderr).not.toContain(value);
+});
+
+it('--mask leaves the rest of the JSON as it was received', async () => {
+  const read = async (...args: string[]) =>
+    (await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--json', ...args])).stdout;
+  const masked = (await read()).replaceAll(
+    /("(?:mobile|id_card|chat_nickname|device_token)":)"[^"]+"/g,
+    '$1"?"',
+  );
+  expect((await read('--mask')).replaceAll(/"[^"]*\*\*\*\*[^"]*"/g, '"?"')).toBe(masked);
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'the secret is not among the arguments that every process can see',
+  async () => {
+    const seen: string[] = [];
+    const silent = await tcpServer(() => {
+      seen.push(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'));
+      child.kill();
+    });
+    const child = machine.start(['-p', 'local', 'read', 'c', '--base-url', silent.url]);
+    await new Promise((resolve) => child.once('close', resolve));
+    await silent.close();
+    expect(seen.join()).toContain('read');
+    expect(seen.join()).not.toContain(secret);
+  },
+);

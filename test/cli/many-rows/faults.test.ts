@@ -1,0 +1,125 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ServedMachine } from '../../support/served.js';
+
+let machine: ServedMachine;
+afterEach(() => machine[Symbol.asyncDispose]());
+
+const unionIds = Array.from({ length: 1000 }, (_, i) => `x${i}`);
+
+async function served(...args: string[]): Promise<void> {
+  machine = await ServedMachine.create(args);
+  await machine.putUsers(unionIds);
+}
+
+/** Rows for the first users. */
+function writeRows(count = unionIds.length): string {
+  const rows = unionIds.slice(0, count).map((unionId, i) => `${unionId},v${i}`);
+  writeFileSync(join(machine.folder, 'rows.csv'), `union_id,x\n${rows.join('\n')}\n`);
+  return 'rows.csv';
+}
+
+const passBack = (...args: string[]) => machine.run(['-p', 'local', 'passback', '--from', ...args]);
+
+function resultsOf(name: string): { line: number; union_id: string; outcome: string }[] {
+  const lines = readFileSync(join(machine.folder, `${name}.results.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Checks that each row has one outcome, and that what is said to be written is. */
+async function account(name: string, count = unionIds.length): Promise<Map<string, number>> {
+  const results = resultsOf(name);
+  expect(results.map(({ line }) => line).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: count }, (_, i) => i + 2),
+  );
+  const stored = await machine.extensionInfo();
+  const counts = new Map<string, number>();
+  for (const { union_id, line, outcome } of results) {
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    if (outcome === 'ok') expect(stored.get(union_id)).toEqual({ x: `v${line - 2}` });
+  }
+  return counts;
+}
+
+describe('every row is accounted for', { timeout: 60_000 }, () => {
+  it('where the service is killed and comes back', async () => {
+    await served();
+    const name = writeRows();
+    const running = passBack(name, '--rate', '400/s');
+    await wait(1_500);
+    const { port } = new URL(machine.url);
+    await machine.stop('SIGKILL');
+    await wait(700);
+    await machine.serve(['--port', port]);
+    expect((await running).status).toBe(0);
+    expect(await account(name)).toEqual(new Map([['ok', unionIds.length]]));
+  });
+
+  it('where it throttles to 200 rows a second, which is no failure', async () => {
+    await served('--fault', 'throttle=200/s');
+    const startedAt = performance.now();
+    expect((await passBack(writeRows(700))).status).toBe(0);
+    expect(performance.now() - startedAt).toBeGreaterThan(2_000);
+    expect(await account('rows.csv', 700)).toEqual(new Map([['ok', 700]]));
+    expect(machine.log).toContain('warning: things go wrong on purpose: throttle=200/s (seed ');
+  });
+
+  it('where 5 % of the answers are 5xx', async () => {
+    await served('--fault', 'error=5%', '--fault-seed', '5');
+    const done = await passBack(writeRows(), '--attempts', '1');
+    expect(done.status).toBe(6);
+    const counts = await account('rows.csv');
+    expect(counts.get('unknown')).toBeGreaterThan(20);
+    expect(counts.get('failed')).toBeUndefined();
+    expect(done.stderr).toContain(
+      'go on with: userinfo -p local passback --from rows.csv --attempts 1 --resume\n',
+    );
+
+    const more = await passBack('rows.csv', '--attempts', '5', '--resume');
+    expect(more.status).toBe(0);
+    expect(await account('rows.csv')).toEqual(new Map([['ok', unionIds.length]]));
+  });
+
+  it('where 2 % of the connections are closed after the write was done: those are unknown, not ok', async () => {
+    await served('--fault', 'drop-after-commit=2%', '--fault-seed', '5');
+    const name = writeRows();
+    const done = await passBack(name, '--attempts', '1', '--failed', 'again.csv');
+    expect(done.status).toBe(6);
+    const counts = await account(name);
+    const unknown = counts.get('unknown') ?? 0;
+    expect(unknown).toBeGreaterThan(5);
+    const again = readFileSync(join(machine.folder, 'again.csv'), 'utf8').trimEnd().split('\n');
+    expect(again).toHaveLength(1 + unknown);
+    expect((await passBack('again.csv')).status).toBe(0);
+  });
+});
+
+describe('a run stops where all rows would fare the same', () => {
+  it('at a refused signature, with status 4; the right secret goes on with all of them', async () => {
+    await served();
+    const name = writeRows(100);
+    const before = machine.log.length;
+    const wrong = { USERINFO_APP_SECRET: 'not-the-secret-at-all' };
+    const args = ['-p', 'local', 'passback', '--from', name];
+    const refused = await machine.run(args, { env: wrong });
+    expect(refused).toMatchObject({ status: 4, stdout: '' });
+    expect(refused.stderr).toContain('error: the service answered 40102 "app_sign is wrong"\n');
+    expect(refused.stderr).toContain('go on with: userinfo -p local passback --from rows.csv --resume\n');
+    expect(machine.log.slice(before).match(/ 40102 /g)?.length).toBeLessThanOrEqual(32);
+    expect((await machine.run([...args, '--resume'])).status).toBe(0);
+    expect(await account(name, 100)).toEqual(new Map([['ok', 100]]));
+  });
+
+  it('where nobody answers, with status 5', async () => {
+    await served();
+    const name = writeRows();
+    await machine.stop();
+    const done = await passBack(name);
+    expect(done).toMatchObject({ status: 5, stdout: '' });
+    expect(done.stderr).toContain(`error: cannot connect to ${new URL(machine.url).host}`);
+  });
+});

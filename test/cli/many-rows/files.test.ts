@@ -1,0 +1,299 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Finished, printedBy } from '../../support/cli.js';
+import { httpServer } from '../../support/raw-server.js';
+import { ServedMachine } from '../../support/served.js';
+
+let machine: ServedMachine;
+const unionIds = Array.from({ length: 200 }, (_, i) => `f${i}`);
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+  await machine.putUsers(unionIds);
+}, 60_000);
+
+afterAll(() => machine[Symbol.asyncDispose]());
+
+const path = (name: string) => join(machine.folder, name);
+
+function write(name: string, content: string | Buffer): string {
+  writeFileSync(path(name), content);
+  return name;
+}
+
+/** A file of rows for users, of which every tenth is not there where they are `mixed`. */
+function writeRows(name: string, { count = 200, mixed = false, value = 'x' } = {}): string {
+  const rows = unionIds
+    .slice(0, count)
+    .map((unionId, i) => `${mixed && i % 10 === 0 ? name : ''}${unionId},${value}${i}`);
+  return write(name, `union_id,v\n${rows.join('\n')}\n`);
+}
+
+const passBack = (...args: string[]): Promise<Finished> =>
+  machine.run(['-p', 'local', 'passback', '--from', ...args]);
+
+const linesOf = (name: string) => readFileSync(path(name), 'utf8').trimEnd().split('\n');
+
+function resultsOf(name: string): { line: number; outcome: string; code?: number; error?: string }[] {
+  return linesOf(`${name}.results.ndjson`).map((line) => JSON.parse(line));
+}
+
+const requests = () => machine.log.match(/ passback /g)?.length ?? 0;
+
+describe('what cannot be used is refused before anything is sent', () => {
+  it.each([
+    ['an empty file', '', '"it.csv" is empty'],
+    ['a header without rows', 'union_id,a\n', '"it.csv" has no row'],
+    ['a doubled name', 'union_id,a,a\nf1,x,y\n', 'line 1: two columns are named "a"'],
+    ['an empty name', 'union_id,,b\nf1,x,y\n', 'line 1: column 2 has an empty name'],
+    ['a reserved name', 'union_id,channel\nf1,x\n', 'line 1: the column name "channel" is reserved'],
+    ['no column of users', 'id,a\nf1,x\n', 'line 1: no column is named "union_id"; found "id", "a"'],
+    ['a column of users alone', 'union_id\nf1\n', 'line 1: there is no column to pass back'],
+    [
+      'a binary file',
+      Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 0x0a]),
+      'line 1 holds U+0000: this is not a text file',
+    ],
+    ['JSON', '{"union_id":"f1"}\n', 'line 1 is no header, but looks like JSON'],
+  ])('%s', async (_, content, said) => {
+    const before = requests();
+    const done = await passBack(write('it.csv', content));
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(`error: ${said}`);
+    expect(requests()).toBe(before);
+    expect(existsSync(path('it.csv.results.ndjson'))).toBe(false);
+  });
+
+  it('rows at fault are listed by line, some of them', async () => {
+    const rows = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? `f${i},x` : `f${i}`));
+    const done = await passBack(write('bad.csv', `union_id,a\n${rows.join('\n')}\nf1,"x"y\n`));
+    expect(done.status).toBe(2);
+    const said = done.stderr.trimEnd().split('\n');
+    expect(said[0]).toBe('line 3: the row has 1 cells, the header 2');
+    expect(said.at(-2)).toBe('error: line 42: a quoted cell goes on behind its closing quote');
+    expect(said).toHaveLength(22);
+  });
+
+  it('faults of NDJSON are, too', async () => {
+    const lines = [
+      '{"union_id":"f1","a":1}',
+      '{"union_id":"f1","a":{}}',
+      '{"a":1}',
+      '{"union_id":"f1"}',
+      'x',
+    ];
+    const done = await passBack(write('bad.ndjson', lines.join('\n')));
+    expect(done.status).toBe(2);
+    expect(done.stderr).toContain('line 2: the row key "a" holds an object: one level only\n');
+    expect(done.stderr).toContain('line 3: "union_id" has no value\n');
+    expect(done.stderr).toContain('line 4: user_info is empty: nothing to pass back\n');
+    expect(done.stderr).toContain('line 5: the row is not a JSON object\n');
+    expect(done.stderr).toContain('error: 4 rows of "bad.ndjson" cannot be sent: nothing was\n');
+  });
+
+  it('options that do not go together', async () => {
+    const name = writeRows('opts.csv', { count: 1 });
+    const refused: [string[], string][] = [
+      [['passback', 'a=b', '--from', name], '--from and pairs, --user-info or --union-id are both given'],
+      [['passback', 'a=b', '--union-id', 'f1', '--resume'], '--resume is for many rows: it needs --from'],
+      [['passback', '--from', name, '--results', name], '--from and --results are the same file'],
+      [['passback', '--from', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
+      [['passback', '--from', name, '--types', 'w:number'], 'no column is named "w", which has a type'],
+      [['passback', '--from', '-', '--resume'], 'a run over a stream cannot be gone on with'],
+      [['passback', '--from', 'none.csv'], '"none.csv" cannot be read (ENOENT)'],
+      [['passback', '--from', name, '--encoding', 'klingon'], '"klingon" is not an encoding'],
+      [['read', '--names', 'a'], '--names is for many rows: it needs --from'],
+      [['read'], "missing required argument 'code'"],
+    ];
+    for (const [args, said] of refused) {
+      const done = await machine.run(['-p', 'local', ...args]);
+      expect({ args, ...done }).toMatchObject({ status: 2, stderr: expect.stringContaining(said) });
+    }
+  });
+});
+
+describe('a dry run', () => {
+  it('checks every row and sends none', async () => {
+    const before = requests();
+    const done = await passBack(writeRows('dry.csv'), '--dry-run');
+    expect(done).toMatchObject({ status: 0, stdout: '' });
+    expect(done.stderr).toContain(
+      `dry run: passback of 200 rows would go to ${new URL(machine.url).host}, test\n`,
+    );
+    expect(requests()).toBe(before);
+    expect(existsSync(path('dry.csv.userinfo-journal'))).toBe(false);
+  });
+});
+
+describe('rows that are not ok', () => {
+  it('end the run with status 6, and are the input of the next one without editing', async () => {
+    const name = writeRows('mixed.csv', { mixed: true });
+    const done = await passBack(name, '--failed', 'mixed.failed.csv');
+    expect(done).toMatchObject({ status: 6, stdout: '' });
+    expect(done.stderr).toContain('\n  ok      180\n  failed   20\n');
+    expect(done.stderr).toContain('failed   mixed.failed.csv, 20 rows\nerror: 20 of 200 rows are not ok\n');
+    const failed = resultsOf(name).filter(({ outcome }) => outcome === 'failed');
+    expect(failed[0]).toEqual({
+      line: 2,
+      union_id: 'mixed.csvf0',
+      outcome: 'failed',
+      code: 40401,
+      msg: 'no such user',
+    });
+    expect(linesOf('mixed.failed.csv').slice(0, 2)).toEqual(['union_id,v', 'mixed.csvf0,x0']);
+    expect(linesOf('mixed.failed.csv')).toHaveLength(21);
+
+    await machine.putUsers(Array.from({ length: 20 }, (_, i) => `mixed.csvf${i * 10}`));
+    const again = await passBack('mixed.failed.csv', '--failed', 'again.csv');
+    expect(again.status).toBe(0);
+    expect(again.stderr).toContain('failed   none, so no file\n');
+    expect(existsSync(path('again.csv'))).toBe(false);
+    expect((await machine.extensionInfo()).get('mixed.csvf190')).toEqual({ v: 'x190' });
+  });
+
+  it('stop the run once there are as many as --max-failures', async () => {
+    const name = writeRows('enough.csv', { mixed: true });
+    const done = await passBack(name, '--max-failures', '3', '--concurrency', '2');
+    expect(done.status).toBe(6);
+    expect(done.stderr).toMatch(/error: stopped: \d of 200 rows are not ok/);
+    expect(resultsOf(name).length).toBeLessThan(40);
+    expect(done.stderr).toContain('go on with: userinfo -p local passback --from enough.csv');
+  });
+
+  it('are invalid where nothing was checked before', async () => {
+    const name = write('unchecked.csv', 'union_id,v\nf1,x\nf2\nf3,y\n');
+    const done = await passBack(name, '--no-preflight', '--failed', 'unchecked.failed.csv');
+    expect(done.status).toBe(6);
+    expect(resultsOf(name)).toContainEqual({
+      line: 3,
+      outcome: 'invalid',
+      error: 'the row has 1 cells, the header 2',
+    });
+    expect(existsSync(path('unchecked.failed.csv'))).toBe(false);
+  });
+
+  it('are those of 10 MB, and no others', async () => {
+    const huge = 'x'.repeat(10 * 1024 * 1024);
+    const name = write('huge.csv', `union_id,v\nf1,before\nf2,${huge}\nf3,after\n`);
+    const done = await passBack(name, '--failed', 'huge.failed.csv');
+    expect(done.status).toBe(6);
+    const results = resultsOf(name).sort((a, b) => a.line - b.line);
+    expect(results).toMatchObject([{ outcome: 'ok' }, { outcome: 'failed', code: 41301 }, { outcome: 'ok' }]);
+    expect(linesOf('huge.failed.csv')[1]).toBe(`f2,${huge}`);
+  });
+});
+
+describe('the files of a run', () => {
+  it('of one that is finished are replaced', async () => {
+    const name = writeRows('twice.csv', { count: 3 });
+    expect((await passBack(name)).status).toBe(0);
+    expect((await passBack(name)).status).toBe(0);
+    expect(resultsOf(name)).toHaveLength(3);
+    const more = await passBack(name, '--resume');
+    expect(more).toMatchObject({ status: 0, stderr: expect.stringContaining('nothing was left to do') });
+  });
+
+  it('of one that is not are refused without --resume or --restart', async () => {
+    const name = writeRows('unfinished.csv', { mixed: true });
+    await passBack(name, '--max-failures', '1', '--concurrency', '1');
+    const refused = await passBack(name);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain(
+      'error: "unfinished.csv.userinfo-journal" is of a run that is not finished\n',
+    );
+    expect(refused.stderr).toContain('--resume goes on with it');
+    expect((await passBack(name, '--restart')).status).toBe(6);
+    expect(resultsOf(name)).toHaveLength(200);
+  });
+
+  it('are refused for another input, or other options, by name', async () => {
+    const name = writeRows('changed.csv', { mixed: true });
+    await passBack(name, '--max-failures', '1', '--concurrency', '1');
+    const other = await passBack(name, '--resume', '--empty', 'keep');
+    expect(other).toMatchObject({ status: 2 });
+    expect(other.stderr).toContain('was begun with another handling of empty cells: "drop", now "keep"');
+    writeRows('changed.csv', { mixed: true, value: 'y' });
+    const before = requests();
+    const changed = await passBack(name, '--resume');
+    expect(changed).toMatchObject({ status: 2, stdout: '' });
+    expect(changed.stderr).toContain(
+      'error: the run of "changed.csv.userinfo-journal" was begun with another input file',
+    );
+    expect(requests()).toBe(before);
+  });
+
+  it('are begun anew where there is no journal, which is said', async () => {
+    const name = writeRows('lost.csv', { count: 3 });
+    const done = await passBack(name, '--resume');
+    expect(done.status).toBe(0);
+    expect(done.stderr).toContain(
+      'there is no journal "lost.csv.userinfo-journal": starting with the first row\n',
+    );
+    const mine = writeRows('mine.csv', { count: 3 });
+    write('mine.csv.results.ndjson', 'precious\n');
+    const refused = await passBack(mine);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain('"mine.csv.results.ndjson" is there already');
+    expect(linesOf('mine.csv.results.ndjson')).toEqual(['precious']);
+    write('mine.csv.userinfo-journal', 'not ours\n');
+    expect((await passBack(mine, '--restart')).stderr).toContain('is no journal of userinfo');
+  });
+
+  it('that cannot be written are named; what was written before stays, and the run goes on later', async () => {
+    const name = writeRows('full.csv', { count: 50 });
+    const full = await passBack(name, '--results', '/dev/full');
+    expect(full.status).toBe(6);
+    expect(full.stderr).toContain('error: "/dev/full" cannot be written: the disk is full\n');
+    expect(full.stderr).toContain('Make room, then go on with the run.');
+    mkdirSync(path('folder'));
+    const folder = await passBack(name, '--results', 'folder', '--restart');
+    expect(folder).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('"folder" cannot be written (EISDIR)'),
+    });
+  });
+});
+
+describe('a run that a person stops', () => {
+  it('finishes what is under way at the first Ctrl-C, and goes on with the command that it prints', async () => {
+    const name = writeRows('stopped.csv');
+    const run = machine.start(['-p', 'local', 'passback', '--from', name, '--rate', '100/s']);
+    let stderr = '';
+    run.stderr?.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const ended = new Promise<number | null>((resolve) => run.once('exit', resolve));
+    while (
+      !existsSync(path('stopped.csv.results.ndjson')) ||
+      readFileSync(path('stopped.csv.results.ndjson')).length === 0
+    ) {
+      await wait(20);
+    }
+    const stopping = printedBy(run, /waiting for what is under way/);
+    run.kill('SIGINT');
+    await stopping;
+    expect(await ended).toBe(130);
+    expect(resultsOf(name).length).toBeLessThan(200);
+    const [, command = ''] = /go on with: (userinfo .*)/.exec(stderr) ?? [];
+    expect(await machine.shell(command.replace(' --rate 100/s', ''))).toMatchObject({ status: 0 });
+    const results = resultsOf(name);
+    expect(new Set(results.map(({ line }) => line)).size).toBe(200);
+    expect(results).toHaveLength(200);
+  });
+
+  it('stops at once at the second', async () => {
+    const name = writeRows('at-once.csv', { count: 5 });
+    const silent = await httpServer(() => {});
+    const run = machine.start(['-p', 'local', 'passback', '--base-url', silent.url, '--from', name]);
+    while (silent.requests.length === 0) await wait(10);
+    const ended = new Promise<number | null>((resolve) => run.once('exit', resolve));
+    const stopping = printedBy(run, /Ctrl-C once more stops at once/);
+    run.kill('SIGINT');
+    await stopping;
+    run.kill('SIGINT');
+    expect(await ended).toBe(130);
+    await silent.close();
+  });
+});

@@ -1,0 +1,150 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { withProgress } from '../../../src/cli/bulk/progress.js';
+import { formatDuration, formatRows } from '../../../src/cli/bulk/words.js';
+import { Machine } from '../../support/cli.js';
+import { httpServer } from '../../support/raw-server.js';
+
+const machine = new Machine();
+let server: Awaited<ReturnType<typeof httpServer>>;
+const env = { SECRET: 'never-to-be-seen-4711' };
+
+beforeAll(async () => {
+  server = await httpServer((_, response) =>
+    setTimeout(() => response.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'), 2),
+  );
+  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const secret = ['--app-secret-env', 'SECRET'];
+  await machine.run(['profile', 'add', 'shop', ...values, ...secret, '--environment', 'production']);
+  const rows = Array.from({ length: 300 }, (_, i) => `u${i},x${i}`);
+  writeFileSync(join(machine.folder, 'rows.csv'), `union_id,v\n${rows.join('\n')}\n`);
+});
+
+beforeEach(() => {
+  server.requests.length = 0;
+});
+
+afterAll(async () => {
+  await server.close();
+  machine[Symbol.dispose]();
+});
+
+const passBack = ['-p', 'shop', 'passback', '--from', 'rows.csv'];
+
+describe('many rows for production', () => {
+  it('need --yes where nobody can be asked', async () => {
+    const refused = await machine.run(passBack, { env });
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toContain(
+      `nobody can be asked: write 300 rows to production, ${new URL(server.url).host}?`,
+    );
+    expect(server.requests).toHaveLength(0);
+    expect(existsSync(join(machine.folder, 'rows.csv.userinfo-journal'))).toBe(false);
+    expect(await machine.run([...passBack, '--yes'], { env })).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(300);
+  });
+
+  it.each([
+    ['shop', 0, 300],
+    ['y', 2, 0],
+    ['', 2, 0],
+  ])(
+    'have the name of the profile typed on a terminal: "%s" ends with status %i',
+    async (answer, status, count) => {
+      const done = await machine.onTerminal(passBack, [['type the name of the profile, shop:', answer]], {
+        env,
+      });
+      expect(done.status).toBe(status);
+      expect(server.requests).toHaveLength(count);
+    },
+  );
+
+  it('need nothing to be read, or to be checked only', async () => {
+    writeFileSync(join(machine.folder, 'codes.csv'), 'code\nc1\n');
+    expect((await machine.run(['-p', 'shop', 'read', '--from', 'codes.csv'], { env })).status).toBe(0);
+    expect((await machine.run([...passBack, '--dry-run'], { env })).status).toBe(0);
+  });
+});
+
+describe('what a run says', () => {
+  it('is a bar on a terminal, which is gone at the end', async () => {
+    const args = [...passBack, '--yes', '--rate', '500/s'];
+    const { stdout, status } = await machine.onTerminal(args, [], { env: { ...env, NO_COLOR: '1' } });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/\r█+░+ passback: \d+ of 300 rows, [\d,]+\/s, ok \d+, \d\.\d s left/);
+    expect(stdout).toMatch(
+      /\r\u001b\[Kpassback: 300 rows in \d\.\d s, \d+ rows\/s\r\n {2}ok {6}300\r\nresults/,
+    );
+  });
+
+  it('is nothing with --quiet', async () => {
+    const done = await machine.run([...passBack, '--yes', '--quiet'], { env });
+    expect(done).toMatchObject({ status: 0, stdout: '' });
+    expect(done.stderr).toBe(`production: profile "shop", ${new URL(server.url).host}\n`);
+  });
+
+  it('is an object for programs', async () => {
+    const done = await machine.run([...passBack, '--yes', '--json'], { env });
+    expect(JSON.parse(done.stdout)).toEqual({
+      ok: 300,
+      failed: 0,
+      invalid: 0,
+      unknown: 0,
+      done: 300,
+      duration_ms: expect.any(Number),
+      finished: true,
+      results: 'rows.csv.results.ndjson',
+      journal: 'rows.csv.userinfo-journal',
+    });
+  });
+
+  it('is a line every ten seconds where there is no terminal', async () => {
+    vi.useFakeTimers();
+    try {
+      const stderr = new PassThrough();
+      const io = { stdin: new PassThrough(), stdout: new PassThrough(), stderr, env: {} };
+      const counts = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
+      const look = () => {
+        counts.ok += 5_000;
+        return {
+          doing: 'passback',
+          rows: counts.ok,
+          share: counts.ok / 1e6,
+          total: 1e6,
+          counts,
+          pausedMs: 0,
+        };
+      };
+      const work = () => new Promise((resolve) => setTimeout(resolve, 25_000));
+      const done = withProgress(
+        io,
+        { color: false, now: () => Date.now() },
+        look,
+        work as () => Promise<void>,
+      );
+      await vi.advanceTimersByTimeAsync(25_000);
+      await done;
+      const lines = String(stderr.read()).trimEnd().split('\n');
+      expect(lines).toEqual([
+        'passback: 10,000 of 1,000,000 rows, 500/s, ok 10,000, 33 min 0 s left',
+        'passback: 15,000 of 1,000,000 rows, 500/s, ok 15,000, 32 min 50 s left',
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('has numbers that can be read', () => {
+    expect(formatRows(1)).toBe('1 row');
+    expect(formatRows(48_211)).toBe('48,211 rows');
+    expect([400, 9_949, 59_000, 3_661_000, 200_000].map(formatDuration)).toEqual([
+      '0.4 s',
+      '9.9 s',
+      '59 s',
+      '1 h 1 min',
+      '3 min 20 s',
+    ]);
+  });
+});

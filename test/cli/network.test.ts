@@ -1,0 +1,125 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { httpProxy } from '../support/http-proxy.js';
+import { type TestServer, tcpServer } from '../support/raw-server.js';
+import { ServedMachine } from '../support/served.js';
+import { caFile, tlsServer } from '../support/tls-server.js';
+
+let machine: ServedMachine;
+let secure: TestServer;
+const write = ['-p', 'local', 'passback', 'a=x', '--union-id', 'u001', '--json'];
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+  secure = await tlsServer('good', machine.url);
+});
+
+afterAll(async () => {
+  await secure.close();
+  await machine[Symbol.asyncDispose]();
+});
+
+const profile = (name: string) => JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles[name];
+
+describe('an authority that Node does not know', () => {
+  it('is refused, and trusted where it is named: by a flag, a variable, the profile, or NODE_EXTRA_CA_CERTS', async () => {
+    const there = [...write, '--base-url', secure.url];
+    const refused = await machine.run(there);
+    expect(refused).toMatchObject({ status: 5, stdout: '' });
+    expect(refused.stderr).toContain(`no secure connection to ${new URL(secure.url).host}`);
+    expect((await machine.run([...there, '--ca-file', caFile])).status).toBe(0);
+    expect((await machine.run(there, { env: { USERINFO_CA_FILE: caFile } })).status).toBe(0);
+    expect((await machine.run(there, { env: { NODE_EXTRA_CA_CERTS: caFile } })).status).toBe(0);
+    const other = join(caFile, '..', 'self-signed.crt');
+    const both = { env: { NODE_EXTRA_CA_CERTS: caFile } };
+    expect((await machine.run([...there, '--ca-file', other], both)).status).toBe(0);
+    expect((await machine.run([...there, '--ca-file', other])).status).toBe(5);
+
+    writeFileSync(join(machine.folder, 'ca.pem'), readFileSync(caFile));
+    await machine.run(['profile', 'set', 'local', '--ca-file', 'ca.pem']);
+    expect(profile('local').ca_file).toBe(join(machine.folder, 'ca.pem'));
+    expect((await machine.run(there)).status).toBe(0);
+    expect((await machine.run(['profile', 'show', 'local'])).stdout).toMatch(/│ CA file +│ .*ca\.pem/);
+    await machine.run(['profile', 'set', 'local', '--ca-file', '']);
+    expect(profile('local')).not.toHaveProperty('ca_file');
+  });
+
+  it.each([
+    ['/no/such/file', 'cannot be read (ENOENT)'],
+    ['/', 'cannot be read (EISDIR)'],
+    [join(import.meta.dirname, 'network.test.ts'), 'holds no certificate'],
+  ])('in the file %s is bad input', async (file, fault) => {
+    const done = await machine.run([...write, '--base-url', secure.url, '--ca-file', file]);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(`the CA file (--ca-file) ${fault}`);
+  });
+});
+
+describe('plain http to another machine', () => {
+  it('is refused with status 2, and allowed by --allow-http', async () => {
+    const there = [...write, '--base-url', 'http://service.invalid'];
+    const refused = await machine.run(there);
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /the base URL \(--base-url\) is plain http: .* in clear to service\.invalid\n.*--allow-http/,
+    );
+    expect((await machine.run([...there, '--allow-http', '--attempts', '1'])).status).toBe(5);
+  });
+
+  it('is allowed by a profile for its own base URL alone', async () => {
+    const add = ['profile', 'add', 'inner', '--base-url', 'http://service.invalid', '--tenant-code', 't'];
+    const rest = ['--channel', 'c', '--app-key', 'k', '--app-secret-env', 'SECRET'];
+    expect((await machine.run([...add, ...rest])).status).toBe(2);
+    expect((await machine.run([...add, ...rest, '--allow-http'])).status).toBe(0);
+    const read = ['-p', 'inner', 'read', 'c', '--attempts', '1'];
+    const env = { SECRET: 's' };
+    expect((await machine.run(read, { env })).status).toBe(5);
+    expect((await machine.run([...read, '--base-url', 'http://other.invalid'], { env })).status).toBe(2);
+    expect(
+      (await machine.run(['profile', 'set', 'inner', '--base-url', 'http://third.invalid'])).status,
+    ).toBe(2);
+    await machine.run(['profile', 'set', 'inner', '--base-url', 'https://third.invalid']);
+    expect(profile('inner')).not.toHaveProperty('allow_http');
+  });
+});
+
+describe('a proxy', () => {
+  it('is taken from HTTPS_PROXY, unless NO_PROXY names the host', async () => {
+    const proxy = await httpProxy(secure.url);
+    const there = [...write, '--base-url', 'https://service.example', '--ca-file', caFile, '--attempts', '1'];
+    expect((await machine.run(there, { env: { HTTPS_PROXY: proxy.url } })).status).toBe(0);
+    expect(proxy.asked).toEqual(['CONNECT service.example:443']);
+    const without = { HTTPS_PROXY: proxy.url, NO_PROXY: '.example' };
+    expect((await machine.run(there, { env: without })).stderr).toContain('service.example is not known');
+    expect((await machine.run(write, { env: { HTTP_PROXY: proxy.url } })).status).toBe(0);
+    await proxy.close();
+    expect(proxy.asked).toHaveLength(1);
+    const gone = await machine.run(there, { env: { HTTPS_PROXY: proxy.url.replace('//', '//me:s3cret@') } });
+    expect(gone).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining('through the proxy 127.0.0.1:'),
+    });
+    expect(gone.stderr).not.toContain('s3cret');
+  });
+
+  it('that is none is bad input, and its password is not shown', async () => {
+    const env = { HTTPS_PROXY: 'socks5://me:s3cret@proxy.example:1080' };
+    const done = await machine.run([...write, '--base-url', 'https://service.example'], { env });
+    expect(done).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('HTTPS_PROXY is not the address'),
+    });
+    expect(done.stderr).not.toContain('s3cret');
+  });
+});
+
+it('a connection that never comes about does not outlast --timeout', async () => {
+  const silent = await tcpServer(() => {});
+  const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
+  const started = performance.now();
+  const done = await machine.run([...write, '--base-url', url, '--timeout', '300ms']);
+  expect(performance.now() - started).toBeLessThan(3_500);
+  await silent.close();
+  expect(done).toMatchObject({ status: 5, stderr: expect.stringContaining('The request was not sent') });
+});

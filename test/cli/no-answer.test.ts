@@ -1,0 +1,126 @@
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Machine } from '../support/cli.js';
+import { httpServer, tcpServer } from '../support/raw-server.js';
+
+const machine = new Machine();
+const secret = 'never-to-be-seen-4711';
+
+beforeAll(async () => {
+  const values = [
+    '--tenant-code',
+    'acme',
+    '--channel',
+    'web',
+    '--app-key',
+    'a1',
+    '--base-url',
+    'http://127.0.0.1:9',
+  ];
+  await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], { stdin: secret });
+});
+
+afterAll(() => machine[Symbol.dispose]());
+
+const answer = (head: string, body: string) => (socket: Socket) =>
+  socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\n\r\n${body}`);
+
+describe('a command that gets no valid answer ends with status 5', () => {
+  it.each([
+    [
+      'an HTML 502',
+      answer('502 Bad Gateway\r\nContent-Type: text/html', '<html><title>502 Bad Gateway</title>'),
+      'HTTP 502',
+    ],
+    ['an empty body', answer('200 OK\r\nContent-Length: 0', ''), 'an empty body'],
+    ['half an envelope', answer('200 OK', '{"code":200,"msg":"ok","da'), 'not JSON'],
+    ['a closed connection', (socket: Socket) => socket.destroy(), 'closed the connection'],
+  ])('%s', async (_, talk, said) => {
+    const server = await tcpServer(talk);
+    const done = await machine.run(['read', 'c', '--base-url', server.url, '--json']);
+    await server.close();
+    expect(done).toMatchObject({ status: 5, stdout: '' });
+    expect(done.stderr).toContain(new URL(server.url).host);
+    expect(done.stderr).toContain(said);
+    expect(done.stderr.trim().split('\n').length).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ['a refused connection', 'http://127.0.0.1:9', 'cannot connect to 127.0.0.1:9'],
+    ['a host that is not known', 'https://nowhere.invalid', 'the host of nowhere.invalid is not known'],
+  ])('%s', async (_, url, said) => {
+    const done = await machine.run(['read', 'c', '--base-url', url]);
+    expect(done).toMatchObject({ status: 5, stdout: '', stderr: expect.stringContaining(said) });
+  });
+
+  it('silence, at the end of --timeout', async () => {
+    const server = await tcpServer(() => {});
+    const done = await machine.run(['read', 'c', '--base-url', server.url, '--timeout', '300ms']);
+    await server.close();
+    expect(done).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining('did not answer within 300 ms'),
+    });
+  });
+
+  it.each([['ftp://x'], ['not a url'], ['http://u:p@x'], ['http://x/?a=1']])(
+    '%s is bad input: status 2',
+    async (url) => {
+      expect(await machine.run(['read', 'c', '--base-url', url])).toMatchObject({ status: 2, stdout: '' });
+    },
+  );
+});
+
+describe('--json', () => {
+  it('prints the envelope byte for byte, and one newline', async () => {
+    const body =
+      ' {"msg":"\\u006fk","code":200 ,\r\n"data":{"n":9007199254740993.0,"z":"\\/é","a":1,"a":2}}\n\n';
+    const server = await httpServer((_, response) => response.end(body));
+    const done = await machine.run(['read', 'c', '--base-url', server.url, '--json']);
+    await server.close();
+    expect(done.bytes.equals(Buffer.from(`${body}\n`))).toBe(true);
+  });
+
+  it('prints a refusal as it was received too, with status 4', async () => {
+    const server = await httpServer((_, response) =>
+      response.writeHead(500).end('{"code":1,"msg":"\\u001b[2J"}'),
+    );
+    const done = await machine.run(['read', 'c', '--base-url', server.url, '--json']);
+    await server.close();
+    expect(done).toMatchObject({ status: 4, stdout: '{"code":1,"msg":"\\u001b[2J"}\n' });
+    expect(done.stderr).not.toContain('\u001b[2J');
+  });
+});
+
+describe('a command that is interrupted', () => {
+  it('ends with status 130', async () => {
+    const server = await tcpServer(() => child.kill('SIGINT'));
+    const child = machine.start(['read', 'c', '--base-url', server.url]);
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    await server.close();
+    expect(status).toBe(130);
+  });
+});
+
+describe('a command whose reader has gone', () => {
+  it('ends quietly', async () => {
+    const { stderr, status } = await machine.shell('userinfo profile list --json | true');
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    const { stdout } = await machine.shell('{ userinfo --help; echo "status $?" >&2; } | head -n 1');
+    expect(stdout).toMatch(/^Usage/);
+  });
+
+  it.each(['--version', '--help', 'profile list --json', 'demo'])(
+    '%s says so where the disk is full',
+    async (args) => {
+      const done = await machine.shell(`userinfo ${args} > /dev/full`);
+      expect(done.status).toBe(1);
+      expect(done.stderr).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\nFree some space/);
+    },
+  );
+});
+
+it('never shows the secret', () => {
+  expect(machine.printed).not.toBe('');
+  expect(machine.printed).not.toContain(secret);
+});

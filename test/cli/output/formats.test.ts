@@ -1,0 +1,141 @@
+import { spawnSync } from 'node:child_process';
+import { parse as parseCsv } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { formatCsv } from '../../../src/cli/output/csv.js';
+import { parseLoosely } from '../../../src/cli/output/parse-loosely.js';
+import { formatShellVariables } from '../../../src/cli/output/shell-variables.js';
+import { formatYaml } from '../../../src/cli/output/yaml.js';
+
+const answer = parseLoosely(
+  `{"union_id":"u001","level":"gold","big":9007199254740993,"cut":1.00,"vip":true,"none":null,
+    "basic_info":{"mobile":"013800138000"},"extension_info":{},
+    "login_device_info":[{"brand":"A"},{"brand":"B","a.b c":"x"}]}`,
+);
+
+/** Text that could be in an answer, with much of what a shell or a reader of YAML takes for its own. */
+const text = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        "'",
+        '"',
+        '\\',
+        '$(touch x)',
+        '`id`',
+        '$HOME',
+        '\n',
+        '\r\n',
+        '!',
+        '~',
+        ';',
+        '张三',
+        ' ',
+      ),
+      fc.constantFrom('yes', 'no', 'null', '1e3', '0o7', '12:30', '- a', '#', '? x', '&a', '*a', '!!int'),
+    ),
+    { maxLength: 4 },
+  )
+  .map((parts) => parts.join('').replaceAll('\0', '').toWellFormed());
+
+describe('yaml', () => {
+  it('shows data as it is nested, numbers as they were written', () => {
+    expect(formatYaml(answer)).toBe(
+      `union_id: u001
+level: gold
+big: 9007199254740993
+cut: 1.00
+vip: true
+none: null
+basic_info:
+  mobile: "013800138000"
+extension_info: {}
+login_device_info:
+  - brand: A
+  - brand: B
+    a.b c: x
+`,
+    );
+  });
+
+  it('is read back as it was, by readers of YAML 1.1 and 1.2', () => {
+    fc.assert(
+      fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text), fc.boolean())), (data) => {
+        const yaml = formatYaml(data);
+        for (const version of ['1.1', '1.2'] as const)
+          expect(parseYaml(yaml, { version })).toEqual({ ...data });
+      }),
+    );
+  });
+});
+
+describe('csv', () => {
+  it('has a column for every single value, named as a query would name it', () => {
+    expect(formatCsv(answer)).toBe(
+      'union_id,level,big,cut,vip,none,basic_info.mobile,login_device_info[0].brand,login_device_info[1].brand,' +
+        '"login_device_info[1].""a.b c"""\n' +
+        'u001,gold,9007199254740993,1.00,true,,013800138000,A,B,x\n',
+    );
+  });
+
+  it('has a row for each of several things, and no header where they have no names', () => {
+    expect(formatCsv([{ a: 1 }, { b: 'x', a: null }])).toBe('a,b\n1,\n,x\n');
+    expect(formatCsv([['a', 1], ['b']])).toBe('a,1\nb\n');
+    expect(formatCsv(['a', 'b,c'])).toBe('a\n"b,c"\n');
+    expect(formatCsv('a')).toBe('a\n');
+    expect(formatCsv([])).toBe('');
+    expect(formatCsv({})).toBe('');
+  });
+
+  it('is read back as it was', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ a: text, b: text }), { minLength: 1 }), (rows) => {
+        expect(parseCsv(formatCsv(rows), { columns: true, record_delimiter: '\n' })).toEqual(rows);
+      }),
+    );
+  });
+});
+
+describe('env', () => {
+  it('has a variable for every single value, named so that none can be one of the shell or the system', () => {
+    expect(formatShellVariables(answer)).toBe(
+      `userinfo_union_id='u001'
+userinfo_level='gold'
+userinfo_big='9007199254740993'
+userinfo_cut='1.00'
+userinfo_vip='true'
+userinfo_none=''
+userinfo_basic_info_mobile='013800138000'
+userinfo_login_device_info_0_brand='A'
+userinfo_login_device_info_1_brand='B'
+userinfo_login_device_info_1_a_b_c='x'
+`,
+    );
+    expect(formatShellVariables('x')).toBe("userinfo='x'\n");
+  });
+
+  it('numbers names that would be the same, and leaves out what no shell can hold', () => {
+    expect(formatShellVariables({ 'a-b': '1', 姓名: '2', 'a b': '3', a_b_2: '4', nul: 'x\0y' })).toBe(
+      "userinfo_a_b='1'\nuserinfo___='2'\nuserinfo_a_b_2='3'\nuserinfo_a_b_2_2='4'\n",
+    );
+  });
+
+  it('gives a shell every value back exactly, whatever is in it and in its name', () => {
+    fc.assert(
+      fc.property(fc.dictionary(text, text, { minKeys: 1, maxKeys: 6 }), (data) => {
+        const lines = formatShellVariables(data);
+        const names = [...lines.matchAll(/^(userinfo\w*)='/gm)].map(([, name]) => name);
+        const printed = names.map((name) => `printf '%s\\0' "$${name}"`).join('; ');
+        const shell = spawnSync('sh', ['-c', `eval "$(cat)"; ${printed}`], {
+          input: lines,
+          encoding: 'utf8',
+        });
+        expect(shell.stderr).toBe('');
+        expect(shell.stdout.split('\0').slice(0, -1)).toEqual(Object.values(data));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

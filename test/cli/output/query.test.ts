@@ -1,0 +1,88 @@
+import { stringify } from 'lossless-json';
+import { describe, expect, it } from 'vitest';
+import { parseLoosely } from '../../../src/cli/output/parse-loosely.js';
+import { compileQuery } from '../../../src/cli/output/query.js';
+
+/** What a query selects of a JSON text, as JSON text. */
+const select = (json: string, expression: string) => stringify(compileQuery(expression)(parseLoosely(json)));
+
+const users =
+  '[{"id":9007199254740993,"n":10,"s":"b"},{"id":1.00,"n":9,"s":"c"},{"id":-0.5e3,"n":1,"s":"a"}]';
+
+describe('a query', () => {
+  it.each([
+    ['[0].id', '9007199254740993'],
+    ['[].id', '[9007199254740993,1.00,-0.5e3]'],
+    ['{first: [0].id, all: @}.first', '9007199254740993'],
+    ['max([].id)', '9007199254740993'],
+    ['min([].id)', '-0.5e3'],
+    ['sort([].id)', '[-0.5e3,1.00,9007199254740993]'],
+    ['sort_by(@, &id)[].id', '[-0.5e3,1.00,9007199254740993]'],
+    ['reverse([].id)', '[-0.5e3,1.00,9007199254740993]'],
+    ['map(&id, @)', '[9007199254740993,1.00,-0.5e3]'],
+    ['values([1])', '[1.00,9,"c"]'],
+    ['not_null([1].id, `7`)', '1.00'],
+    ['to_string([1].id)', '"1.00"'],
+    ['to_string([0])', '"{\\"id\\":9007199254740993,\\"n\\":10,\\"s\\":\\"b\\"}"'],
+    ["to_number('9007199254740993')", '9007199254740993'],
+    ["to_number('013')", 'null'],
+    ['to_number([1].id)', '1.00'],
+    ['let $top = [0].id in $top', '9007199254740993'],
+    ['[1].id && [0].id', '9007199254740993'],
+  ])('%s hands numbers on as they were written', (expression, expected) => {
+    expect(select(users, expression)).toBe(expected);
+  });
+
+  it.each([
+    ['[?id > `100`].s', '["b"]'],
+    ['[?id == `1`].s', '["c"]'],
+    ['[?id >= `-500` && id <= `1`].s', '["c","a"]'],
+    ['[?!(id < `0`)].s', '["b","c"]'],
+    ['[1].id + `1`', '2'],
+    ['-[1].id', '-1'],
+    ['sum([].n)', '20'],
+    ['abs([2].id)', '500'],
+    ['type([0].id)', '"number"'],
+    ['contains([].id, `1`)', 'true'],
+    ['length(@)', '3'],
+    ['[1].{a: id} == `{"a": 1}`', 'true'],
+  ])('%s computes and compares with them as numbers', (expression, expected) => {
+    expect(select(users, expression)).toBe(expected);
+  });
+
+  it.each([
+    ['sort([].n)', '[1,9,10]'],
+    ['max_by(@, &s).n', '9'],
+    ['min_by(@, &s).n', '1'],
+    ['max([].s)', '"c"'],
+    ['max(`[]`)', 'null'],
+    ['group_by(@, &s).a[0].n', '1'],
+    ['[*].s | [0]', '"b"'],
+    ['[0].*', '[9007199254740993,10,"b"]'],
+    ['[0].*.*', '[]'],
+    ['[0].id.value', 'null'],
+    ['constructor', 'null'],
+    ['[0].constructor', 'null'],
+    ['[0].id.toString', 'null'],
+    ['"__proto__"', 'null'],
+  ])('%s means what JMESPath says', (expression, expected) => {
+    expect(select(users, expression)).toBe(expected);
+  });
+
+  it.each([
+    ['', 'Syntax error'],
+    ['data.[', 'Syntax error'],
+    ['data.mobile)', 'Syntax error'],
+    ['upcase(msg)', 'there is no function upcase()'],
+    ['@field(@)', 'Syntax error'],
+  ])('%j is refused before there is any data', (expression, said) => {
+    expect(() => compileQuery(expression)).toThrow(said);
+  });
+
+  it.each([['length(code)'], ['max(code)'], ['sort_by(@)'], ['sort(@, &code)'], ['to_string()']])(
+    '%s says that it does not suit the data',
+    (expression) => {
+      expect(() => select('{"code":200}', expression)).toThrow('--query does not suit what is there');
+    },
+  );
+});

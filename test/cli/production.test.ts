@@ -1,0 +1,228 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createContext } from '../../src/cli/create-context.js';
+import { buildProgram } from '../../src/cli/program.js';
+import { Machine } from '../support/cli.js';
+import { httpServer } from '../support/raw-server.js';
+
+const machine = new Machine();
+let server: Awaited<ReturnType<typeof httpServer>>;
+
+beforeAll(async () => {
+  server = await httpServer((_, response) =>
+    response.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'),
+  );
+  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  await machine.run([
+    'profile',
+    'add',
+    'shop-test',
+    ...values,
+    '--app-secret-env',
+    'SECRET',
+    '--base-url',
+    'http://127.0.0.1:9',
+  ]);
+  await machine.run([
+    'profile',
+    'add',
+    'shop',
+    ...values,
+    '--app-secret-env',
+    'SECRET',
+    '--environment',
+    'production',
+  ]);
+});
+
+beforeEach(() => {
+  server.requests.length = 0;
+});
+
+afterAll(async () => {
+  await server.close();
+  machine[Symbol.dispose]();
+});
+
+const env = { SECRET: 'never-to-be-seen-4711' };
+const write = ['passback', 'a=x', '--union-id', 'u1'];
+
+describe('production', () => {
+  it('is announced on stderr by what reads and by what writes', async () => {
+    const done = await machine.run(['-p', 'shop', 'read', 'c', '--json'], { env });
+    expect(done).toMatchObject({
+      status: 0,
+      stderr: `production: profile "shop", ${new URL(server.url).host}\n`,
+    });
+    expect(JSON.parse(done.stdout).code).toBe(200);
+  });
+
+  it('is not written to where nobody can be asked', async () => {
+    const done = await machine.run(['-p', 'shop', ...write], { env });
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain('--yes');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is written to with --yes', async () => {
+    expect(await machine.run(['-p', 'shop', ...write, '--yes'], { env })).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['y', 0, 1],
+    ['n', 2, 0],
+    ['', 2, 0],
+  ])('asks on a terminal: "%s" ends with status %i, %i requests', async (answer, status, requests) => {
+    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production?', answer]], { env });
+    expect(done.status).toBe(status);
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  it('is not made test by the environment or a flag', async () => {
+    const done = await machine.run(['-p', 'shop', ...write], {
+      env: { ...env, USERINFO_ENVIRONMENT: 'test' },
+    });
+    expect(done).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('profile "shop" is production'),
+    });
+    expect((await machine.run(['-p', 'shop', ...write, '--environment', 'test'], { env })).status).toBe(2);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is recognized by its base URL', async () => {
+    const other = await machine.run(['-p', 'shop-test', 'read', 'c', '--base-url', `${server.url}/`], {
+      env,
+    });
+    expect(other.stderr).toContain(
+      'warning: the base URL (--base-url) is that of the production profile "shop"',
+    );
+    const bare = { ...env, USERINFO_BASE_URL: server.url, USERINFO_TENANT_CODE: 't', USERINFO_CHANNEL: 'c' };
+    server.requests.length = 0;
+    const none = await machine.run(write, {
+      env: { ...bare, USERINFO_APP_KEY: 'k', USERINFO_APP_SECRET: 's' },
+    });
+    expect(none.status).toBe(2);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('a write to production that nobody has agreed to', () => {
+  const bare = () => ({
+    ...env,
+    USERINFO_BASE_URL: server.url,
+    USERINFO_TENANT_CODE: 't',
+    USERINFO_CHANNEL: 'c',
+    USERINFO_APP_KEY: 'k',
+    USERINFO_APP_SECRET: 's',
+  });
+  const localhost = () => server.url.replace('127.0.0.1', 'LOCALHOST.');
+
+  it.each<[string, string[], Record<string, string>]>([
+    ['of pairs', write, { USERINFO_PROFILE: 'shop' }],
+    [
+      'of a JSON object',
+      ['passback', '--user-info', '{"a":"x"}', '--union-id', 'u1'],
+      { USERINFO_PROFILE: 'shop' },
+    ],
+    [
+      'from standard input',
+      ['passback', '--user-info', '-', '--union-id', 'u1'],
+      { USERINFO_PROFILE: 'shop' },
+    ],
+    ['from a file', ['passback', 'a=@a.txt', '--union-id', 'u1'], { USERINFO_PROFILE: 'shop' }],
+    ['by primary key', ['passback', 'mobile=1', '--primary-key', 'mobile'], { USERINFO_PROFILE: 'shop' }],
+    ['by -p over USERINFO_PROFILE', ['-p', 'shop', ...write], { USERINFO_PROFILE: 'shop-test' }],
+    ['that --environment calls so', ['-p', 'shop-test', ...write, '--environment', 'production'], {}],
+    [
+      'that USERINFO_ENVIRONMENT calls so',
+      ['-p', 'shop-test', ...write],
+      { USERINFO_ENVIRONMENT: 'production' },
+    ],
+    ['at another address', ['-p', 'shop', ...write, '--base-url', 'http://127.0.0.1:9'], {}],
+    ['with --no-input', ['-p', 'shop', ...write, '--no-input'], {}],
+    ['with an empty USERINFO_ENVIRONMENT', ['-p', 'shop', ...write], { USERINFO_ENVIRONMENT: '' }],
+  ])('is not sent: %s', async (_, args, more) => {
+    writeFileSync(join(machine.folder, 'a.txt'), 'x');
+    const done = await machine.run(args, { env: { ...env, ...more }, stdin: '{"a":"x"}' });
+    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Add --yes') });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it.each<[string, () => Record<string, string>]>([
+    ['without any profile', bare],
+    ['without any profile, the variable against it', () => ({ ...bare(), USERINFO_ENVIRONMENT: 'test' })],
+    ['spelled differently', () => ({ ...bare(), USERINFO_BASE_URL: `${localhost()}//` })],
+    ['while a test profile is the active one', () => ({ ...env, USERINFO_BASE_URL: server.url })],
+  ])('is not sent to the base URL of a production profile: %s', async (_, given) => {
+    const done = await machine.run(write, { env: given() });
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain('is that of the production profile "shop": taken as production');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is not sent where a terminal was read to its end', async () => {
+    const args = ['-p', 'shop', 'passback', '--user-info', '-', '--union-id', 'u1'];
+    const json = '{"a":"x"}';
+    const done = await machine.onTerminal(
+      args,
+      [
+        ['', json],
+        [json, '\u0004'],
+      ],
+      { env },
+    );
+    expect(done).toMatchObject({ status: 2, stdout: expect.stringContaining('Add --yes') });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is not sent where the question is interrupted', async () => {
+    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production?', null]], { env });
+    expect(done.status).toBe(130);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('a question that is open', () => {
+  it('is for the target that was announced, whatever happens to the profiles meanwhile', async () => {
+    const other = await httpServer((_, response) => response.end());
+    await machine.run(['profile', 'use', 'shop']);
+    const stdout = new PassThrough();
+    const io = { stdin: new PassThrough(), stdout, stderr: new PassThrough() };
+    const context = createContext(
+      { ...io, env: { ...env, USERINFO_CONFIG_DIR: machine.configFolder } },
+      new AbortController().signal,
+      write,
+    );
+    const prompt = {
+      ...context.prompt,
+      possible: true,
+      async confirm() {
+        await machine.run(['profile', 'use', 'shop-test']);
+        await machine.run(['profile', 'set', 'shop', '--base-url', other.url, '--app-key', 'a2']);
+        return true;
+      },
+    };
+    const program = await buildProgram({ ...context, prompt }, write);
+    await program.parseAsync(write, { from: 'user' });
+    await other.close();
+    await machine.run(['profile', 'set', 'shop', '--base-url', server.url, '--app-key', 'a1']);
+    expect(other.requests).toHaveLength(0);
+    expect(server.requests.map(({ query }) => new URLSearchParams(query).get('app_key'))).toEqual(['a1']);
+  });
+});
+
+describe('the prefix of custom keys', () => {
+  it('is warned about where it is missing', async () => {
+    await machine.run(['profile', 'set', 'shop', '--key-prefix', 'acme_']);
+    const pairs = ['passback', 'acme_a=1', 'mobile=2', 'other=3', '--union-id', 'u1', '--yes'];
+    const done = await machine.run(['-p', 'shop', ...pairs], { env });
+    expect(done.status).toBe(0);
+    expect(done.stderr.match(/warning:.*/g)).toEqual([
+      'warning: key "other" does not begin with the prefix "acme_" of the profile',
+    ]);
+  });
+});

@@ -1,0 +1,199 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Machine } from '../support/cli.js';
+
+const secret = 'never-to-be-seen-4711';
+const values = [
+  '--base-url',
+  'https://test.example.com/',
+  '--tenant-code',
+  'acme',
+  '--channel',
+  'web',
+  '--app-key',
+  'a1',
+];
+let machine: Machine;
+
+beforeEach(() => {
+  machine = new Machine();
+});
+
+afterEach(() => {
+  expect(machine.printed).not.toContain(secret);
+  machine[Symbol.dispose]();
+});
+
+const add = (name: string, ...more: string[]) =>
+  machine.run(['profile', 'add', name, ...values, '--app-secret-stdin', ...more], { stdin: `${secret}\n` });
+const file = () => JSON.parse(readFileSync(machine.profileFile, 'utf8'));
+
+describe('profile add', () => {
+  it('stores a profile for its owner alone; the first one is active', async () => {
+    expect(await add('shop.test-1')).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: 'added "shop.test-1" (test, test.example.com), now active\n',
+    });
+    expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
+    expect(statSync(machine.configFolder).mode & 0o777).toBe(0o700);
+    expect(file().profiles['shop.test-1'].secret.value).toBe(secret);
+    expect((await add('live', '--environment', 'production')).stderr).toBe(
+      'added "live" (production, test.example.com)\n',
+    );
+  });
+
+  it('asks on a terminal for what is missing, the secret without showing it', async () => {
+    const done = await machine.onTerminal(
+      ['profile', 'add', 'shop', '--channel', 'web'],
+      [
+        ['Environment', ''],
+        ['Base URL', 'https://test.example.com'],
+        ['Tenant code', 'acme'],
+        ['App key', 'a1'],
+        ['App secret', secret],
+      ],
+    );
+    expect(done.status).toBe(0);
+    expect(done.stdout).toContain('added "shop" (test, test.example.com), now active');
+    expect(done.stdout).not.toContain(secret);
+    expect(file().profiles.shop).toMatchObject({ tenant_code: 'acme', secret: { value: secret } });
+  });
+
+  it('ends with status 130 on Ctrl-C at a question, and stores nothing', async () => {
+    const done = await machine.onTerminal(
+      ['profile', 'add', 'shop', ...values],
+      [
+        ['Environment', ''],
+        ['App secret', null],
+      ],
+    );
+    expect(done.status).toBe(130);
+    expect(existsSync(machine.profileFile)).toBe(false);
+  });
+
+  it('names everything that is missing where nobody can be asked', async () => {
+    const done = await machine.run(['profile', 'add', 'shop', '--channel', 'web']);
+    expect(done.status).toBe(2);
+    expect(done.stderr).toContain('missing: --base-url, --tenant-code, --app-key, --app-secret-stdin');
+  });
+
+  it('never takes the secret from an argument', async () => {
+    for (const args of [['--app-secret', secret], [`--app-secret=${secret}`]]) {
+      const done = await machine.run(['profile', 'add', 'shop', ...values, ...args]);
+      expect(done).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('never taken from an argument'),
+      });
+    }
+    expect(existsSync(machine.profileFile)).toBe(false);
+  });
+
+  it('warns of white space that was copied with the secret', async () => {
+    const done = await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], {
+      stdin: `${secret} \n`,
+    });
+    expect(done.stderr).toContain('warning: the app secret ends with white space');
+  });
+
+  it.each([
+    ['--app-secret-env', 'SHOP_SECRET'],
+    ['--app-secret-command', `printf %s ${'"$SHOP_SECRET"'}`],
+  ])('%s keeps where the secret is, not the secret', async (option, value) => {
+    const done = await machine.run(['profile', 'add', 'shop', ...values, option, value]);
+    expect(done.status).toBe(0);
+    expect(readFileSync(machine.profileFile, 'utf8')).not.toContain(secret);
+    const set = await machine.run(['read', 'c', '--base-url', 'http://127.0.0.1:9'], {
+      env: { SHOP_SECRET: secret },
+    });
+    expect(set.status).toBe(5);
+    const unset = await machine.run(['read', 'c', '--base-url', 'http://127.0.0.1:9']);
+    expect(unset.status).toBe(3);
+  });
+
+  it.each([['constructor'], ['__proto__'], [''], ['a b'], ['a/b']])('refuses the name "%s"', async (name) => {
+    expect(await add(name)).toMatchObject({ status: 3 });
+    expect(existsSync(machine.profileFile)).toBe(false);
+  });
+});
+
+describe('profiles', () => {
+  it('are listed, switched, changed, renamed, exported and removed', async () => {
+    await add('shop-test');
+    await add('shop', '--environment', 'production', '--key-prefix', 'acme_');
+    expect((await machine.run(['profile', 'use', 'shop'])).stderr).toBe(
+      'now using "shop" (production, test.example.com)\n',
+    );
+    const list = JSON.parse((await machine.run(['profile', 'list', '--json'])).stdout);
+    expect(list).toMatchObject([
+      { name: 'shop-test', active: false, environment: 'test' },
+      { name: 'shop', active: true, environment: 'production', base_url: 'https://test.example.com' },
+    ]);
+    expect((await machine.run(['profile', 'list'])).stdout).toMatch(/│ \* │ shop +│ production +│/);
+
+    await machine.run([
+      'profile',
+      'set',
+      'shop',
+      '--base-url',
+      'https://live.example.com',
+      '--key-prefix',
+      '',
+    ]);
+    await machine.run(['profile', 'rename', 'shop', 'live']);
+    const exported = await machine.run(['profile', 'export', 'live']);
+    expect(JSON.parse(exported.stdout)).toMatchObject({
+      base_url: 'https://live.example.com',
+      app_key: 'a1',
+    });
+
+    expect((await machine.run(['profile', 'remove', 'live'])).status).toBe(2);
+    const removed = await machine.onTerminal(['profile', 'remove', 'live'], [['Remove profile', 'y']]);
+    expect(removed).toMatchObject({ status: 0, stdout: expect.stringContaining('No profile is active now') });
+    expect(Object.keys(file().profiles)).toEqual(['shop-test']);
+    expect((await machine.run(['read', 'c'])).status).toBe(3);
+    expect((await machine.run(['profile', 'path'])).stdout).toBe(`${machine.profileFile}\n`);
+  });
+
+  it('show for each value where it comes from', async () => {
+    await add('shop');
+    const env = { USERINFO_CHANNEL: 'app' };
+    const shown = await machine.run(['profile', 'show', '--app-key', 'a2', '--json'], { env });
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      profile: 'shop',
+      environment: { value: 'test', origin: 'profile "shop"' },
+      channel: { value: 'app', origin: 'USERINFO_CHANNEL' },
+      app_key: { value: 'a2', origin: '--app-key' },
+      app_secret: { value: 'set, in the profile file', origin: 'profile "shop"' },
+    });
+    expect((await machine.run(['profile', 'show'])).stdout).toMatch(/│ channel +│ web +│ profile "shop" │/);
+  });
+
+  it('are all there after many commands wrote at once', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `shop${index}`);
+    const done = await Promise.all(names.map((name) => add(name)));
+    expect(done.map(({ status }) => status)).toEqual(names.map(() => 0));
+    expect(Object.keys(file().profiles).sort()).toEqual(names);
+  });
+
+  it.each([
+    ['that is cut off', (text: string) => text.slice(0, -20)],
+    ['with an unknown environment', (text: string) => text.replace('"test"', '"staging"')],
+  ])('in a file %s are reported, and the file is left as it is', async (_, damage) => {
+    await add('shop');
+    const damaged = damage(readFileSync(machine.profileFile, 'utf8'));
+    writeFileSync(machine.profileFile, damaged);
+    for (const args of [
+      ['list'],
+      ['use', 'shop'],
+      ['set', 'shop', '--channel', 'x'],
+      ['remove', 'shop', '--yes'],
+    ]) {
+      const done = await machine.run(['profile', ...args]);
+      expect(done).toMatchObject({ status: 3, stdout: '' });
+      expect(done.stderr).toContain(machine.profileFile);
+    }
+    expect((await add('other')).status).toBe(3);
+    expect(readFileSync(machine.profileFile, 'utf8')).toBe(damaged);
+  });
+});

@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { ServedMachine } from '../support/served.js';
+
+let machine: ServedMachine;
+let code: string;
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+  await machine.run(['passback', 'acme_level=gold', "quote=it's $HOME", '--union-id', 'u001']);
+  code = await machine.issueCode('--uses', 'unlimited');
+});
+
+afterAll(() => machine[Symbol.asyncDispose]());
+
+describe('read -o', () => {
+  it('yaml shows the whole envelope', async () => {
+    const done = await machine.run(['read', code, 'mobile', '-o', 'yaml']);
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    expect(parseYaml(done.stdout)).toEqual({
+      code: 200,
+      msg: 'ok',
+      data: { union_id: 'u001', mobile: '13800138000' },
+    });
+  });
+
+  it('csv has the values of the user', async () => {
+    const done = await machine.run(['read', code, 'mobile,acme_level', '-o', 'csv']);
+    expect(done).toMatchObject({
+      status: 0,
+      stdout: 'union_id,mobile,acme_level\nu001,13800138000,gold\n',
+      stderr: '',
+    });
+  });
+
+  it('env sets variables of a shell', async () => {
+    const line = `eval "$(userinfo read ${code} mobile,quote -o env)"; echo "$userinfo_mobile: $userinfo_quote"`;
+    expect(await machine.shell(line)).toMatchObject({ stdout: "13800138000: it's $HOME\n", stderr: '' });
+  });
+
+  it('csv and env print nothing of a refusal', async () => {
+    for (const format of ['csv', 'env']) {
+      const done = await machine.run(['read', 'nobody', '-o', format]);
+      expect(done).toMatchObject({ status: 4, stdout: '', stderr: expect.stringContaining('40106') });
+    }
+  });
+});
+
+describe('--query', () => {
+  it.each([
+    [['--query', 'data.mobile'], '13800138000\n'],
+    [['--query', 'data.mobile', '--json'], '"13800138000"\n'],
+    [['--query', 'data', '-o', 'env'], "userinfo_union_id='u001'\nuserinfo_mobile='13800138000'\n"],
+    [['--query', '[code, data.mobile]', '-o', 'csv'], '200\n13800138000\n'],
+    [['--query', '{id: data.union_id, level: data.level}', '-o', 'yaml'], 'id: u001\nlevel: null\n'],
+    [['--query', 'data.*'], '┌─────────────┐\n│ u001        │\n│ 13800138000 │\n└─────────────┘\n'],
+  ])('%j prints what it selects', async (args, stdout) => {
+    const done = await machine.run(['read', code, 'mobile', ...args]);
+    expect(done).toMatchObject({ status: 0, stdout, stderr: '' });
+  });
+
+  it('uses no code where it is no expression', async () => {
+    const logged = machine.log;
+    const done = await machine.run(['read', code, '--query', 'data.[']);
+    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Syntax error') });
+    expect(machine.log).toBe(logged);
+  });
+
+  it('loses no answer where it does not suit it', async () => {
+    const done = await machine.run(['read', code, '--json', '--query', 'length(code)']);
+    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('All of it was printed') });
+    expect(JSON.parse(done.stdout).data.union_id).toBe('u001');
+  });
+
+  it('is for what admin and profile print too', async () => {
+    const database = ['--database', machine.database];
+    const users = ['admin', 'user', 'list', '--tenant-code', 'acme', ...database];
+    expect((await machine.run([...users, '--query', '[].union_id', '--json'])).stdout).toBe('["u001"]\n');
+    expect((await machine.run([...users, '-o', 'csv', '--query', '[].[union_id]'])).stdout).toBe('u001\n');
+    expect((await machine.run(['profile', 'list', '--query', '[?active].name | [0]'])).stdout).toBe(
+      'local\n',
+    );
+    const shown = await machine.run(['profile', 'show', '-o', 'env', '--query', '{app: app_key.value}']);
+    expect(shown.stdout).toMatch(/^userinfo_app='app_\w+'\n$/);
+  });
+});
+
+describe('read -', () => {
+  it.each([
+    ['without a line break', ''],
+    ['with one', '\n'],
+    ['with one of Windows', '\r\n'],
+  ])('takes the code from standard input, %s at its end', async (_, end) => {
+    const done = await machine.run(['read', '-', 'mobile', '--query', 'data.mobile'], { stdin: code + end });
+    expect(done).toMatchObject({ status: 0, stdout: '13800138000\n' });
+  });
+
+  it('sends nothing where there is none', async () => {
+    const done = await machine.run(['read', '-'], { stdin: '\n' });
+    expect(done).toMatchObject({ status: 2, stderr: 'error: standard input holds no code\n' });
+  });
+});
+
+describe('--dry-run', () => {
+  it('shows what would be sent, masked, and sends nothing', async () => {
+    const logged = machine.log;
+    const args = ['passback', 'mobile=13912345678', 'acme_level=silver', '--union-id', 'u001', '--dry-run'];
+    const done = await machine.run([...args, '--json']);
+    expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining('--reveal') });
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      method: 'PUT',
+      url: `${machine.url}/api/v1/server/user/passback_user_info`,
+      query: { tenant_code: 'acme', channel: 'web', sign: expect.stringMatching(/^[0-9a-f]{8}…$/) },
+      form: { union_id: 'u001', user_info: '{"mobile":"139****5678","acme_level":"****"}' },
+    });
+    const revealed = await machine.run([...args, '--json', '--reveal']);
+    expect(revealed.stderr).toBe('');
+    expect(JSON.parse(revealed.stdout)).toMatchObject({
+      query: { sign: expect.stringMatching(/^[0-9a-f]{32}$/) },
+      form: { user_info: '{"mobile":"13912345678","acme_level":"silver"}' },
+    });
+    expect((await machine.run([...args])).stdout).toMatch(/│ user_info │ {"mobile":"139\*{4}5678"/);
+    expect(machine.log).toBe(logged);
+  });
+
+  it('asks nothing, be it for production', async () => {
+    const args = ['passback', 'a=x', '--union-id', 'u001', '--environment', 'production', '--dry-run'];
+    expect(await machine.run(args)).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('production:'),
+    });
+  });
+
+  it('is not for a request that breaks a rule', async () => {
+    const done = await machine.run(['passback', 'channel=x', '--union-id', 'u001', '--dry-run']);
+    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('reserved') });
+  });
+});
+
+describe('--print-curl', () => {
+  it('prints a command that curl can run once', async () => {
+    const printed = await machine.run(['read', code, 'mobile', '--print-curl', '--reveal']);
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    const ran = await machine.shell(printed.stdout);
+    expect(JSON.parse(ran.stdout).data).toEqual({ union_id: 'u001', mobile: '13800138000' });
+    expect(JSON.parse((await machine.shell(printed.stdout)).stdout).code).toBe(40105);
+  });
+
+  it('is not for many rows, which it would send', async () => {
+    const done = await machine.run(['passback', '--from', 'users.csv', '--print-curl']);
+    expect(done).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('cannot be used with'),
+    });
+  });
+
+  it('masks the values unless told otherwise, and says so', async () => {
+    const { stdout, stderr } = await machine.run(['read', code, '--print-curl']);
+    expect(stdout).toContain(`code=${code.slice(0, 3)}****${code.slice(-4)}&`);
+    expect(stderr).toContain('--reveal');
+    expect(stdout).not.toMatch(/[0-9a-f]{32}/);
+  });
+
+  it('writes whatever the values hold, exactly', { timeout: 60_000 }, async () => {
+    const value = fc
+      .array(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.constantFrom("'", '"', '\\', '$(id)', '`', '@', '\n', '%', '张三'),
+        ),
+      )
+      .map((parts) => parts.join('').replaceAll('\0', '').toWellFormed());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(fc.stringMatching(/^t_[\p{L}\w '"&=+]{0,8}$/u), value, { minKeys: 6, maxKeys: 12 }),
+        async (pairs) => {
+          const json = JSON.stringify(pairs);
+          const args = ['passback', '--user-info', '-', '--union-id', 'u001', '--print-curl', '--reveal'];
+          const printed = await machine.run(args, { stdin: json });
+          const ran = await machine.shell(printed.stdout);
+          expect(JSON.parse(ran.stdout)).toMatchObject({ code: 200 });
+          expect((await machine.record()).extension_info).toMatchObject(pairs);
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+});

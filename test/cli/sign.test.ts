@@ -1,0 +1,322 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { vectors } from '../signing/corpus.js';
+import { httpServer, type ReceivedRequest } from '../support/raw-server.js';
+import { ServedMachine } from '../support/served.js';
+
+let machine: ServedMachine;
+let capture: Awaited<ReturnType<typeof httpServer>>;
+let secret: string;
+
+const local = ['-p', 'local'];
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+  capture = await httpServer((_, response) => response.end('{"code":200,"msg":"ok","data":{}}'));
+  ({
+    secret: { value: secret },
+  } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local);
+});
+
+afterAll(async () => {
+  await capture.close();
+  await machine[Symbol.asyncDispose]();
+});
+
+function file(name: string, content: unknown): string {
+  const path = join(machine.folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+/** Runs a command with `--json`, and returns what it prints; it must end with `status`. */
+async function json(args: readonly string[], stdin = '', status = 0) {
+  const done = await machine.run([...args, '--json'], { stdin });
+  expect({ status: done.status, stderr: status === 0 ? done.stderr : '' }).toEqual({ status, stderr: '' });
+  return JSON.parse(done.stdout);
+}
+
+/** The request that a command sends, as it was received. */
+async function sent(args: readonly string[]): Promise<ReceivedRequest> {
+  const before = capture.requests.length;
+  await machine.run([...local, ...args, '--base-url', capture.url]);
+  const request = capture.requests[before];
+  if (request === undefined) throw new Error(`nothing was sent by ${args.join(' ')}`);
+  return request;
+}
+
+/** As it would be logged: the service's address in place of the capture's. */
+function asCurl({ method, path, query, body }: ReceivedRequest): string {
+  const data = body === '' ? '' : ` \\\n  --data-raw '${body}'`;
+  return `curl -X ${method} '${machine.url}${path}?${query}'${data}`;
+}
+
+describe('sign explain', () => {
+  it.each([
+    ['read', ['some-code', 'mobile,level', 'note']],
+    ['passback', ['name=张三/李四', 'note=a b+c&d=e', 'empty=', '--union-id', 'u001']],
+  ])('shows for a %s what is sent', async (command, args) => {
+    const params = new URLSearchParams((await sent([command, ...args])).query);
+    const moment = ['--timestamp', params.get('timestamp') ?? '', '--random', params.get('random') ?? ''];
+    const explained = await json([...local, 'sign', 'explain', command, ...args, ...moment]);
+    expect(explained.app_sign.digest).toBe(params.get('app_sign'));
+    expect(explained.sign.digest).toBe(params.get('sign'));
+    expect(explained.sign.message).toMatch(/&key=<secret>$/);
+  });
+
+  it.each(vectors.slice(0, 12))('gives the stages of $name', async ({ recipe, request, ...vector }) => {
+    const sample = { ...request, signature: vector.digest, secret: vector.secret };
+    const args = ['--recipe', file('r.json', recipe), '--sample', file('s.json', sample)];
+    const shown = await json(['sign', 'explain', ...args]);
+    expect(shown.digest).toBe(vector.digest);
+    expect(shown.message.replaceAll('<secret>', vector.secret)).toBe(vector.message);
+    expect(shown.params.replaceAll('<secret>', vector.secret)).toBe(vector.params);
+  });
+
+  it.each([
+    [{ message: ['$params'], steps: ['md5'], parms: {} }, 'parms: unknown field'],
+    [{ message: ['$parms'], steps: ['md5'] }, 'unknown token $parms'],
+    [{ message: ['$params'], steps: ['md6'] }, 'unknown step md6'],
+    [{ app_sign: { message: ['$params'], steps: ['md5'] } }, 'sign: is missing'],
+    ['{"message": [', 'is not JSON: the fault is at line 1, column 14'],
+  ])('ends with status 2 for the recipe %j', async (recipe, problem) => {
+    const sample = file('s.json', { url: 'https://e.com', params: {}, secret: 'never-to-be-shown' });
+    const done = await machine.run([
+      'sign',
+      'explain',
+      '--recipe',
+      file('r.json', recipe),
+      '--sample',
+      sample,
+    ]);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(problem);
+  });
+
+  it('makes what is invisible visible, and says what a request has nothing for', async () => {
+    const recipe = file('r.json', { message: ['$params', '$param:nonce'], steps: ['md5'] });
+    const params = { a: ' x\u00a0', b: 'line\n\u200b' };
+    const sample = file('s.json', { url: '', params, secret: 's' });
+    const done = await machine.run(['sign', 'explain', '--recipe', recipe, '--sample', sample]);
+    expect(done.stdout).toContain('a=␣x\\u00a0&b=line\\n\\u200b');
+    expect(done.stderr).toContain('warning: the request has nothing for $param:nonce');
+  });
+});
+
+describe('sign verify', () => {
+  const verify = (request: string, status = 0, ...args: string[]) =>
+    json([...local, 'sign', 'verify', '-', ...args], request, status);
+
+  it('finds right what the service takes, in whatever form it comes', async () => {
+    const { method, path, query, body, ...rest } = await sent(['passback', 'a=x y', '--union-id', 'u001']);
+    const target = `${path}?${query}`;
+    const http = `${method} ${target} HTTP/1.1\r\nHost: ${new URL(machine.url).host}\r\n\r\n${body}`;
+    const curl = asCurl({ method, path, query, body, ...rest });
+    const answer = await fetch(machine.url + target, {
+      method,
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(await answer.json()).toMatchObject({ code: 200 });
+    for (const text of [http, curl]) {
+      expect(await verify(text)).toMatchObject({
+        right: true,
+        app_sign: { right: true },
+        sign: { right: true },
+      });
+    }
+    const asArgument = await machine.run([...local, 'sign', 'verify', curl]);
+    expect(asArgument).toMatchObject({ status: 0, stderr: '' });
+    const asFile = await machine.run([...local, 'sign', 'verify', '--sample', file('request.txt', http)]);
+    expect(asFile).toMatchObject({ status: 0, stdout: asArgument.stdout });
+  });
+
+  it('names what was done to a request that the service refuses', async () => {
+    const env = { USERINFO_APP_SECRET: `${secret}\n` };
+    const before = capture.requests.length;
+    await machine.run([...local, 'read', 'some-code', '--base-url', capture.url], { env });
+    const request = capture.requests[before];
+    if (request === undefined) throw new Error('nothing was sent');
+    const answer = await fetch(`${machine.url}${request.path}?${request.query}`);
+    expect(await answer.json()).toMatchObject({ code: 40102 });
+
+    const found = await verify(asCurl(request), 4);
+    expect(found).toMatchObject({
+      right: false,
+      app_sign: { right: false, mistakes: [{ id: 'secret-space' }] },
+      sign: { right: false, mistakes: [{ id: 'secret-space' }] },
+    });
+    const shown = await machine.run([...local, 'sign', 'verify', asCurl(request)]);
+    expect(shown.stdout).toContain('It was signed with a line break after the secret.');
+    expect(shown.stderr).toContain('error: app_sign is wrong: It was signed with a line break');
+  });
+
+  it('knows the secrets, app keys and recipes of the other profiles', async () => {
+    const add = ['--base-url', capture.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'k2'];
+    const preset = ['--signing-preset', 'sign=taobao'];
+    await machine.run(['profile', 'add', 'other', ...add, ...preset, '--app-secret-stdin'], {
+      stdin: 'the-secret-of-the-other',
+    });
+    const before = capture.requests.length;
+    await machine.run(['-p', 'other', 'read', 'some-code']);
+    const request = capture.requests[before];
+    if (request === undefined) throw new Error('nothing was sent');
+    const found = await verify(asCurl(request), 4);
+    expect(found.app_sign.mistakes).toMatchObject([
+      { says: 'It was signed with the secret of profile "other".' },
+    ]);
+    expect(found.sign.mistakes).toMatchObject([
+      { id: 'other-secret' },
+      { says: 'It was signed by the sign recipe of profile "other".' },
+    ]);
+  });
+
+  it('finds app key and secret swapped, and shows the secret even then not', async () => {
+    const { app_key } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local;
+    const before = capture.requests.length;
+    const env = { USERINFO_APP_SECRET: app_key };
+    await machine.run([...local, 'read', 'c', '--app-key', secret, '--base-url', capture.url], { env });
+    const request = capture.requests[before];
+    if (request === undefined) throw new Error('nothing was sent');
+    const found = await verify(asCurl(request), 4);
+    expect(found.sign.message).toContain('app_key=<secret>&');
+    expect(found.sign.mistakes[0].advice).toContain('swap the two');
+  });
+
+  it("compares the operator's text to sign with ours", async () => {
+    const request = asCurl(await sent(['read', 'some-code']));
+    const { message } = (await verify(request)).sign;
+    expect(await verify(request, 0, '--theirs', message.replace('<secret>', secret))).toMatchObject({
+      theirs: { signature: 'sign', same: true },
+    });
+    const theirs = file('theirs.txt', `${message.replace('channel=web&', '')}\n`);
+    expect(await verify(request, 4, '--theirs', `@${theirs}`)).toMatchObject({
+      right: false,
+      sign: { right: true },
+      theirs: { signature: 'sign', same: false, causes: ['Theirs leaves out channel.'] },
+    });
+  });
+
+  it('warns of what the service refuses however it is signed', async () => {
+    const curl = asCurl(await sent(['read', 'some-code']));
+    const inMilliseconds = curl.replace(/timestamp=(\d+)/, 'timestamp=$1000');
+    const done = await machine.run([...local, 'sign', 'verify', inMilliseconds]);
+    expect(done.status).toBe(4);
+    expect(done.stderr).toContain(
+      'warning: the service refuses this request however it is signed: timestamp',
+    );
+    expect(done.stdout).toContain('It was signed with timestamp in seconds, and sent in milliseconds.');
+  });
+
+  it.each([
+    [['sign', 'verify'], 2, 'no request is given'],
+    [['sign', 'verify', 'https://e.com?a=1'], 2, 'the request carries no app_sign and no sign'],
+    [['sign', 'verify', '--sample', 'no-such-file'], 2, 'the file "no-such-file" cannot be read (ENOENT)'],
+    [['sign', 'verify', 'x'], 2, 'this is no request that can be read'],
+    [['sign', 'verify', '{"parms":1}'], 2, 'sample.parms: unknown field'],
+    [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request carries no sign'],
+    [['sign', 'verify', 'https://e.com?sign=1', '-p', 'nobody'], 3, 'there is no profile "nobody"'],
+    [['sign', 'presets', 'taobo'], 2, 'Did you mean "taobao"?'],
+    [['sign', 'explain', 'read', 'c', '--recipe', 'taobao'], 2, '--recipe holds one recipe'],
+    [['sign', 'explain', 'read', 'c', '--timestamp', '1'], 2, 'Unix seconds, 10 digits'],
+  ])('%j ends with status %d', async (args, status, problem) => {
+    const done = await machine.run([...local, ...args]);
+    expect(done.status).toBe(status);
+    expect(done.stderr).toContain(problem);
+    expect(done.stderr.trim().split('\n').length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('sign vectors', () => {
+  it('go out and come back', async () => {
+    const exported = await json([...local, 'sign', 'vectors', 'export']);
+    expect(exported.recipes.sign.steps).toEqual(['md5']);
+    const path = file('vectors.json', exported);
+    expect(await json(['sign', 'vectors', 'verify', path])).toMatchObject({ right: true });
+    exported.vectors[1].signatures.sign.message += '\n';
+    const done = await machine.run(['sign', 'vectors', 'verify', file('vectors.json', exported)]);
+    expect(done.status).toBe(4);
+    expect(done.stdout).toContain('A line break at the end of one of them.');
+    expect(done.stderr).toContain('error: 1 of 20 signatures are not right');
+  });
+});
+
+describe('sign presets', () => {
+  it('lists them, and prints one that can be taken at once', async () => {
+    const list = await json(['sign', 'presets']);
+    const printed = await machine.run(['sign', 'presets', 'aliyun-rpc']);
+    expect(JSON.parse(printed.stdout)).toEqual(
+      list.find(({ name }: { name: string }) => name === 'aliyun-rpc').recipe,
+    );
+    const args = ['--recipe', file('r.json', printed.stdout), '--sample', '-'];
+    const sample = '{"url":"https://e.com","params":{"a":"1"},"secret":"s"}';
+    expect(await json(['sign', 'explain', ...args], sample)).toMatchObject({
+      message: 'GET&%2F&a%3D1',
+    });
+  });
+});
+
+describe('a profile', () => {
+  const set = (...args: string[]) => machine.run(['profile', 'set', 'local', ...args]);
+
+  it('can sign by a module, which the service takes where it signs alike', async () => {
+    const path = file(
+      'signer.mjs',
+      `import { createHash } from 'node:crypto';
+const digest = (text) => createHash('md5').update(text).digest('hex');
+const write = (params) => params.map((param) => param.join('=')).join('&');
+const byName = (a, b) => (a[0] < b[0] ? -1 : 1);
+export function app_sign({ params }, secret) {
+  const some = params.filter(([name]) => ['app_key', 'random', 'timestamp'].includes(name)).sort(byName);
+  return { digest: digest(write(some) + '&key=' + secret.reveal()) };
+}
+export function sign({ params }, secret) {
+  const message = write(params.filter(([, value]) => value !== '').sort(byName)) + '&key=' + secret.reveal();
+  return { message, digest: digest(message) };
+}
+`,
+    );
+    expect(await set('--signing-module', path)).toMatchObject({ status: 0 });
+    const read = await machine.run([...local, 'read', await machine.issueCode(), 'mobile']);
+    expect(read).toMatchObject({ status: 0, stderr: '' });
+    const shown = await json([...local, 'sign', 'explain', 'read', 'c']);
+    expect(shown.sign.message).toMatch(/&key=<secret>$/);
+    expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain(`the module ${path}`);
+    expect(JSON.parse((await machine.run(['profile', 'export', 'local'])).stdout).signing).toEqual({
+      module: path,
+    });
+  });
+
+  it('can sign by recipes of a file, or by presets, and go back', async () => {
+    const recipes = {
+      app_sign: { message: ['$secret'], steps: ['sha1'] },
+      sign: { message: ['$params'], steps: ['md5'] },
+    };
+    expect(await set('--signing', file('signing.json', recipes))).toMatchObject({ status: 0 });
+    expect((await json([...local, 'sign', 'explain', 'read', 'c'])).app_sign).toMatchObject({
+      message: '<secret>',
+    });
+    expect(await set('--signing-preset', 'taobao')).toMatchObject({ status: 0 });
+    const { value } = (await json(['profile', 'show', 'local'])).signing;
+    expect(value).toBe('app_sign by a recipe of its own, sign by the preset taobao');
+    expect(await set('--signing-preset', 'default')).toMatchObject({ status: 0 });
+    expect((await json(['profile', 'show', 'local'])).signing.value).toBe('the default recipes');
+  });
+
+  it.each([
+    [{ sign: { message: ['$params'], steps: ['md5'] } }, 2, 'app_sign: is missing'],
+    [{ module: 'left-pad' }, 2, 'module: is not the path of a file'],
+    [{ module: './none.mjs' }, 3, './none.mjs cannot be read: ENOENT'],
+  ])('does not take %j', async (signing, status, problem) => {
+    const done = await set('--signing', file('signing.json', signing));
+    expect(done.status).toBe(status);
+    expect(done.stderr).toContain(problem);
+  });
+});
+
+it('shows the secret nowhere', () => {
+  expect(machine.printed).not.toContain(secret);
+  expect(machine.printed).not.toContain('the-secret-of-the-other');
+  expect(machine.printed).not.toContain('never-to-be-shown');
+});

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ServedMachine } from '../support/served.js';
+
+let machine: ServedMachine;
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+});
+
+afterAll(() => machine[Symbol.asyncDispose]());
+
+const local = ['-p', 'local'];
+
+describe('passback', () => {
+  it('writes what read then shows, without and with names', async () => {
+    const pairs = ['acme_level=gold', 'age:=28', 'name=张三/李四'];
+    const written = await machine.run([...local, 'passback', ...pairs, '--union-id', 'u001']);
+    expect(written).toMatchObject({ status: 0, stderr: '' });
+    expect(written.stdout).toMatch(/│ union_id │ u001 │/);
+
+    const whole = await machine.run([...local, 'read', await machine.issueCode()]);
+    expect(whole).toMatchObject({ status: 0, stderr: '' });
+    expect(whole.stdout).toMatch(/│ name +│ 张三\/李四 +│/);
+    expect(whole.stdout).toMatch(/│ chat_nickname │ 张三 +│/);
+
+    const names = ['mobile,acme_level', 'device_info', 'location_info'];
+    const named = await machine.run([...local, 'read', await machine.issueCode(), ...names, '--json']);
+    expect(named).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(named.stdout)).toEqual({
+      code: 200,
+      msg: 'ok',
+      data: {
+        union_id: 'u001',
+        mobile: '13800138000',
+        acme_level: 'gold',
+        device_info: [
+          '{"device_token":"","brand":"Acme","os":"Android","os_version":"","network":"","uuid":""}',
+        ],
+        location_info: ['{"country":"中国","province":"","city":"杭州"}'],
+      },
+    });
+  });
+
+  it('keeps every value as it was written', async () => {
+    const json =
+      '{"k1":9007199254740993,"k2":1.00,"k3":true,"k4":"\\u4e2d\\/\\ud83d\\ude00","k5":"0013","k6":""}';
+    const done = await machine.run([...local, 'passback', '--user-info', '-', '--union-id', 'u001'], {
+      stdin: json,
+    });
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    expect((await machine.record()).extension_info).toMatchObject({
+      k1: '9007199254740993',
+      k2: '1.00',
+      k3: 'true',
+      k4: '中/😀',
+      k5: '0013',
+      k6: '',
+    });
+    expect(machine.log).not.toContain('escape');
+    await machine.run([...local, 'passback', 'k1:=null', '--union-id', 'u001']);
+    expect((await machine.record()).extension_info).not.toHaveProperty('k1');
+  });
+
+  it('finds its user by primary key', async () => {
+    const pairs = ['mobile=13800138000', 'by_key=yes'];
+    const done = await machine.run([...local, 'passback', ...pairs, '--primary-key', 'mobile', '--json']);
+    expect(done).toMatchObject({ status: 0, stdout: '{"code":200,"msg":"ok","data":{"union_id":"u001"}}\n' });
+    expect((await machine.record()).extension_info).toMatchObject({ by_key: 'yes' });
+  });
+
+  it('lets union_id win where both are given', async () => {
+    await machine.admin(['user', 'put'], '{"tenant_code":"acme","union_id":"u002"}');
+    const pairs = ['mobile=13800138000', 'both=yes'];
+    const done = await machine.run([
+      ...local,
+      'passback',
+      ...pairs,
+      '--primary-key',
+      'mobile',
+      '--union-id',
+      'u002',
+      '--json',
+    ]);
+    expect(JSON.parse(done.stdout).data).toEqual({ union_id: 'u002' });
+    expect((await machine.record('u002')).basic_info).toEqual({ mobile: '13800138000' });
+    await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u002']);
+  });
+
+  it.each([
+    [['a=x'], 'neither union_id nor primary_key'],
+    [['a=x', '--primary-key', 'mobile'], 'primary_key "mobile" is not a key of user_info'],
+    [['channel=x', '--union-id', 'u001'], 'user_info key "channel" is reserved'],
+    [['a:={"b":1}', '--union-id', 'u001'], 'user_info key "a" holds an object'],
+    [['a:=[1]', '--union-id', 'u001'], 'user_info key "a" holds an array'],
+    [['a:=nul', '--union-id', 'u001'], 'the value of key "a" is not a JSON value'],
+    [['a:=1,"b":2', '--union-id', 'u001'], 'the value of key "a" is not a JSON value'],
+    [['a=x', 'a=y', '--union-id', 'u001'], 'the key "a" is given twice'],
+    [['=x', '--union-id', 'u001'], 'is not a pair with a key'],
+    [['a=@no-such-file', '--union-id', 'u001'], 'the file "no-such-file" of key "a" cannot be read (ENOENT)'],
+    [['--union-id', 'u001'], 'nothing to pass back'],
+    [['--user-info', '{}', '--union-id', 'u001'], 'user_info is empty'],
+    [['--user-info', '[', '--union-id', 'u001'], 'user_info is an array'],
+  ])('refuses %j with status 2, and sends nothing', async (args, said) => {
+    const logged = machine.log;
+    const done = await machine.run([...local, 'passback', ...args]);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(said);
+    expect(done.stderr.trim().split('\n').length).toBeLessThanOrEqual(3);
+    expect(machine.log).toBe(logged);
+  });
+
+  it('ends with status 4 where there is no such user, the envelope on stdout', async () => {
+    const done = await machine.run([...local, 'passback', 'a=x', '--union-id', 'nobody', '--json']);
+    expect(done.status).toBe(4);
+    expect(JSON.parse(done.stdout)).toMatchObject({ code: 40401, data: {} });
+    expect(done.stderr).toContain('error: the service answered 40401');
+    expect(done.stderr).toContain('a passback creates nobody');
+  });
+});
+
+describe('read', () => {
+  it('uses a code once', async () => {
+    const code = await machine.issueCode();
+    expect(await machine.run([...local, 'read', code])).toMatchObject({ status: 0 });
+    const again = await machine.run([...local, 'read', code]);
+    expect(again.status).toBe(4);
+    expect(again.stdout).toMatch(/│ code │ 40106 +│/);
+  });
+
+  it('shows nothing that could act on the terminal', async () => {
+    const value = '\u001b]0;owned\u0007\u001b[31mred\u202e\u009b2J';
+    await machine.run([...local, 'passback', `trick=${value}`, '--union-id', 'u001']);
+    const shown = await machine.run([...local, 'read', await machine.issueCode(), 'trick']);
+    expect(shown.stdout).toContain('\\u001b]0;owned\\u0007');
+    expect(shown.stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+    const raw = await machine.run([...local, 'read', await machine.issueCode(), 'trick', '--json']);
+    expect(JSON.parse(raw.stdout).data.trick).toBe(value);
+  });
+
+  it('takes every value from the environment where there is no profile', async () => {
+    const { profiles } = JSON.parse(
+      await (await import('node:fs/promises')).readFile(machine.profileFile, 'utf8'),
+    );
+    const { app_key, secret } = profiles.local;
+    const env = {
+      USERINFO_CONFIG_DIR: `${machine.folder}/none`,
+      USERINFO_BASE_URL: machine.url,
+      USERINFO_TENANT_CODE: 'acme',
+      USERINFO_CHANNEL: 'web',
+      USERINFO_APP_KEY: app_key,
+      USERINFO_APP_SECRET: secret.value,
+      USERINFO_OUTPUT: 'json',
+    };
+    const done = await machine.run(['read', await machine.issueCode()], { env });
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    const wrong = await machine.run(['read', 'c', '--channel', 'other'], { env });
+    expect(JSON.parse(wrong.stdout).code).toBe(40301);
+  });
+
+  it('prints its answer only where the command line is right', async () => {
+    expect(await machine.run(['raed', 'x'])).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Did you mean read?'),
+    });
+    expect(await machine.run(['read', 'x', '--jsn'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Did you mean --json?'),
+    });
+    expect((await machine.run(['read', 'x', '-p', 'loacl'])).stderr).toContain('Did you mean "local"?');
+  });
+});
+
+describe('the service', () => {
+  it('logs one line a request, and neither secret nor personal data', async () => {
+    await machine.run([
+      ...local,
+      'passback',
+      'mobile=13999999999',
+      'id_card=330102199001011234',
+      '--union-id',
+      'u001',
+    ]);
+    const { profiles } = JSON.parse(
+      await (await import('node:fs/promises')).readFile(machine.profileFile, 'utf8'),
+    );
+    expect(machine.log).not.toContain('13999999999');
+    expect(machine.log).not.toContain('330102199001011234');
+    expect(machine.log + machine.printed).not.toContain(profiles.local.secret.value);
+  });
+
+  it('stops on SIGTERM with status 0, and has kept what it acknowledged', async () => {
+    await machine.run([...local, 'passback', 'last=word', '--union-id', 'u001']);
+    expect(await machine.stop('SIGTERM')).toBe(0);
+    expect((await machine.record()).extension_info).toMatchObject({ last: 'word' });
+  });
+});

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type AppKeys, draftPassback, fetchAnswer, send, signDraft } from '../service/foreign-client.js';
+import { createSchema } from '../support/postgres/test-schema.js';
+import { ServedMachine } from '../support/served.js';
+
+let machine: ServedMachine | undefined;
+
+afterEach(() => machine?.[Symbol.asyncDispose]());
+
+async function serve(args: readonly string[], database?: string): Promise<ServedMachine> {
+  machine = await ServedMachine.create(args, database);
+  return machine;
+}
+
+/** The keys that `admin app create` wrote into the profile. */
+function appKeys({ profileFile }: ServedMachine): AppKeys {
+  const { tenant_code, channel, app_key, secret } = JSON.parse(readFileSync(profileFile, 'utf8')).profiles
+    .local;
+  return { tenant_code, channel, app_key, secret: secret.value };
+}
+
+const passback = (served: ServedMachine, user_info = '{"a":"b"}') =>
+  draftPassback(appKeys(served), { union_id: 'u001', user_info });
+
+async function workersOf({ pid }: ServedMachine): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
+  return stdout.trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+/** One letter a process that is there: Z for one that has ended. */
+async function statesOf(pids: readonly number[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 's=', '-p', pids.join(',')]).catch(() => ({
+    stdout: '',
+  }));
+  return stdout;
+}
+
+const health = async (served: ServedMachine) =>
+  (await fetchAnswer(`${served.url}/healthz`, { headers: { connection: 'close' } })).status;
+
+describe('serve --workers', () => {
+  it('serves one store with several processes, and says once where', async () => {
+    const served = await serve(['--workers', '3']);
+    await expect.poll(() => workersOf(served)).toHaveLength(3);
+    const draft = passback(served);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(served.url, draft)));
+    const codes = answers.map(({ envelope }) => envelope.code).sort();
+    expect(codes).toEqual([200, ...Array(11).fill(40105)]);
+    expect(served.log.match(/listening on/g)).toHaveLength(1);
+    expect(await served.stop()).toBe(0);
+    expect(served.log.match(/stopped/g)).toHaveLength(1);
+    expect((await served.record()).extension_info).toEqual({ a: 'b' });
+  });
+
+  it('serves PostgreSQL just so', async () => {
+    const served = await serve(['--workers', '2', '--pool-size', '2'], (await createSchema()).url);
+    const draft = passback(served);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(served.url, draft)));
+    const codes = answers.map(({ envelope }) => envelope.code).sort();
+    expect(codes).toEqual([200, ...Array(11).fill(40105)]);
+    expect(await served.stop()).toBe(0);
+  });
+
+  it('starts another worker where one was killed, and serves meanwhile', async () => {
+    const served = await serve(['--workers', '2']);
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    await expect.poll(() => health(served)).toBe(200);
+    const [victim = 0] = await workersOf(served);
+    process.kill(victim, 'SIGKILL');
+    await expect.poll(() => served.log).toContain(`worker ${victim} ended: SIGKILL; another starts in 100ms`);
+    for (let i = 0; i < 10; i++) expect(await health(served)).toBe(200);
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    expect(await workersOf(served)).not.toContain(victim);
+  });
+
+  it('is back on the same port when all workers were killed', async () => {
+    const served = await serve(['--workers', '2']);
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    for (const worker of await workersOf(served)) process.kill(worker, 'SIGKILL');
+    await expect.poll(() => served.log.match(/ended: SIGKILL/g)).toHaveLength(2);
+    await expect.poll(() => health(served).catch(() => 0), { timeout: 10_000 }).toBe(200);
+  });
+
+  it.each([
+    ['SIGTERM to the first process', 'SIGTERM', (pid: number) => [pid]],
+    ['Ctrl-C, which reaches all of them', 'SIGINT', (pid: number, workers: number[]) => [pid, ...workers]],
+  ] as const)(
+    'answers the requests in flight on %s, and ends with status 0',
+    async (_, signal, receivers) => {
+      const served = await serve(['--workers', '2']);
+      await expect.poll(() => workersOf(served)).toHaveLength(2);
+      const workers = await workersOf(served);
+      const { target, body } = signDraft(passback(served, '{"last":"word"}'));
+      const bytes = body ?? '';
+      const open = connect(Number(new URL(served.url).port), '127.0.0.1');
+      let received = '';
+      open.setEncoding('utf8').on('data', (chunk: string) => {
+        received += chunk;
+      });
+      open.write(`PUT ${target} HTTP/1.1\r\nContent-Length: ${bytes.length}\r\n\r\n${bytes.slice(0, 10)}`);
+      await expect.poll(() => open.bytesWritten).toBeGreaterThan(10);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const others = receivers(served.pid, workers).slice(1);
+      for (const other of others) process.kill(other, signal);
+      const stopped = served.stop(signal);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      open.write(bytes.slice(10));
+      expect(await stopped).toBe(0);
+      expect(received).toContain('"code":200');
+      expect(served.log).not.toContain('ended:');
+      for (const worker of workers) expect(() => process.kill(worker, 0)).toThrow('ESRCH');
+    },
+  );
+
+  it('leaves no worker behind when the first process is killed', async () => {
+    const served = await serve(['--workers', '2']);
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    const workers = await workersOf(served);
+    await served.stop('SIGKILL');
+    // Who inherits them may be slow to take note of their end.
+    const states = async () => await statesOf(workers);
+    await expect.poll(states, { timeout: 10_000 }).not.toMatch(/[^Z\s]/);
+  });
+
+  it('says once why it cannot start, with the exit status of one process', async () => {
+    const served = await serve([]);
+    const { port } = new URL(served.url);
+    const other = ['serve', '--workers', '3', '--port', port, '--database', served.database];
+    expect(await served.run(other)).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: `error: port ${port} of 127.0.0.1 is in use\nStop what listens there, or choose another port; 0 picks a free one.\n`,
+    });
+    const inMemory = await served.run(['serve', '--workers', '2', '--database', ':memory:']);
+    expect(inMemory.status).toBe(2);
+    expect(inMemory.stderr).toContain('workers cannot share a database in memory');
+  });
+
+  it('lets through as many requests a second as one process would', async () => {
+    const served = await serve(['--workers', '2', '--rate-limit', '4/s']);
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    await expect.poll(() => health(served)).toBe(200);
+    const drafts = Array.from({ length: 40 }, () => passback(served));
+    const answers = await Promise.all(drafts.map((draft) => send(served.url, draft)));
+    const through = answers.filter(({ envelope }) => envelope.code !== 42901).length;
+    expect(through).toBeGreaterThan(1);
+    expect(through).toBeLessThan(20);
+  });
+});
