@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { configFolder } from '../profiles/config-folder.js';
 import { ProfileStore } from '../profiles/profile-store.js';
 import type { CliContext } from './context.js';
@@ -19,6 +20,8 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     steadyNow: () => performance.now(),
     uniqueText: lockHost.uniqueText,
     async connect(options) {
+      // For one request, to compile undici's parser a second time takes longer than it saves, and holds up the exit.
+      setFlagsFromString('--liftoff-only');
       const { UserInfoClient } = await import('../client/client.js');
       return new UserInfoClient(options);
     },

@@ -4,11 +4,9 @@ import { OutputError } from './io.js';
 import { version } from './version.js';
 
 /** The parts of `process` that the program is run by. */
-type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'exit'> & {
-  exitCode?: number | string | null | undefined;
-};
+type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'exit'>;
 
-/** Runs the command line of `host`, and leaves the exit status there. */
+/** Runs the command line of `host`, and exits with its status. */
 export async function main(host: Host): Promise<void> {
   let failure: Error | undefined;
   host.stdout.on('error', (error) => {
@@ -20,9 +18,16 @@ export async function main(host: Host): Promise<void> {
   });
   const status = await runOnce(host);
   // Not every writer waits for its stream: what went wrong there is known only after all is written.
-  await new Promise<void>((resolve) => host.stdout.write('', () => resolve()));
-  host.exitCode =
-    status === exitStatus.success && failure ? await report(host, new OutputError(failure)) : status;
+  await written(host.stdout);
+  const failed = status === exitStatus.success && failure;
+  const finalStatus = failed ? await report(host, new OutputError(failed)) : status;
+  await written(host.stderr);
+  // Left to itself, the process would wait for what V8 still compiles.
+  host.exit(finalStatus);
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
 async function runOnce(host: Host): Promise<number> {

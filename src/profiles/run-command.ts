@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-
 /** The environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
@@ -28,8 +26,9 @@ export type RunCommand = (command: string, options: CommandOptions) => Promise<C
  * say what it wants; they do not get our standard input, which may hold the data of our own command.
  */
 export function shellRunner(env: EnvironmentVariables): RunCommand {
-  return (command, { timeoutMs, maxOutputBytes, input }) =>
-    new Promise((resolve) => {
+  return async (command, { timeoutMs, maxOutputBytes, input }) => {
+    const { spawn } = await import('node:child_process');
+    return new Promise((resolve) => {
       const child = spawn(command, {
         shell: true,
         env,
@@ -66,4 +65,5 @@ export function shellRunner(env: EnvironmentVariables): RunCommand {
         else end({ kind: 'exited', status, output: Buffer.concat(chunks) });
       });
     });
+  };
 }

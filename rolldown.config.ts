@@ -1,0 +1,65 @@
+import { defineConfig, type Plugin } from 'rolldown';
+
+/** The packages that stay packages: large and seldom needed. */
+const packages =
+  /^(@inquirer\/prompts|@jmespath-community\/jmespath|@photostructure\/sqlite|conf|csv-parse|csv-stringify|fastify|light-my-request|pg|pg-boss|pg-connection-string|pgpass|yaml)(\/|$)/;
+
+/** Modules that cost a start dear, and what does instead of them. */
+const standIns = [
+  {
+    // The rest of undici (fetch, web sockets, caches) takes longer to load than a request takes.
+    module: 'undici',
+    importer: /\/src\//,
+    // Its proxies open their tunnels by a method that its index adds to all dispatchers.
+    code: `import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+      import connect from 'undici/lib/api/api-connect.js';
+      Dispatcher.prototype.connect = connect;
+      export { default as Agent } from 'undici/lib/dispatcher/agent.js';
+      export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`,
+  },
+  // No connection is offered HTTP/2. This is what undici itself does without it.
+  { module: 'node:http2', importer: /\/node_modules\/undici\//, code: 'export const constants = {}' },
+  // No command is a program of its own.
+  { module: 'node:child_process', importer: /\/node_modules\/commander\//, code: 'export default {}' },
+] as const;
+
+function standInFor(module: string, importer = ''): number {
+  return standIns.findIndex((standIn) => standIn.module === module && standIn.importer.test(importer));
+}
+
+const prefix = '\0stand-in:';
+
+const useStandIns: Plugin = {
+  name: 'stand-ins',
+  resolveId(module, importer) {
+    const index = standInFor(module, importer);
+    return index < 0 ? null : `${prefix}${index}`;
+  },
+  load: (id) => (id.startsWith(prefix) ? standIns[Number(id.slice(prefix.length))]?.code : null),
+};
+
+export default defineConfig({
+  input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
+  platform: 'node',
+  external: (id, importer) => standInFor(id, importer) < 0 && (id.startsWith('node:') || packages.test(id)),
+  plugins: [useStandIns],
+  output: {
+    dir: 'dist/cli',
+    cleanDir: true,
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: {
+      // Each with all that it imports: every file that a start has to open costs as much as 10 kB in it.
+      groups: [
+        { name: 'start', test: /src\/cli\/(io|exit-status|version)\.ts$/, priority: 4 },
+        { name: 'profile-names', test: /src\/cli\/completion\/profile-names\.ts$/, priority: 3 },
+        { name: 'undici', test: /node_modules\/undici\//, priority: 3 },
+        {
+          name: 'read',
+          test: /src\/(cli\/(run|call-service|commands\/read)|client\/client)\.ts$/,
+          priority: 2,
+        },
+        { name: 'table', test: /src\/cli\/output\/envelope-table\.ts$/, priority: 1 },
+      ],
+    },
+  },
+});

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Machine } from '../../support/cli.js';
+import { startBareServer } from '../service/bare-server.js';
+import { type ProcessTime, type TimedCommand, timeProcesses } from './time-processes.js';
+
+const node = process.execPath;
+const bin = join(import.meta.dirname, '..', '..', '..', 'bin', 'userinfo.js');
+const turns = 30;
+
+/** What the same GET takes at the least. */
+const bareRead = `require('node:http').get(process.argv[1], (answer) => {
+  let text = '';
+  answer.setEncoding('utf8').on('data', (part) => (text += part)).on('end', () => console.log(text));
+});`;
+
+it('measures what a command costs before it does anything', async () => {
+  using machine = new Machine();
+  const server = await startBareServer();
+  const env = { HOME: machine.folder, USERINFO_CONFIG_DIR: machine.configFolder };
+  const app = ['--environment', 'test', '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'k1'];
+  const secret = ['--app-secret-stdin'];
+  const added = await machine.run(['profile', 'add', 'local', ...app, '--base-url', server.url, ...secret], {
+    stdin: 'a secret',
+  });
+  expect(added.status).toBe(0);
+  const userinfo = (name: string, ...args: string[]): TimedCommand => ({
+    name,
+    argv: [node, bin, ...args],
+    env,
+  });
+  print(
+    timeProcesses(
+      [
+        { name: 'node -e 0', argv: [node, '-e', '0'] },
+        userinfo('userinfo --version', '--version'),
+        userinfo('completion of a profile name', '__complete', 'profiles'),
+        userinfo('userinfo profile list', 'profile', 'list'),
+      ],
+      turns,
+    ),
+  );
+  const url = `${server.url}/api/v1/server/user/user_info_for_third?code=c1`;
+  print(
+    timeProcesses(
+      [
+        { name: 'a bare node:http script', argv: [node, '-e', bareRead, url] },
+        userinfo('userinfo read --json', 'read', 'c1', '--json'),
+        userinfo('userinfo read', 'read', 'c1'),
+      ],
+      turns,
+    ),
+  );
+  server.stop();
+});
+
+function print([baseline, ...others]: readonly ProcessTime[]): void {
+  if (baseline === undefined) return;
+  const line = ({ name, ms }: ProcessTime) =>
+    `  ${name.padEnd(30)}  ${(ms / baseline.ms).toFixed(2).padStart(6)}  (${ms.toFixed(0)} ms)`;
+  process.stdout.write(
+    `\nWhole processes, the median of ${turns}\n${[baseline, ...others].map(line).join('\n')}\n`,
+  );
+}
