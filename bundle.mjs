@@ -1,4 +1,5 @@
-import { defineConfig, type Plugin } from 'rolldown';
+// Makes dist/cli, the command line in few files; tsc makes the rest of dist.
+import { build } from 'rolldown';
 
 /** The packages that stay packages: large and seldom needed. */
 const packages =
@@ -21,15 +22,15 @@ const standIns = [
   { module: 'node:http2', importer: /\/node_modules\/undici\//, code: 'export const constants = {}' },
   // No command is a program of its own.
   { module: 'node:child_process', importer: /\/node_modules\/commander\//, code: 'export default {}' },
-] as const;
+];
 
-function standInFor(module: string, importer = ''): number {
+function standInFor(module, importer = '') {
   return standIns.findIndex((standIn) => standIn.module === module && standIn.importer.test(importer));
 }
 
 const prefix = '\0stand-in:';
 
-const useStandIns: Plugin = {
+const useStandIns = {
   name: 'stand-ins',
   resolveId(module, importer) {
     const index = standInFor(module, importer);
@@ -38,7 +39,7 @@ const useStandIns: Plugin = {
   load: (id) => (id.startsWith(prefix) ? standIns[Number(id.slice(prefix.length))]?.code : null),
 };
 
-export default defineConfig({
+await build({
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
   platform: 'node',
   external: (id, importer) => standInFor(id, importer) < 0 && (id.startsWith('node:') || packages.test(id)),
