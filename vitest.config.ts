@@ -3,8 +3,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     globalSetup: 'test/support/postgres/global-setup.ts',
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // A machine that is busy is not a fault of what is tested.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Most tests wait for programs that they started.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

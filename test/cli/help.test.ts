@@ -100,7 +100,7 @@ describe('the examples', () => {
     expect(new Set([...story, 'serve'])).toEqual(new Set(commands.map((command) => command.join(' '))));
   });
 
-  it('work when they are pasted', { timeout: 60_000 }, async () => {
+  it('work when they are pasted', { timeout: 180_000 }, async () => {
     const env = { XDG_DATA_HOME: `${machine.folder}/data`, SHOP_SECRET: 'never-to-be-seen-4711' };
     const paste = async (line: string) => {
       const { status, stderr } = await machine.shell(line, { env });

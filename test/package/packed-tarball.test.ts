@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,6 +25,11 @@ function emptyProject(name: string): string {
 
 function tool(name: string, ...args: string[]): string {
   return run(project, process.execPath, join(project, 'node_modules', name), ...args);
+}
+
+function readmePrograms(): string[] {
+  const readme = readFileSync(join(project, 'README.md'), 'utf8');
+  return [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, program = '']) => program);
 }
 
 beforeAll(() => {
@@ -58,6 +63,9 @@ describe('installed by npm into an empty folder, without install scripts', () =>
     consumer = emptyProject('npm');
     run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=dev', tarball);
     cpSync(join(import.meta.dirname, 'consumer'), consumer, { recursive: true });
+    for (const [index, program] of readmePrograms().entries()) {
+      writeFileSync(join(consumer, `readme-${index}.ts`), program);
+    }
   });
 
   it('gives a working userinfo', () => {
@@ -72,7 +80,7 @@ describe('installed by npm into an empty folder, without install scripts', () =>
   });
 
   it.each([true, false])(
-    'compiles in a strict program with skipLibCheck %s, which then runs',
+    'compiles in strict programs with skipLibCheck %s, those of the README among them',
     (skipLibCheck) => {
       // Types of Node are the program's own affair.
       cpSync(join(project, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'), {
