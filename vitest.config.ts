@@ -8,6 +8,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Most tests wait for programs that they started.
     maxWorkers: 3,
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,
