@@ -167,6 +167,7 @@ describe('read', () => {
       status: 2,
       stderr: expect.stringContaining('Did you mean --json?'),
     });
+    expect((await machine.run(['raed', 'profile'])).stderr).toContain('Did you mean read?');
     expect((await machine.run(['read', 'x', '-p', 'loacl'])).stderr).toContain('Did you mean "local"?');
   });
 });

@@ -22,6 +22,14 @@ const commands: readonly (readonly [name: string, load: () => Promise<Declare>])
 
 /** What declares the commands that `args` can mean: those that it names, all where it names none, or asks for help. */
 export async function declarationsFor(args: readonly string[]): Promise<Declare[]> {
-  const named = args.includes('help') ? [] : commands.filter(([name]) => args.includes(name));
-  return Promise.all((named.length > 0 ? named : commands).map(([, load]) => load()));
+  const named = commands.filter(([name]) => args.includes(name));
+  const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(args);
+  return Promise.all((isKnown ? named : commands).map(([, load]) => load()));
+}
+
+/** Whether something that is no command, and no option or its value, stands in front of the first command. */
+function isMistyped(args: readonly string[]): boolean {
+  const first = args.findIndex((arg) => commands.some(([name]) => name === arg));
+  const before = args.slice(0, first);
+  return before.some((arg, index) => !arg.startsWith('-') && !before[index - 1]?.startsWith('-'));
 }
