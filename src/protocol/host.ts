@@ -10,6 +10,11 @@ export function normalizeHost(hostname: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
+/** A host or address to listen on, as it is written in a URL: IPv6 in brackets. */
+export function urlHost(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}
+
 /** Whether a host is this machine by its name alone: 127.0.0.0/8, ::1, `localhost` and what ends in it (RFC 6761). */
 export function isLoopback(hostname: string): boolean {
   const host = normalizeHost(hostname);

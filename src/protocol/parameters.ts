@@ -57,6 +57,18 @@ export function checkRequired(endpoint: Endpoint, parameters: Parameters): void 
   }
 }
 
+/** The optional parameters that were not sent: each with its default, where it has one, and empty. */
+export function unsentParameters(
+  endpoint: Endpoint,
+  sent: Parameters,
+): (readonly [name: string, value: string])[] {
+  return endpoint.parameters
+    .filter(({ name, required }) => required !== true && !sent.has(name))
+    .flatMap(({ name, default: usual }) =>
+      (usual === undefined ? [''] : [usual, '']).map((value) => [name, value] as const),
+    );
+}
+
 function checkForm({ name, length, digits, values }: Parameter, value: string): void {
   if (length !== undefined) {
     const characters = [...value].length;

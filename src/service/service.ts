@@ -50,6 +50,7 @@ export async function startService(
     maxConnections: settings.maxConnections ?? defaultMaxConnections,
     rateLimit: faults?.throttlePerSecond ?? settings.rateLimit ?? null,
     faults: faults === undefined ? null : new Faults(faults),
+    workbench: settings.page ?? null,
   });
   if (faults !== undefined) log({ event: 'faults', ...faults });
   log({ event: 'listening', url: server.url });

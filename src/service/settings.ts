@@ -20,6 +20,11 @@ export interface ServiceSettings {
   readonly faults?: FaultSettings;
   /** How many connections may be open at once; 1000 unless given. What comes past them is closed. */
   readonly maxConnections?: number;
+  /**
+   * Whether `GET /` shows the last requests, secrets and personal data masked, to whoever asks; unless given, only
+   * where the service listens for this machine alone.
+   */
+  readonly page?: boolean;
   /** Where the service tells what happens: see `createLog`. Nowhere unless given. */
   readonly log?: Log;
 }

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { ProfileStore } from '../../profiles/profile-store.js';
 import type { Service } from '../../service/index.js';
 import type { CliContext } from '../context.js';
+import { demoApp, demoProfile, demoUser } from '../demo-data.js';
 import type { DemoShell } from '../demo-shell.js';
 import { examples } from '../examples.js';
 import { lockHost } from '../lock-host.js';
@@ -60,19 +61,29 @@ function demoContext(context: CliContext, service: Service, folder: string): Cli
 /** The store is the service's: a command is not the one to close it. */
 async function leaveOpen(): Promise<void> {}
 
-const user = {
-  tenant_code: 'acme',
-  union_id: 'u001',
-  basic_info: { mobile: '13800138000', chat_nickname: '张三' },
-  login_device_info: [{ brand: 'Acme', os: 'Android', os_version: '14', country: '中国', city: '杭州' }],
-};
-
 async function tour(shell: DemoShell, url: string): Promise<void> {
-  const app = ['--tenant-code', 'acme', '--channel', 'web', '--profile', 'demo', '--base-url', url];
+  const { tenantCode, channel } = demoApp;
+  const app = [
+    '--tenant-code',
+    tenantCode,
+    '--channel',
+    channel,
+    '--profile',
+    demoProfile,
+    '--base-url',
+    url,
+  ];
   await shell.type(['admin', 'app', 'create', ...app]);
-  await shell.type(['admin', 'user', 'put'], JSON.stringify(user));
-  await shell.type(['passback', 'acme_level=gold', 'age:=28', 'name=张三/李四', '--union-id', 'u001']);
-  const issue = ['admin', 'code', 'issue', '--tenant-code', 'acme', '--union-id', 'u001'];
+  await shell.type(['admin', 'user', 'put'], JSON.stringify(demoUser));
+  await shell.type([
+    'passback',
+    'acme_level=gold',
+    'age:=28',
+    'name=张三/李四',
+    '--union-id',
+    demoUser.union_id,
+  ]);
+  const issue = ['admin', 'code', 'issue', '--tenant-code', tenantCode, '--union-id', demoUser.union_id];
   const first = await shell.type(issue);
   await shell.type(['read', first.trim()]);
   const second = await shell.type(issue);

@@ -2,38 +2,20 @@ import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { defaultClockWindowSeconds } from '../../protocol/limits.js';
-import type { FaultSettings, ServiceOptions } from '../../service/index.js';
 import type { CliContext } from '../context.js';
-import { chooseDatabase, databaseOption } from '../database.js';
+import { databaseOption } from '../database.js';
 import { parseDuration } from '../duration.js';
 import { examples } from '../examples.js';
 import { parseFaults } from '../fault-options.js';
-import { type CommonOptions, parseCount } from '../options.js';
+import { parseCount } from '../options.js';
 import { parseRate } from '../rate.js';
-import { untilAborted } from '../until-aborted.js';
+import { runServe } from '../serve/run.js';
 
 const defaultHost = '127.0.0.1';
 const defaultPort = 8787;
 
-const maxSeed = 1_000_000;
-
 /** Where the service is reached unless told otherwise. */
 export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
-
-interface ServeOptions extends CommonOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly database?: string;
-  readonly poolSize?: number;
-  readonly workers: number;
-  /** Requests a second. */
-  readonly rateLimit?: number;
-  /** Milliseconds. */
-  readonly clockWindow: number;
-  readonly logFormat: 'pretty' | 'json';
-  readonly fault?: Omit<FaultSettings, 'seed'>;
-  readonly faultSeed?: number;
-}
 
 export function declareServe(program: Command, context: CliContext): void {
   const command = program
@@ -78,9 +60,13 @@ export function declareServe(program: Command, context: CliContext): void {
     .addOption(
       new Option('--fault-seed <n>', 'the same faults again').argParser((text) => parseCount(text, 'faults')),
     )
+    .option('--page', 'show the last requests at /, on whichever host (default: on one of this machine)')
+    .option('--no-page', 'do not show them')
+    .option('--demo', 'start with an app, users and a profile "demo", and say what to try')
     .addHelpText(
       'after',
       examples(
+        ['userinfo serve --demo', 'ready to be tried, with an app, users and a profile'],
         ['userinfo serve', 'on port 8787, with the database in the data folder'],
         ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
         [
@@ -96,51 +82,8 @@ export function declareServe(program: Command, context: CliContext): void {
     .action(() => runServe(context, command.optsWithGlobals()));
 }
 
-async function runServe(context: CliContext, options: ServeOptions): Promise<void> {
-  const { io, signal, now, steadyNow, args } = context;
-  const { workers, host, port } = options;
-  const { createLog, createService } = await import('../../service/index.js');
-  const log = createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now });
-  const start = async (shared: ServiceOptions = {}) =>
-    createService({
-      host,
-      port,
-      database: await chooseDatabase(options.database),
-      clockWindowSeconds: Math.ceil(options.clockWindow / 1000),
-      log,
-      now,
-      ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
-      ...(options.rateLimit === undefined ? {} : { rateLimit: options.rateLimit / workers }),
-      ...faultsOf(options),
-      ...shared,
-    });
-  if (workers > 1) {
-    if (options.database === ':memory:') throw ownMemory();
-    const { runWorkers } = await import('../workers/run-workers.js');
-    await runWorkers({ count: workers, args, host, port, log, steadyNow, signal }, start);
-    return;
-  }
-  const service = await start();
-  await untilAborted(signal);
-  await service.close();
-}
-
-function ownMemory(): InvalidInputError {
-  return new InvalidInputError('workers cannot share a database in memory: each would have its own', {
-    hint: 'Give a SQLite file or PostgreSQL as --database, or leave --workers out.',
-  });
-}
-
 function parseWorkers(text: string): number {
   return text === 'auto' ? availableParallelism() : parseCount(text, 'workers');
-}
-
-/** A seed that is not given is told at the start, so that the same faults can be had again. */
-function faultsOf({ fault, faultSeed, workers }: ServeOptions): { faults?: FaultSettings } {
-  if (fault === undefined) return {};
-  const { throttlePerSecond } = fault;
-  const throttle = throttlePerSecond === undefined ? {} : { throttlePerSecond: throttlePerSecond / workers };
-  return { faults: { ...fault, ...throttle, seed: faultSeed ?? Math.floor(Math.random() * maxSeed) } };
 }
 
 function parsePort(text: string): number {

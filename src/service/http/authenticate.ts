@@ -3,7 +3,6 @@ import { checkSignatureLengths } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { expectedSignatures } from '../../signing/pair.js';
 import { Secret } from '../../signing/secret.js';
-import { explainRejection } from '../log/explain-rejection.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';
 import { RefusedError, WrongSignatureError } from './refusal.js';
@@ -43,7 +42,7 @@ export function authenticate(
   for (const name of ['app_sign', 'sign'] as const) {
     if (right[name]) continue;
     const code = name === 'app_sign' ? resultCode.wrongAppSign : resultCode.wrongSign;
-    throw new WrongSignatureError(code, () => explainRejection(name, request, app, signers, expected));
+    throw new WrongSignatureError(code, { signature: name, request, app, signers, expected });
   }
   return app;
 }

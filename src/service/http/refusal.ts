@@ -1,7 +1,7 @@
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { describeResultCode, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import { StoreUnavailableError } from '../errors.js';
-import type { SignatureRejectedEvent } from '../log/log.js';
+import type { RejectedSignature } from '../log/explain-rejection.js';
 
 /** A request that is answered with a code of the table for what it asks, not for how it is written. */
 export class RefusedError extends UserInfoError {
@@ -16,12 +16,12 @@ export class RefusedError extends UserInfoError {
 
 /** A request with a signature that the service computes otherwise. */
 export class WrongSignatureError extends RefusedError {
-  /** Tells how it computes the signature, for the log alone. That takes its time: the answer comes first. */
-  readonly explain: () => SignatureRejectedEvent;
+  /** For the operator alone. To explain it takes its time: the answer comes first. */
+  readonly rejected: RejectedSignature;
 
-  constructor(resultCode: ResultCode, explain: () => SignatureRejectedEvent) {
+  constructor(resultCode: ResultCode, rejected: RejectedSignature) {
     super(resultCode);
-    this.explain = explain;
+    this.rejected = rejected;
   }
 }
 

@@ -5,6 +5,7 @@ import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import { healthPath } from './health.js';
 import { openApiPath } from './openapi.js';
 import type { Asked, Responder } from './responder.js';
+import { workbenchPath } from './workbench.js';
 
 /** The method of each path that there is. */
 const methods = new Map<string, string>([
@@ -19,9 +20,15 @@ export function refuseUnrouted(
   reply: FastifyReply,
   responder: Responder,
 ): FastifyReply {
-  const method = methods.get(pathOf(request));
+  const method = methodOf(request);
   if (method === undefined) return responder.sendCode(reply, askedOf(request), resultCode.noSuchPath);
   return responder.sendCode(reply.header('allow', method), askedOf(request), resultCode.wrongMethod);
+}
+
+function methodOf(request: FastifyRequest): string | undefined {
+  const path = pathOf(request);
+  if (path !== workbenchPath) return methods.get(path);
+  return request.server.hasRoute({ method: 'GET', url: path }) ? 'GET' : undefined;
 }
 
 /** Answers a request whose body could not be read. */

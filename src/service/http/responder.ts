@@ -10,9 +10,11 @@ import {
   type ResultCode,
   resultCode,
 } from '../../protocol/result-codes.js';
-import type { Log } from '../log/log.js';
+import { explainRejection } from '../log/explain-rejection.js';
+import type { Log, RequestEvent } from '../log/log.js';
 import { logFault } from '../log/log-fault.js';
 import type { App } from '../store/apps.js';
+import type { Rejection, RequestRing } from '../workbench/request-ring.js';
 import { envelopeType } from './envelope-type.js';
 import { refusalOf, WrongSignatureError } from './refusal.js';
 
@@ -30,11 +32,16 @@ export interface Asked {
 export class Responder {
   readonly #log: Log;
   readonly #ageOf: (answer: ServerResponse) => number;
+  readonly #ring: RequestRing | null;
 
-  /** `ageOf` tells for how long an answer has been awaited, in milliseconds. */
-  constructor(log: Log, ageOf: (answer: ServerResponse) => number) {
+  /**
+   * `ageOf` tells for how long an answer has been awaited, in milliseconds; `ring` keeps the last answers for the
+   * workbench, where there is one.
+   */
+  constructor(log: Log, ageOf: (answer: ServerResponse) => number, ring: RequestRing | null) {
     this.#log = log;
     this.#ageOf = ageOf;
+    this.#ring = ring;
   }
 
   sendData(reply: FastifyReply, asked: Asked, data: object): FastifyReply {
@@ -50,11 +57,9 @@ export class Responder {
   /** What there is to say of a fault goes to the log, not into the answer. */
   sendError(reply: FastifyReply, asked: Asked, error: unknown): FastifyReply {
     const { code, msg } = refusalOf(error);
-    // Before the line of the answer: of the listeners that are put first, the last one is.
-    this.#logOnceSent(reply, asked, code, msg);
     onceSent(reply, () => {
-      if (error instanceof WrongSignatureError) this.#log(error.explain());
-      else logFault(this.#log, error);
+      const rejection = this.#logReason(error);
+      this.logAnswer(asked, code, msg, this.#ageOf(reply.raw), rejection);
     });
     return send(reply, code, formatFailure(code, msg));
   }
@@ -63,9 +68,26 @@ export class Responder {
     onceSent(reply, () => this.logAnswer(asked, code, msg, this.#ageOf(reply.raw)));
   }
 
+  /** What the operator should know of a failure beside its answer; gives what there is to say of a signature. */
+  #logReason(error: unknown): Rejection | null {
+    if (!(error instanceof WrongSignatureError)) {
+      logFault(this.#log, error);
+      return null;
+    }
+    const explained = explainRejection(error.rejected);
+    this.#log(explained);
+    return { explained, rejected: error.rejected };
+  }
+
   /** A line for an answer that is sent by other means. `ms` is how long it was awaited. */
-  logAnswer(asked: Asked, code: ResultCode, msg: string | undefined, ms: number): void {
-    this.#log({
+  logAnswer(
+    asked: Asked,
+    code: ResultCode,
+    msg: string | undefined,
+    ms: number,
+    rejection: Rejection | null = null,
+  ): void {
+    const event: RequestEvent = {
       event: 'request',
       operation: asked.operation,
       app_key: shownClaim(asked, 'app_key'),
@@ -74,7 +96,9 @@ export class Responder {
       code,
       msg: maskQuotedNames(msg ?? describeResultCode(code)?.msg ?? ''),
       ms,
-    });
+    };
+    this.#log(event);
+    this.#ring?.add(event, rejection);
   }
 }
 

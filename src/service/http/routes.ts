@@ -9,6 +9,7 @@ import type { Responder } from './responder.js';
 import { serve } from './serve.js';
 import type { ServiceContext } from './service-context.js';
 import type { TokenBucket } from './token-bucket.js';
+import { answerWorkbench, type Workbench, workbenchPath } from './workbench.js';
 
 /** Adds the operations of the spec, as often as `bucket` lets them be asked for, and what is about the service. */
 export function addRoutes(
@@ -17,6 +18,7 @@ export function addRoutes(
   responder: Responder,
   bucket: TokenBucket | null,
   bodies: ArrivingBodies,
+  workbench: Workbench | null,
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
@@ -54,4 +56,7 @@ export function addRoutes(
   }
   app.get(healthPath, (_, reply) => answerHealth(reply, context));
   app.get(openApiPath, (_, reply) => answerOpenApi(reply));
+  if (workbench !== null) {
+    app.get(workbenchPath, (request, reply) => answerWorkbench(request, reply, workbench, responder));
+  }
 }

@@ -1,9 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
+import { isLoopback, urlHost } from '../../protocol/host.js';
 import { StartError } from '../errors.js';
 import { addFaults } from '../faults/add-faults.js';
 import type { Faults } from '../faults/faults.js';
+import { RequestRing } from '../workbench/request-ring.js';
 import { InFlight } from './in-flight.js';
 import { ArrivingBodies, createTellOverload, limitConnections } from './overload.js';
 import { refuseUnrouted } from './refuse-request.js';
@@ -12,6 +14,7 @@ import { addRoutes } from './routes.js';
 import type { ServiceContext } from './service-context.js';
 import { TokenBucket } from './token-bucket.js';
 import { Unparsed } from './unparsed.js';
+import type { Workbench } from './workbench.js';
 
 export interface ServerOptions {
   readonly host: string;
@@ -27,6 +30,8 @@ export interface ServerOptions {
   readonly rateLimit: number | null;
   /** What goes wrong on purpose. */
   readonly faults: Faults | null;
+  /** Whether the workbench is shown; `null` where that is up to the address: on one of this machine alone. */
+  readonly workbench: boolean | null;
 }
 
 export interface HttpServer {
@@ -67,14 +72,21 @@ export async function startServer(context: ServiceContext, options: ServerOption
   limitConnections(app.server, options.maxConnections, tellOverload);
   const bodies = new ArrivingBodies(options.maxBodyBytes, tellOverload);
   const inFlight = new InFlight(app.server, context.now);
-  const responder = new Responder(context.log, (answer) => inFlight.ageOf(answer));
+  const host = urlHost(options.host);
+  const workbench = workbenchOn(host, options.workbench, context.now);
+  const responder = new Responder(context.log, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
   const unparsed = new Unparsed(app.server, inFlight, responder, context.now);
   const bucket = options.rateLimit === null ? null : new TokenBucket(options.rateLimit, context.now);
   if (options.faults !== null) addFaults(app, options.faults, responder);
-  addRoutes(app, context, responder, bucket, bodies);
+  addRoutes(app, context, responder, bucket, bodies, workbench);
   const port = await listen(app, options);
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return { url: `http://${host}:${port}`, close: () => close(app, inFlight) };
+}
+
+/** `host` is written as in a URL. */
+function workbenchOn(host: string, asked: boolean | null, now: () => number): Workbench | null {
+  const isHere = isLoopback(host);
+  return (asked ?? isHere) ? { ring: new RequestRing(now), isOpen: !isHere } : null;
 }
 
 /**

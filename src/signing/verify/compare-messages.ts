@@ -36,7 +36,7 @@ export function compareMessages(
 ): Difference | null {
   const { text: theirs, otherLength } = placeSecret(ours, given, secret);
   if (ours === theirs) return null;
-  const at = wholeCharacters(ours, firstDifference(ours, theirs));
+  const at = alikeLength(ours, theirs);
   const start = Math.max(0, at - before);
   return {
     offset: firstDifference(Buffer.from(ours), Buffer.from(theirs)),
@@ -46,6 +46,12 @@ export function compareMessages(
     causes:
       otherLength === null ? findCauses(ours, theirs, separators) : [otherSecretCause(otherLength, secret)],
   };
+}
+
+/** How far two texts begin alike, in UTF-16 units. The two halves of an emoji are not taken apart. */
+export function alikeLength(a: string, b: string): number {
+  const at = firstDifference(a, b);
+  return /[\ud800-\udbff]/.test(a[at - 1] ?? '') ? at - 1 : at;
 }
 
 function otherSecretCause(length: number, secret: Secret): string {
@@ -59,9 +65,4 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
   return at;
-}
-
-/** The two halves of an emoji are not taken apart. */
-function wholeCharacters(text: string, at: number): number {
-  return /[\ud800-\udbff]/.test(text[at - 1] ?? '') ? at - 1 : at;
 }

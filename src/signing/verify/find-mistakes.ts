@@ -8,6 +8,13 @@ import type { Attempt, Mistake, ReceivedSignature, Suspect } from './suspect.js'
 /** Mistakes that were made together. */
 export type Finding = readonly Mistake[];
 
+/** What gives a received signature by itself. */
+export interface LikelyMistake {
+  readonly finding: Finding;
+  /** The same mistake made with another request, say a masked one; null where it would change nothing there. */
+  readonly madeWith: (other: ReceivedSignature) => Attempt | null;
+}
+
 const mostFindings = 3;
 
 /**
@@ -15,9 +22,31 @@ const mostFindings = 3;
  * Empty where none fits.
  */
 export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
-  const kinds = [secretSuspects(wrong), requestSuspects(wrong), recipeSuspects(wrong)];
+  const kinds = suspectsOf(wrong);
   const alone = [[], ...kinds.flat().map((suspect) => [suspect])];
   return firstFits(wrong, alone) ?? firstFits(wrong, pairsOf(kinds)) ?? [];
+}
+
+/** The likeliest mistake that gives the received signature alone; a pair of them takes many times as long to find. */
+export function likeliestMistake(wrong: ReceivedSignature): LikelyMistake | null {
+  const written = tryOut(wrong, []);
+  if (written !== null) return { finding: written, madeWith: (other) => other };
+  for (const suspect of suspectsOf(wrong).flat()) {
+    const finding = tryOut(wrong, [suspect]);
+    if (finding !== null) return { finding, madeWith: (other) => sameMistake(other, suspect) };
+  }
+  return null;
+}
+
+function sameMistake(other: ReceivedSignature, { id, says }: Mistake): Attempt | null {
+  const same = suspectsOf(other)
+    .flat()
+    .find((suspect) => suspect.id === id && suspect.says === says);
+  return same === undefined ? null : { ...other, ...same.change };
+}
+
+function suspectsOf(wrong: ReceivedSignature): Suspect[][] {
+  return [secretSuspects(wrong), requestSuspects(wrong), recipeSuspects(wrong)];
 }
 
 function* pairsOf(kinds: readonly (readonly Suspect[])[]): Generator<Suspect[]> {

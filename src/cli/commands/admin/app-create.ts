@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import type { AppCredentials } from '../../../service/index.js';
+import { writableProfile, writeAppProfile } from '../../app-profile.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { say } from '../../io.js';
@@ -53,7 +52,7 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
   const style = await outputStyle(options, io);
   const { tenantCode, channel, appKey } = options;
   const baseUrl = parseBaseUrl(options.baseUrl, '--base-url');
-  if (profile !== undefined) await refuseProduction(context, profile);
+  if (profile !== undefined) await writableProfile(context, profile);
   const made = await withAdmin(context, options, (admin) =>
     admin.createApp({ tenantCode, channel, ...(appKey === undefined ? {} : { appKey }) }),
   );
@@ -63,27 +62,7 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
     await say(io, 'The secret is shown this once: "userinfo admin app rotate-secret" makes another.');
     return;
   }
-  await writeProfile(context, profile, made, baseUrl);
+  await writeAppProfile(context, profile, made, baseUrl);
   await printData({ ...shown, profile }, io, style);
   await say(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
-}
-
-async function refuseProduction({ profiles }: CliContext, name: string): Promise<void> {
-  const existing = (await profiles.load()).profiles.get(name);
-  if (existing?.environment !== 'production') return;
-  throw new InvalidInputError(`profile "${name}" is a production profile: it is not overwritten`, {
-    hint: 'Name another profile for the app of this service.',
-  });
-}
-
-async function writeProfile(
-  { profiles }: CliContext,
-  name: string,
-  { app_secret, ...app }: AppCredentials,
-  base_url: string,
-): Promise<void> {
-  const values = { ...app, base_url, secret: { kind: 'file', value: app_secret } } as const;
-  const { profiles: existing } = await profiles.load();
-  if (existing.has(name)) await profiles.update(name, values);
-  else await profiles.add({ name, environment: 'test', ...values });
 }

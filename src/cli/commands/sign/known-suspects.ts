@@ -3,11 +3,12 @@ import type { SecretSource } from '../../../profiles/secret-source.js';
 import { isModule, type SignerSource } from '../../../profiles/signing-source.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { UserInfoError } from '../../../protocol/errors.js';
-import { presets } from '../../../signing/presets.js';
+import { unsentParameters } from '../../../protocol/parameters.js';
 import type { Recipe } from '../../../signing/recipe.js';
 import type { Param } from '../../../signing/request.js';
 import type { Sample } from '../../../signing/sample.js';
 import { Secret } from '../../../signing/secret.js';
+import { namedPresets } from '../../../signing/verify/named-presets.js';
 import type { Named } from '../../../signing/verify/suspect.js';
 import type { CliContext } from '../../context.js';
 
@@ -26,7 +27,7 @@ export async function knownSuspects({ io, profiles }: CliContext, sample: Sample
   });
   return {
     otherSecrets: known.flatMap((profile) => secretsOf(profile, io.env)),
-    otherRecipes: [...known.flatMap(recipesOf), ...presets.map(presetNamed)],
+    otherRecipes: [...known.flatMap(recipesOf), ...namedPresets],
     unsent: unsentParams(sample),
   };
 }
@@ -53,21 +54,8 @@ function recipesOf({ name, signing }: Profile): Named<Recipe>[] {
   return [...named('app_sign', signing.app_sign), ...named('sign', signing.sign)];
 }
 
-function presetNamed({ name, recipe }: (typeof presets)[number]): Named<Recipe> {
-  return { name: `the preset ${name}`, value: recipe };
-}
-
-/** Optional parameters of the operation that were not sent: empty, and with their default. */
+/** What could have been signed of the operation, and was not sent. */
 function unsentParams({ url, params }: Sample): Param[] {
   const endpoint = endpoints.find(({ path }) => url.endsWith(path));
-  return (endpoint?.parameters ?? [])
-    .filter(({ name, required }) => required !== true && params.every(([sent]) => sent !== name))
-    .flatMap(({ name, default: usual }): Param[] =>
-      usual === undefined
-        ? [[name, '']]
-        : [
-            [name, usual],
-            [name, ''],
-          ],
-    );
+  return endpoint === undefined ? [] : unsentParameters(endpoint, new Map(params));
 }

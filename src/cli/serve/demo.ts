@@ -1,0 +1,93 @@
+import { InvalidInputError } from '../../protocol/errors.js';
+import { isLoopback } from '../../protocol/host.js';
+import { parseUserRecord } from '../../protocol/user-record.js';
+import {
+  type AdminOperations,
+  type AppCredentials,
+  NotFoundError,
+  type Service,
+} from '../../service/index.js';
+import { writableProfile, writeAppProfile } from '../app-profile.js';
+import type { CliContext } from '../context.js';
+import { demoApp, demoProfile, demoUser } from '../demo-data.js';
+import { quoteWhereNeeded } from '../shell-words.js';
+import type { ServeOptions } from './options.js';
+
+const appKey = 'app_demo';
+
+const users = [
+  demoUser,
+  {
+    tenant_code: demoApp.tenantCode,
+    union_id: 'u002',
+    basic_info: { mobile: '13900139000', chat_nickname: '李四' },
+  },
+];
+
+/** A code to play with is good for a day. */
+const codeTtlSeconds = 86_400;
+
+/** Throws an InvalidInputError where profile `demo` is one that must not be overwritten. */
+export async function checkDemoProfile(context: CliContext): Promise<void> {
+  const existing = await writableProfile(context, demoProfile);
+  if (existing === undefined || isLoopback(new URL(existing.base_url).hostname)) return;
+  throw new InvalidInputError(`profile "${demoProfile}" is for another service: it is not overwritten`, {
+    hint: `Rename it first: userinfo profile rename ${demoProfile} <name>`,
+  });
+}
+
+/**
+ * Gives a service an app, whose secret goes into profile `demo`, and users; a user who is there stays as he is. Returns
+ * what to try next, in lines.
+ */
+export async function prepareDemo(
+  context: CliContext,
+  { admin, url }: Service,
+  { database, page }: Pick<ServeOptions, 'database' | 'page'>,
+): Promise<string[]> {
+  await writeAppProfile(context, demoProfile, await freshCredentials(admin), url);
+  for (const user of users) await putWhereMissing(admin, JSON.stringify(user));
+  const { tenantCode } = demoApp;
+  const code = await codeToTry(admin, database);
+  const passback = `userinfo passback acme_level=gold --union-id ${demoUser.union_id} -p ${demoProfile}`;
+  return [
+    `demo: tenant ${tenantCode} with users ${users.map(({ union_id }) => union_id).join(' and ')}, app ${appKey}` +
+      ` in profile "${demoProfile}". Try in another terminal:`,
+    `  userinfo read ${code} -p ${demoProfile}`,
+    `  ${passback}`,
+    `  USERINFO_APP_SECRET=${appKey} ${passback}`,
+    ...(page === false
+      ? []
+      : [`and look at ${url} in a browser: it shows each request, and why one is refused.`]),
+  ];
+}
+
+/** The app is made anew, or gets a new secret: the one that it has is known to nobody. */
+async function freshCredentials(admin: AdminOperations): Promise<AppCredentials> {
+  try {
+    return await admin.rotateSecret({ appKey });
+  } catch (error) {
+    if (error instanceof NotFoundError) return await admin.createApp({ ...demoApp, appKey });
+    throw error;
+  }
+}
+
+async function putWhereMissing(admin: AdminOperations, json: string): Promise<void> {
+  const record = parseUserRecord(json);
+  try {
+    await admin.getUser({ tenantCode: record.tenant_code, unionId: record.union_id });
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    await admin.putUser(record);
+  }
+}
+
+/** A store in memory cannot be reached by another command: its code is issued here, to be used as often as wanted. */
+async function codeToTry(admin: AdminOperations, database: string | undefined): Promise<string> {
+  const user = { tenantCode: demoApp.tenantCode, unionId: demoUser.union_id };
+  if (database === ':memory:') {
+    return (await admin.issueCode({ ...user, ttlSeconds: codeTtlSeconds, uses: 'unlimited' })).code;
+  }
+  const named = database === undefined ? '' : ` --database ${quoteWhereNeeded(database)}`;
+  return `"$(userinfo admin code issue --tenant-code ${user.tenantCode} --union-id ${user.unionId}${named})"`;
+}

@@ -1,0 +1,94 @@
+import { InvalidInputError } from '../../protocol/errors.js';
+import { isLoopback, urlHost } from '../../protocol/host.js';
+import type { FaultSettings, Service, ServiceOptions } from '../../service/index.js';
+import type { CliContext } from '../context.js';
+import { chooseDatabase } from '../database.js';
+import { say } from '../io.js';
+import { untilAborted } from '../until-aborted.js';
+import type { ServeOptions } from './options.js';
+
+const maxSeed = 1_000_000;
+
+/** Serves until the signal: in this process, or in several that it starts. */
+export async function runServe(context: CliContext, options: ServeOptions): Promise<void> {
+  refuseUnfit(options);
+  const { io, signal, now, steadyNow, args } = context;
+  const { workers, host, port } = options;
+  const { createLog, createService } = await import('../../service/index.js');
+  const log = createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now });
+  const start = async (shared: ServiceOptions = {}) =>
+    createService({
+      ...settingsOf(options),
+      database: await chooseDatabase(options.database),
+      log,
+      now,
+      ...shared,
+    });
+  if (workers === 1) {
+    await serveHere(context, options, start);
+    return;
+  }
+  const { runWorkers } = await import('../workers/run-workers.js');
+  // Each would show what it answered itself, and the next look would go to another one.
+  await runWorkers({ count: workers, args, host, port, log, steadyNow, signal }, (shared) =>
+    start({ ...shared, page: false }),
+  );
+}
+
+async function serveHere(
+  context: CliContext,
+  options: ServeOptions,
+  start: () => Promise<Service>,
+): Promise<void> {
+  const demo = options.demo ? await import('./demo.js') : null;
+  await demo?.checkDemoProfile(context);
+  const service = await start();
+  try {
+    const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
+    // Whoever reads JSON lines is no newcomer.
+    if (options.logFormat === 'pretty') for (const line of lines) await say(context.io, line);
+    await untilAborted(context.signal);
+  } finally {
+    await service.close();
+  }
+}
+
+/** Throws an InvalidInputError for options that do not go together. */
+function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): void {
+  if (workers > 1 && database === ':memory:') {
+    throw new InvalidInputError('workers cannot share a database in memory: each would have its own', {
+      hint: 'Give a SQLite file or PostgreSQL as --database, or leave --workers out.',
+    });
+  }
+  if (workers > 1 && (page || demo)) {
+    throw new InvalidInputError(`${page ? '--page' : '--demo'} is for a service of one process`, {
+      hint: 'Leave --workers out.',
+    });
+  }
+  if (demo && !isLoopback(urlHost(host))) {
+    throw new InvalidInputError(`--demo is for this machine alone, not for ${JSON.stringify(host)}`, {
+      hint: 'Leave --host out.',
+    });
+  }
+}
+
+function settingsOf(options: ServeOptions): ServiceOptions {
+  const { host, port, clockWindow, workers, poolSize, rateLimit, page } = options;
+  return {
+    host,
+    port,
+    clockWindowSeconds: Math.ceil(clockWindow / 1000),
+    ...(poolSize === undefined ? {} : { poolSize }),
+    ...(rateLimit === undefined ? {} : { rateLimit: rateLimit / workers }),
+    ...(page === undefined ? {} : { page }),
+    ...faultsOf(options),
+  };
+}
+
+/** A seed that is not given is told at the start, so that the same faults can be had again. */
+function faultsOf({ fault, faultSeed, workers }: ServeOptions): { faults?: FaultSettings } {
+  if (fault === undefined) return {};
+  const { throttlePerSecond } = fault;
+  const throttle = throttlePerSecond === undefined ? {} : { throttlePerSecond: throttlePerSecond / workers };
+  return { faults: { ...fault, ...throttle, seed: faultSeed ?? Math.floor(Math.random() * maxSeed) } };
+}

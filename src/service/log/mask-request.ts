@@ -1,0 +1,62 @@
+import type { Endpoint } from '../../protocol/endpoints.js';
+import { maskName } from '../../protocol/mask-name.js';
+import type { Parameters } from '../../protocol/parameters.js';
+import { encodePairs } from '../../protocol/percent-encoding.js';
+import { maskParameter, maskText } from '../../protocol/personal-data.js';
+import type { Param, SignableRequest } from '../../signing/request.js';
+import type { App } from '../store/apps.js';
+
+/** A stage is shown up to here, in characters; a value that is longer than this by itself is not shown at all. */
+const maxShown = 4000;
+
+/** What is explained: a request of an endpoint, and its form apart. */
+export interface RejectedRequest {
+  readonly endpoint: Endpoint;
+  readonly parameters: Parameters;
+  readonly signable: SignableRequest;
+  readonly form: readonly Param[];
+}
+
+/** A stage of a signature as it is shown: not longer than an operator would read. */
+export function cutStage(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+}
+
+/** A signature that was received: told apart by its ends, so that who reads it cannot sign with it. */
+export function maskReceived(received: string, app: App): string {
+  return isSecret(received, app) ? `${app.app_secret}` : maskText(received);
+}
+
+/** Sent in the place of a signature, or of anything else, by mistake. */
+function isSecret(value: string, { app_secret }: App): boolean {
+  return value.includes(app_secret.reveal());
+}
+
+/** The same request, as far as an operator may see it. */
+export function maskRequest({ endpoint, signable, form }: RejectedRequest, app: App): SignableRequest {
+  const known = new Set(endpoint.parameters.map(({ name }) => name));
+  const mask = ([name, value]: Param): Param => {
+    if (isSecret(value, app)) return [maskName(name), `${app.app_secret}`];
+    if (value.length > maxShown) return [maskName(name), '****'];
+    // What the endpoint has no parameter for may be anything.
+    return known.has(name) ? [name, maskKnown(name, value)] : [maskName(name), maskText(value)];
+  };
+  return {
+    ...signable,
+    params: signable.params.map(mask),
+    body: signable.body === null ? null : encodePairs(form.map(mask)),
+  };
+}
+
+function maskKnown(name: string, value: string): string {
+  switch (name) {
+    case 'union_id':
+      return maskText(value);
+    case 'primary_key':
+      return maskName(value);
+    case 'info_name':
+      return value.split(',').map(maskName).join(',');
+    default:
+      return maskParameter(name, value);
+  }
+}

@@ -1,0 +1,34 @@
+import { escapeControls } from '../../protocol/text.js';
+
+/** Markup that is safe to send: made by `html`, or written by us. */
+export interface Html {
+  readonly markup: string;
+}
+
+type Part = string | number | Html | readonly Html[];
+
+/** Markup from a template. Every text that is put into it shows as it is, and can do nothing else. */
+export function html(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  const shown = parts.map((part, index) => markupOf(part) + (template[index + 1] ?? ''));
+  return { markup: (template[0] ?? '') + shown.join('') };
+}
+
+/** Nothing. */
+export const empty: Html = { markup: '' };
+
+function markupOf(part: Part): string {
+  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
+  return 'markup' in part ? part.markup : part.map(({ markup }) => markup).join('');
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return escapeControls(text.toWellFormed()).replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+}
