@@ -28,7 +28,8 @@ export function reconstruct(rejected: RejectedSignature): Reconstruction | null 
   const attempt = mistake.madeWith({ ...wrong, request: asSeenBy(signature, maskRequest(request, app)) });
   const { finding } = mistake;
   if (attempt === null) return { finding, stages: null, otherSecret: false };
-  const { params, message } = attempt.signer.explain(attempt.request, attempt.secret);
+  // With the app's own secret: another one may be in the request, say the app key, and would be hidden there.
+  const { params, message } = attempt.signer.explain(attempt.request, app.app_secret);
   return {
     finding,
     stages: { params: cutStage(params), message: cutStage(message) },

@@ -15,7 +15,7 @@ function show(rows) {
   while (table.tBodies.length > kept) table.tBodies[kept].remove();
   none.hidden = true;
   document.getElementById('count').textContent = table.tBodies.length;
-  document.getElementById('refused').textContent = table.querySelectorAll('tbody:not(.ok)').length;
+  document.getElementById('refused').textContent = table.querySelectorAll(':scope > tbody:not(.ok)').length;
 }
 
 async function look() {

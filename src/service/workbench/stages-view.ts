@@ -1,8 +1,12 @@
+import { Secret } from '../../signing/secret.js';
 import { alikeLength } from '../../signing/verify/compare-messages.js';
 import { empty, type Html, html } from './html.js';
 import type { Reconstruction } from './reconstruct.js';
 import { reconstructionOf } from './reconstructions.js';
 import type { Rejection } from './request-ring.js';
+
+/** What stands for the secret in what is shown. */
+const secretLabel = String(new Secret(''));
 
 /** Why a signature is wrong: each of its stages, as the service computes it beside what was received. */
 export function stagesView({ explained, rejected }: Rejection, isOpen: boolean): Html {
@@ -10,7 +14,10 @@ export function stagesView({ explained, rejected }: Rejection, isOpen: boolean):
   const { signature, params, message, expected, received } = explained;
   const theirs = found?.stages ?? null;
   const unknown = found ? 'The difference is inside what is masked.' : 'Not known: it is not sent.';
-  const alike = found?.otherSecret ? 'alike, but for the secret' : 'alike';
+  const stage = (name: string, ours: string, other: string | undefined) =>
+    other === undefined
+      ? unknownRow(name, ours, unknown)
+      : stageRow(name, ours, other, found?.otherSecret === true);
   const source = theirs === null ? 'only the digest is sent' : 'what the client must have computed';
   return html`<details${isOpen ? html` open` : empty}>
 <summary><strong>${signature} is wrong.</strong> ${causeOf(found)}</summary>
@@ -20,9 +27,9 @@ ${adviceView(found)}
 <thead><tr><th scope="col">Stage</th><th scope="col">Expected <small>what the service computes</small></th>
 <th scope="col">Received <small>${source}</small></th></tr></thead>
 <tbody>
-${theirs === null ? unknownRow('Parameters', params, unknown) : stageRow('Parameters', params, theirs.params, alike)}
-${theirs === null ? unknownRow('Message', message, unknown) : stageRow('Message', message, theirs.message, alike)}
-${stageRow('Digest', expected, received, 'alike at its ends: the middle is masked')}
+${stage('Parameters', params, theirs?.params)}
+${stage('Message', message, theirs?.message)}
+${digestRow(expected, received)}
 </tbody>
 </table>
 </details>`;
@@ -48,17 +55,49 @@ function unknownRow(name: string, expected: string, unknown: string): Html {
 <td class="unknown">${unknown}</td></tr>`;
 }
 
-function stageRow(name: string, expected: string, received: string, alike: string): Html {
-  const at = expected === received ? null : alikeLength(expected, received);
-  const said = at === null ? alike : `differs at character ${at + 1}`;
-  return html`<tr><th scope="row">${name} <small>${said}</small></th><td><code>${markedText(expected, at)}</code></td>
-<td><code>${markedText(received, at)}</code></td></tr>`;
+function stageRow(name: string, expected: string, received: string, otherSecret: boolean): Html {
+  const difference = differenceOf(expected, received, otherSecret);
+  return stageView(name, difference, [expected, received]);
 }
 
-/** The character at `at` is marked, or the end of the text. */
-function markedText(text: string, at: number | null): Html {
-  if (at === null) return html`${text}`;
-  const [character] = text.slice(at);
-  if (character === undefined) return html`${text}<mark class="end" title="the text ends here"></mark>`;
-  return html`${text.slice(0, at)}<mark>${character}</mark>${text.slice(at + character.length)}`;
+/** Both digests have their middle hidden. */
+function digestRow(expected: string, received: string): Html {
+  const difference = differenceOf(expected, received, false);
+  const says = expected === received ? 'alike, as far as it is shown' : difference.says;
+  return stageView('Digest', { ...difference, says }, [expected, received]);
+}
+
+function stageView(
+  name: string,
+  { says, at, length }: Difference,
+  [expected, received]: [string, string],
+): Html {
+  return html`<tr><th scope="row">${name} <small>${says}</small></th>
+<td><code>${markedText(expected, at, length)}</code></td>
+<td><code>${markedText(received, at, length)}</code></td></tr>`;
+}
+
+/** Where two texts part, as a place to mark in both of them; `at` is -1 for nowhere. */
+interface Difference {
+  readonly says: string;
+  readonly at: number;
+  readonly length: number;
+}
+
+function differenceOf(expected: string, received: string, otherSecret: boolean): Difference {
+  if (expected !== received) {
+    const at = alikeLength(expected, received);
+    return { says: `differs at character ${at + 1}`, at, length: 1 };
+  }
+  const at = otherSecret ? expected.indexOf(secretLabel) : -1;
+  if (at >= 0) return { says: 'differs in the secret', at, length: secretLabel.length };
+  return { says: 'alike', at, length: 0 };
+}
+
+/** So many characters from `at` on are marked, or that the text ends there. */
+function markedText(text: string, at: number, length: number): Html {
+  if (at < 0) return html`${text}`;
+  const marked = [...text.slice(at, at + 2 * length)].slice(0, length).join('');
+  if (marked === '') return html`${text}<mark class="end" title="the text ends here"></mark>`;
+  return html`${text.slice(0, at)}<mark>${marked}</mark>${text.slice(at + marked.length)}`;
 }

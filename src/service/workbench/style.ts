@@ -44,14 +44,15 @@ body:has(#only-refused:checked) tbody.ok { display: none; }
 #requests > tbody > .why > td { padding: 0 .9rem .9rem; }
 details { background: var(--well); border: 1px solid var(--line); border-left: 3px solid var(--refused); border-radius: 6px; }
 summary { padding: .45rem .8rem; cursor: pointer; }
+.advice code { white-space: nowrap; }
 .advice { margin: 0 .8rem .5rem; color: var(--soft); }
 .stages { width: 100%; border-collapse: collapse; table-layout: fixed; }
 .stages caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .stages th, .stages td { padding: .5rem .8rem; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
 .stages th { font-size: .85rem; font-weight: 600; }
 .stages th small { display: block; font-size: .8rem; }
-.stages th:first-child { width: 9.5rem; }
-code, pre { font: 13px/1.55 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; white-space: break-spaces; }
+.stages th:first-child { width: 11.5rem; }
+code, pre { font: 13px/1.55 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; word-break: break-all; white-space: break-spaces; }
 mark { color: var(--mark-text); background: var(--mark); border-radius: 2px; padding: 0 1px; font-weight: 700; }
 mark.end::before { content: "⏎"; }
 .unknown { color: var(--soft); font-style: italic; }
@@ -60,6 +61,12 @@ mark.end::before { content: "⏎"; }
 #none pre { background: var(--well); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; }
 [hidden] { display: none !important; }
 @media (max-width: 48rem) {
+  #requests > thead { display: none; }
+  #requests > tbody > tr:first-child { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding: .5rem .9rem; border-bottom: 1px solid var(--line); }
+  #requests > tbody > tr:has(+ .why) { border-bottom: 0; }
+  #requests > tbody > tr:first-child > * { padding: 0; border: 0; width: auto; }
+  #requests .ms::after { content: " ms"; }
+  #requests .why > td { display: block; }
   .stages, .stages tbody, .stages tr, .stages th, .stages td { display: block; width: 100%; }
   .stages th:first-child { width: 100%; }
   .stages thead { display: none; }
@@ -67,5 +74,5 @@ mark.end::before { content: "⏎"; }
   .stages td::before { content: "Received"; display: block; font-size: .8rem; color: var(--soft); }
   .stages th + td::before { content: "Expected"; }
 }
-@media (prefers-reduced-motion: no-preference) { tbody { animation: come .4s; } @keyframes come { from { opacity: .3; } } }
+@media (prefers-reduced-motion: no-preference) { #requests > tbody { animation: come .4s; } @keyframes come { from { opacity: .3; } } }
 `;

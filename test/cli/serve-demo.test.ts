@@ -1,0 +1,110 @@
+import { readFileSync, statSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Machine, printedBy } from '../support/cli.js';
+
+let machine: Machine;
+
+beforeEach(() => {
+  machine = new Machine();
+});
+
+afterEach(() => machine[Symbol.dispose]());
+
+/** Serves a demo while `work` is done; gives all that it printed. */
+async function serveDemo(
+  args: readonly string[],
+  work: (commands: string[], url: string) => Promise<void>,
+): Promise<string> {
+  const service = machine.start(['serve', '--demo', '--port', '0', ...args]);
+  let printed = '';
+  service.stderr?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
+  const ended = new Promise((resolve) => service.once('close', resolve));
+  try {
+    const [, commands = '', url = ''] = await printedBy(
+      service,
+      /another terminal:\n(.*)\nand look at (\S+) in a browser/s,
+    );
+    await work(
+      commands.split('\n').map((line) => line.trim()),
+      url,
+    );
+  } finally {
+    service.kill();
+    await ended;
+  }
+  return printed;
+}
+
+const secretIn = (file: string): string => JSON.parse(readFileSync(file, 'utf8')).profiles.demo.secret.value;
+
+describe('serve --demo', { timeout: 60_000 }, () => {
+  it('is ready to be tried: what it says to try works, the last of it refused and shown on the page', async () => {
+    const database = `${machine.folder}/demo store.db`;
+    const printed = await serveDemo(['--database', database], async ([read, passback, wrong], url) => {
+      const [one, two, three] = [
+        await machine.shell(read ?? ''),
+        await machine.shell(passback ?? ''),
+        await machine.shell(wrong ?? ''),
+      ];
+      expect(one).toMatchObject({ status: 0, stdout: expect.stringContaining('13800138000') });
+      expect(two.status).toBe(0);
+      expect(three).toMatchObject({ status: 4, stdout: expect.stringContaining('40102') });
+      const page = await (await fetch(url)).text();
+      expect(page).toContain('It was signed with the app key in place of the secret.');
+    });
+    const secret = secretIn(machine.profileFile);
+    expect(secret).toMatch(/^\w{32}$/);
+    expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
+    expect(printed + machine.printed).not.toContain(secret);
+  });
+
+  it('can be started again, and then has another secret', async () => {
+    const database = ['--database', `${machine.folder}/demo.db`];
+    await serveDemo(database, async () => {});
+    const first = secretIn(machine.profileFile);
+    await serveDemo(database, async ([, passback]) => {
+      expect(await machine.shell(passback ?? '')).toMatchObject({ status: 0 });
+    });
+    expect(secretIn(machine.profileFile)).not.toBe(first);
+  });
+
+  it('in memory has a code to read with, which no other command could issue', async () => {
+    await serveDemo(['--database', ':memory:'], async ([read]) => {
+      expect(read).toMatch(/^userinfo read \w{32} -p demo$/);
+      expect(await machine.shell(read ?? '')).toMatchObject({ status: 0 });
+    });
+  });
+
+  it('overwrites no profile of another service', async () => {
+    const own = ['--tenant-code', 't', '--channel', 'c', '--app-key', 'k', '--app-secret-env', 'S'];
+    const url = ['--base-url', 'https://example.com'];
+    expect(await machine.run(['profile', 'add', 'demo', ...own, ...url])).toMatchObject({ status: 0 });
+    const before = readFileSync(machine.profileFile, 'utf8');
+    const refused = await machine.run(['serve', '--demo', '--port', '0', '--database', ':memory:']);
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toBe(
+      'error: profile "demo" is for another service: it is not overwritten\n' +
+        'Rename it first: userinfo profile rename demo <name>\n',
+    );
+    expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
+  });
+
+  it.each([
+    [['--demo', '--workers', '2'], '--demo is for a service of one process'],
+    [['--page', '--workers', '2'], '--page is for a service of one process'],
+    [['--demo', '--host', '0.0.0.0'], '--demo is for this machine alone, not for "0.0.0.0"'],
+  ])('refuses %j, which does not go together', async (args, said) => {
+    const refused = await machine.run([
+      'serve',
+      '--port',
+      '0',
+      '--database',
+      `${machine.folder}/x.db`,
+      ...args,
+    ]);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain(said);
+  });
+});

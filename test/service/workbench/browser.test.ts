@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { BrowserPage, findChromium } from '../../support/chromium.js';
+import { draftPassback, draftRead, send } from '../foreign-client.js';
+import { runService, user } from '../running-service.js';
+
+const chromium = findChromium();
+
+describe('the page of the service in a browser', () => {
+  it('follows the requests as they come, and what is in them does nothing', {
+    timeout: 60_000,
+  }, async (test) => {
+    if (chromium === undefined) {
+      test.skip('no Chromium is installed');
+      return;
+    }
+    const running = await runService();
+    const { service } = running;
+    try {
+      await service.admin.putUser(user('u1'));
+      await running.passback({ union_id: 'u1', user_info: '{"level":"gold"}' });
+      await using page = await BrowserPage.open(chromium, service.url);
+      const seen = async (selector: string) =>
+        await page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ''`);
+      const wait = { timeout: 20_000 };
+      await expect.poll(() => seen('#state'), wait).toBe('Live');
+      expect(await seen('tbody.ok')).toMatch(/passback\s+app_\w+ acme\s+200 ok/);
+
+      const attack = '<img src=x onerror=document.title=1>';
+      await send(service.url, draftRead(running.app, 'c', { [attack]: attack }));
+      const spoiled = draftPassback(running.app, { union_id: 'u1', user_info: '{"level":"gold"}' });
+      await send(service.url, { ...spoiled, spoilSign: true });
+      await expect.poll(() => seen('#count'), wait).toBe('3');
+      expect(await seen('#refused')).toBe('2');
+      expect(await seen('tbody')).toMatch(/40103 sign is wrong.*Parameters.*Message.*Digest/s);
+      expect(await page.evaluate("document.querySelectorAll('tbody img, tbody script').length")).toBe(0);
+
+      await page.evaluate("document.getElementById('only-refused').click()");
+      expect(await page.evaluate("getComputedStyle(document.querySelector('tbody.ok')).display")).toBe(
+        'none',
+      );
+      await page.evaluate("document.getElementById('pause').click()");
+      expect(await seen('#state')).toBe('Paused');
+      expect(page.complaints).toEqual([]);
+    } finally {
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,311 @@
+import { request } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ServiceOptions } from '../../../src/service/index.js';
+import { type Draft, draftPassback, draftRead, fetchAnswer, send, signDraft } from '../foreign-client.js';
+import { type RunningService, runService, tenant, user } from '../running-service.js';
+
+let running: RunningService;
+
+afterEach(() => running.service.close());
+
+async function serve(options: ServiceOptions = {}): Promise<RunningService> {
+  running = await runService(options);
+  await running.service.admin.putUser(user('u1', { basic_info: { mobile: '13800138000' } }));
+  return running;
+}
+
+async function page(query = ''): Promise<{ status: number; text: string; headers: Headers }> {
+  const response = await fetch(`${running.service.url}/${query}`);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+/** As a browser sends it that was led here under another name. */
+function pageAt(host: string | undefined, path = '/'): Promise<number> {
+  const headers = host === undefined ? {} : { host };
+  return new Promise((resolve, reject) => {
+    const asked = request(`${running.service.url}${path}`, { headers, setHost: false }, (answer) => {
+      resolve(answer.resume().statusCode ?? 0);
+    });
+    asked.on('error', reject).end();
+  });
+}
+
+/** What a reader sees of markup. */
+const textOf = (markup: string) =>
+  markup
+    .replace(/<(style|script)>.*?<\/\1>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+/** The rows with the stages of the first signature that is explained, as text. */
+const stagesOf = (markup: string) => {
+  const [, rows = ''] = /<table class="stages">.*?<tbody>(.*?)<\/tbody>/s.exec(markup) ?? [];
+  return [...rows.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => cell),
+  );
+};
+
+const passback = (fields: Record<string, string> = {}): Draft =>
+  draftPassback(running.app, { union_id: 'u1', user_info: '{"level":"gold"}', ...fields });
+
+/** A draft that is signed with another one's secret or fields, and sent with its own. */
+async function sendSigned(draft: Draft, signed: Partial<Draft>): Promise<number> {
+  const { target } = signDraft({ ...draft, ...signed });
+  const body = new URLSearchParams([...(draft.form ?? [])]);
+  const { envelope } = await fetchAnswer(running.service.url + target, { method: 'PUT', body });
+  return envelope.code;
+}
+
+describe('the page of the service', () => {
+  it('shows each request with its operation, app, result and time, the last one first', async () => {
+    await serve();
+    await running.passback({ union_id: 'u1', user_info: '{"level":"gold"}' });
+    await send(running.service.url, draftRead(running.app, 'no-such-code'));
+    const { status, text, headers } = await page();
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const seen = textOf(text);
+    const { app_key } = running.app;
+    expect(seen).toMatch(
+      new RegExp(`[\\d:.]{12} read ${app_key} ${tenant} 40106 [\\w, ]+ \\d+ [\\d:.]{12} passback ${app_key}`),
+    );
+    expect(seen).toContain('2 shown, 1 refused');
+  });
+
+  it('has nothing to show at first, and says how that comes to be', async () => {
+    await serve();
+    expect(textOf((await page()).text)).toContain('No request yet');
+  });
+
+  it('is no request that it shows', async () => {
+    await serve();
+    await page();
+    expect(textOf((await page()).text)).toContain('0 shown, 0 refused');
+    expect(running.log.filter(({ event }) => event === 'request')).toEqual([]);
+  });
+
+  it('shows the last 200 requests', async () => {
+    await serve();
+    for (let count = 0; count < 205; count += 1)
+      await fetchAnswer(`${running.service.url}/nothing/n${count}`);
+    const { text } = await page();
+    expect(text.match(/<tbody class=/g)).toHaveLength(200);
+    expect(text).toContain('/nothing/n204');
+    expect(text).not.toMatch(/\/nothing\/n4</);
+  });
+
+  it('gives what has come since, and tells a new run of the service', async () => {
+    await serve();
+    await running.passback({ union_id: 'u1', user_info: '{"level":"gold"}' });
+    const [, run] = /data-run="(\w+)"/.exec((await page()).text) ?? [];
+    expect(await page(`?run=${run}&after=1`)).toMatchObject({ status: 204, text: '' });
+    await fetchAnswer(`${running.service.url}/nothing`);
+    const since = await page(`?run=${run}&after=1`);
+    expect(since.status).toBe(200);
+    expect(textOf(since.text)).toMatch(/^ [\d:.]+ GET \/nothing – 40402 no such path \d+ $/);
+    expect((await page(`?run=${run}&after=x`)).status).toBe(204);
+    expect((await page('?run=another&after=1')).status).toBe(205);
+  });
+
+  it('may do nothing but what it came with', async () => {
+    await serve();
+    const { text, headers } = await page();
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(text).not.toMatch(/(?:src|href)="(?!data:,")/);
+  });
+});
+
+describe('a refused signature on the page', () => {
+  it('is shown stage by stage, the first character that differs marked on both sides', async () => {
+    await serve();
+    const form = (user_info: string) =>
+      new Map([
+        ['union_id', 'u1'],
+        ['user_info', user_info],
+      ] as const);
+    const signed = { form: form('{"a": "b"}') };
+    expect(await sendSigned({ ...passback(), form: form('{"a":"b"}') }, signed)).toBe(40103);
+    const { text } = await page();
+    expect(textOf(text)).toContain('It was signed with user_info with spaces after its commas and colons.');
+    const [params = [], message = [], digest = []] = stagesOf(text);
+    expect(params[1]).toMatch(/user_info={&quot;a&quot;:<mark>&quot;<\/mark>\*/);
+    expect(params[2]).toMatch(/user_info={&quot;a&quot;:<mark> <\/mark>&quot;\*/);
+    expect(message[2]).toContain('&amp;key=&lt;secret&gt;');
+    expect(digest[0]).toMatch(/^Digest <small>(?:differs at character \d|alike, as far)/);
+  });
+
+  it('is shown with its cause where that is in the secret, which is not', async () => {
+    await serve();
+    const { secret, app_key } = running.app;
+    expect(await sendSigned(passback(), { secret: app_key })).toBe(40102);
+    const { text } = await page();
+    expect(textOf(text)).toContain('It was signed with the app key in place of the secret.');
+    const [params = [], message = []] = stagesOf(text);
+    expect(params[1]).toBe(params[2]);
+    expect(message[2]).toContain('&amp;key=<mark>&lt;secret&gt;</mark>');
+    expect(text).not.toContain(secret);
+  });
+
+  it('is shown with what is known where no usual mistake gives it', async () => {
+    await serve();
+    await sendSigned(passback(), { secret: 'quite another' });
+    const { text } = await page();
+    expect(textOf(text)).toContain('None of the usual mistakes gives it.');
+    const [params = [], , digest = []] = stagesOf(text);
+    expect(params[1]).toContain(`app_key=${running.app.app_key}&amp;random=`);
+    expect(params[2]).toContain('Not known');
+    expect(digest[2]).not.toContain('Not known');
+  });
+
+  it('by an app with recipes of its own is explained by them', async () => {
+    await serve();
+    const recipe = { message: ['$params', '$secret'], steps: ['md5'] };
+    const { app_secret, ...app } = await running.service.admin.createApp({
+      tenantCode: tenant,
+      channel: 'web',
+      recipes: { app_sign: recipe, sign: recipe },
+    });
+    await send(running.service.url, draftRead({ ...app, secret: app_secret.reveal() }, 'c'));
+    const [, message = []] = stagesOf((await page()).text);
+    expect(message[1]).toMatch(/&amp;<mark>c<\/mark>hannel=web.*timestamp=\d+&lt;secret&gt;/);
+    expect(message[2]).toMatch(/&amp;<mark>r<\/mark>andom=.*timestamp=\d+&amp;key=&lt;secret&gt;/);
+  });
+
+  it('is shown without secrets, codes and personal data, as in the log', async () => {
+    await serve();
+    const { code } = await running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+    const personal = { mobile: '13912345678', id_card: '330106199001011234' };
+    const drafts = [
+      draftRead(running.app, code, { undocumented: personal.id_card, info_name: 'mobile' }),
+      passback({ user_info: JSON.stringify(personal) }),
+      passback({ user_info: JSON.stringify(personal), [personal.mobile]: 'x' }),
+      passback({ union_id: running.app.secret }),
+    ];
+    for (const draft of drafts) {
+      await send(running.service.url, { ...draft, spoilSign: true });
+      await sendSigned(draft, { secret: `${draft.secret}\n` });
+    }
+    const { text } = await page();
+    expect(text.match(/<details/g)).toHaveLength(7);
+    for (const hidden of [...Object.values(personal), code, running.app.secret]) {
+      expect(text).not.toContain(hidden);
+    }
+  });
+
+  it('that is very long is cut', async () => {
+    await serve();
+    const long = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`k${i}`, 'value'])),
+    );
+    await send(running.service.url, { ...passback({ user_info: long }), spoilSign: true });
+    const { text } = await page();
+    expect(textOf(text)).toContain('It was not looked into');
+    expect(text.length).toBeLessThan(40_000);
+  });
+});
+
+describe('what comes from the network', () => {
+  const attack = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>\u202e`;
+
+  it.each(['app_key', 'tenant_code', 'channel', 'info_name', 'scope', 'random', 'sign'])(
+    'can do nothing on the page, as %s',
+    async (name) => {
+      await serve();
+      const draft = draftRead(running.app, 'c');
+      draft.query.set(name, attack);
+      await send(running.service.url, { ...draft, spoilAppSign: true });
+      await send(running.service.url, { ...draft, spoilSign: true });
+      await expectHarmless();
+    },
+  );
+
+  it('can do nothing on the page, as a name, a value or a path', async () => {
+    await serve();
+    const drafts = [
+      draftRead(running.app, 'c', { [attack]: 'x', x: attack }),
+      passback({ user_info: JSON.stringify({ [attack]: attack }) }),
+      passback({ primary_key: attack, union_id: '' }),
+      { ...passback(), path: `/${encodeURIComponent(attack)}` },
+      { ...passback(), path: '/<script>/"onload="' },
+    ];
+    for (const draft of drafts) {
+      await send(running.service.url, draft).catch(() => {});
+      await send(running.service.url, { ...draft, spoilSign: true }).catch(() => {});
+    }
+    await expectHarmless();
+  });
+
+  it('is shown as it is where it is an app of that name', async () => {
+    await serve();
+    const { app_secret, ...app } = await running.service.admin.createApp({
+      tenantCode: attack,
+      channel: 'web',
+      appKey: '<script>alert(2)</script>',
+    });
+    await send(running.service.url, {
+      ...draftRead({ ...app, secret: app_secret.reveal() }, 'c'),
+      spoilSign: true,
+    });
+    const text = await expectHarmless();
+    expect(text).toContain('&lt;script&gt;alert(2)&lt;/script&gt;');
+    expect(text).toContain('\\u202e');
+  });
+
+  async function expectHarmless(): Promise<string> {
+    const { text } = await page();
+    expect(text.match(/<script/g)).toHaveLength(1);
+    expect(text).not.toMatch(/<img|<[^>]*\son\w+=|\u202e/);
+    expect(text.match(/<tbody class=/g)?.length).toBeGreaterThan(0);
+    return text;
+  }
+});
+
+describe('the page is shown', () => {
+  it.each([
+    ['127.0.0.1', 200],
+    ['localhost:8787', 200],
+    ['[::1]:8787', 200],
+    ['evil.example', 404],
+    ['localhost.evil.example:8787', 404],
+    ['127.0.0.1.evil.example', 404],
+    ['192.168.1.5', 404],
+    ['', 404],
+    [undefined, 404],
+  ])('on a service for this machine alone to a browser that asks %j: %i', async (host, status) => {
+    await serve();
+    expect(await pageAt(host)).toBe(status);
+    expect(await pageAt(host, '/?run=x&after=0')).toBe(status === 200 ? 205 : 404);
+  });
+
+  it('on another service only where it is asked for, and then to addresses, not to names', async () => {
+    await serve({ host: '0.0.0.0' });
+    expect(await pageAt('127.0.0.1')).toBe(404);
+    const put = await fetchAnswer(`${running.service.url}/`, { method: 'PUT' });
+    expect(put.envelope.code).toBe(40402);
+    await running.service.close();
+    await serve({ host: '0.0.0.0', page: true });
+    expect(await pageAt('localhost')).toBe(200);
+    expect(await pageAt('192.168.1.5:8787')).toBe(200);
+    expect(await pageAt('[fd00::1]:8787')).toBe(200);
+    expect(await pageAt('evil.example')).toBe(404);
+  });
+
+  it('not at all where it is not wanted', async () => {
+    await serve({ page: false });
+    expect(await pageAt('127.0.0.1')).toBe(404);
+  });
+
+  it('to GET alone', async () => {
+    await serve();
+    const put = await fetchAnswer(`${running.service.url}/`, { method: 'PUT' });
+    expect({ code: put.envelope.code, allow: put.headers.get('allow') }).toEqual({
+      code: 40501,
+      allow: 'GET',
+    });
+  });
+});
