@@ -131,7 +131,7 @@ describe('the examples', () => {
     }
   });
 
-  it('of serve start the service', async () => {
+  it('of serve start the service', { timeout: 60_000 }, async () => {
     for (const line of examplesIn(helps.get('serve') ?? '')) {
       if (line.includes('postgres://')) continue; // needs that server; several-processes.test.ts has one
       // A free port: others may hold the one that the example leaves to the default.
