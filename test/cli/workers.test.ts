@@ -52,6 +52,8 @@ describe('serve --workers', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(served.url, draft)));
     const codes = answers.map(({ envelope }) => envelope.code).sort();
     expect(codes).toEqual([200, ...Array(11).fill(40105)]);
+    // No worker knows what the others were asked.
+    expect((await fetchAnswer(`${served.url}/`)).envelope.code).toBe(40402);
     expect(served.log.match(/listening on/g)).toHaveLength(1);
     expect(await served.stop()).toBe(0);
     expect(served.log.match(/stopped/g)).toHaveLength(1);

@@ -10,14 +10,10 @@ const known = new WeakMap<RejectedSignature, Reconstruction | null>();
 
 /** Looks into the wrong signatures of some requests, each of them once. In between the service answers. */
 export async function lookInto(requests: readonly RecentRequest[]): Promise<void> {
-  const fresh = requests
-    .map(({ rejection }) => rejection?.rejected ?? null)
-    .filter((rejected) => rejected !== null && !known.has(rejected))
-    .slice(0, atOnce);
-  for (const rejected of fresh) {
-    if (rejected === null) continue;
+  const rejected = requests.flatMap(({ rejection }) => rejection?.rejected ?? []);
+  for (const fresh of rejected.filter((one) => !known.has(one)).slice(0, atOnce)) {
     await nextTurn();
-    known.set(rejected, reconstruct(rejected));
+    known.set(fresh, reconstruct(fresh));
   }
 }
 

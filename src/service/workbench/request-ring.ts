@@ -5,7 +5,7 @@ import type { RequestEvent, SignatureRejectedEvent } from '../log/log.js';
 export const keptRequests = 200;
 
 /** A rejected request that is longer than this, in characters, is not kept: its explanation is. */
-const maxKeptLength = 8000;
+const maxKeptLength = 4000;
 
 /** Why a signature was found wrong. */
 export interface Rejection {

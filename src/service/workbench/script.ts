@@ -38,7 +38,6 @@ pause.hidden = false;
 pause.addEventListener('click', () => {
   const isPaused = pause.getAttribute('aria-pressed') !== 'true';
   pause.setAttribute('aria-pressed', isPaused);
-  pause.textContent = isPaused ? 'Go on' : 'Pause';
   say(isPaused ? 'Paused' : 'Live');
 });
 follow();

@@ -23,6 +23,7 @@ h1 span, .counts, small { color: var(--soft); font-weight: 400; }
 label { cursor: pointer; }
 input { accent-color: var(--accent); margin: 0 .3rem 0 0; vertical-align: -.1em; }
 button { font: inherit; color: inherit; background: var(--well); border: 1px solid var(--line); border-radius: 6px; padding: .15rem .8rem; cursor: pointer; }
+button[aria-pressed=true] { color: var(--card); background: var(--accent); border-color: var(--accent); }
 button:hover { border-color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 #state { color: var(--soft); }

@@ -197,6 +197,14 @@ describe('a refused signature on the page', () => {
     }
   });
 
+  it('of many is looked into, some of them at each look', async () => {
+    await serve();
+    for (let count = 0; count < 25; count += 1) await sendSigned(passback(), { secret: 'quite another' });
+    const left = async () => (await page()).text.match(/It was not looked into/g)?.length ?? 0;
+    expect(await left()).toBe(5);
+    expect(await left()).toBe(0);
+  });
+
   it('that is very long is cut', async () => {
     await serve();
     const long = JSON.stringify(
