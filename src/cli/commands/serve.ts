@@ -60,7 +60,7 @@ export function declareServe(program: Command, context: CliContext): void {
     .addOption(
       new Option('--fault-seed <n>', 'the same faults again').argParser((text) => parseCount(text, 'faults')),
     )
-    .option('--page', 'show the last requests at /, on whichever host (default: on one of this machine)')
+    .option('--page', 'show the last requests at / (default: where --host is this machine)')
     .option('--no-page', 'do not show them')
     .option('--demo', 'start with an app, users and a profile "demo", and say what to try')
     .addHelpText(

@@ -37,7 +37,7 @@ ${digestRow(expected, received)}
 
 function causeOf(found: Reconstruction | null | undefined): string {
   if (found === undefined) return 'It was not looked into: it is too long, or one of too many.';
-  return found === null ? 'None of the usual mistakes gives it.' : join(found, 'says');
+  return found === null ? 'None of the usual mistakes gives it by itself.' : join(found, 'says');
 }
 
 function adviceView(found: Reconstruction | null | undefined): Html {

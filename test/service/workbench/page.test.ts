@@ -155,7 +155,7 @@ describe('a refused signature on the page', () => {
     await serve();
     await sendSigned(passback(), { secret: 'quite another' });
     const { text } = await page();
-    expect(textOf(text)).toContain('None of the usual mistakes gives it.');
+    expect(textOf(text)).toContain('None of the usual mistakes gives it by itself.');
     const [params = [], , digest = []] = stagesOf(text);
     expect(params[1]).toContain(`app_key=${running.app.app_key}&amp;random=`);
     expect(params[2]).toContain('Not known');
