@@ -15,7 +15,7 @@ const standIns = [
     code: `import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
       import connect from 'undici/lib/api/api-connect.js';
       Dispatcher.prototype.connect = connect;
-      export { default as Agent } from 'undici/lib/dispatcher/agent.js';
+      export { default as Pool } from 'undici/lib/dispatcher/pool.js';
       export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`,
   },
   // No connection is offered HTTP/2. This is what undici itself does without it.

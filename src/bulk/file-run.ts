@@ -44,6 +44,7 @@ export interface FileRunOptions<Row extends FileRow> {
 export class FileRun<Row extends FileRow> {
   readonly #options: FileRunOptions<Row>;
   readonly #engine: RowEngine<Row>;
+  readonly #recorder: Recorder;
   /** Filled on the way where the input is a stream, which cannot be read again at the end. */
   readonly #failed: FailedFile<Row> | null;
   readonly #startedAt: number;
@@ -58,13 +59,14 @@ export class FileRun<Row extends FileRow> {
     this.#options = options;
     this.#failed = failed === null ? null : new FailedFile(failed, format, text.encoding === 'utf-8');
     this.#startedAt = now();
+    this.#recorder = new Recorder(operation.operation, options, now);
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,
       operation: operation.operation,
       sender,
       prepare: (row) => this.#prepare(row),
       sizeOf: ({ size }) => size,
-      listener: this.#listener(new Recorder(operation.operation, options)),
+      listener: this.#listener(),
       now,
       random,
     });
@@ -91,6 +93,7 @@ export class FileRun<Row extends FileRow> {
     const { results, journal, state, now } = this.#options;
     try {
       await this.#orStop(() => this.#engine.run());
+      await this.#orStop(async () => this.#recorder.finish());
       await this.#orStop(() => this.#writeFailed());
       const isFinished = this.#stoppedBy === null && !this.#hasMore();
       await this.#orStop(() => this.#complete(isFinished));
@@ -135,7 +138,8 @@ export class FileRun<Row extends FileRow> {
     return { request: operation.request(fields), user: label?.[1] ?? null };
   }
 
-  #listener(recorder: Recorder): EngineListener<Row> {
+  #listener(): EngineListener<Row> {
+    const recorder = this.#recorder;
     const { operation, input, results } = this.#options;
     const failedOfStream = input.size === null ? this.#failed : null;
     let toAdd: Row[] = [];

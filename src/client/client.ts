@@ -64,12 +64,12 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** The read as it would be sent now: to be shown, or sent by other means. Its `random` is good once. */
   signRead(input: ReadInput): WireRequest {
-    return this.#sender.sign(readRequest(input));
+    return this.#sender.toWire(readRequest(input));
   }
 
   /** The passback as it would be sent now: to be shown, or sent by other means. Its `random` is good once. */
   signPassback(input: PassbackInput): WireRequest {
-    return this.#sender.sign(passbackRequest(input));
+    return this.#sender.toWire(passbackRequest(input));
   }
 
   /** Waits for the calls in flight and closes the client's own connections. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { isLoopback } from '../protocol/host.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { trustAlso } from './trust.js';
@@ -31,7 +31,8 @@ export function openConnections(settings: ConnectionSettings): Connections {
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const { signal } = ended;
-  const isHere = isLoopback(new URL(baseUrl).hostname);
+  const { hostname, origin } = new URL(baseUrl);
+  const isHere = isLoopback(hostname);
   const connect = {
     timeout: connectTimeoutMs,
     signal,
@@ -43,7 +44,7 @@ export function openConnections(settings: ConnectionSettings): Connections {
   const limits = { headersTimeout: 0, bodyTimeout: 0, ...(connections === undefined ? {} : { connections }) };
   const dispatcher =
     proxy === null
-      ? new Agent({ ...limits, connect })
+      ? new Pool(origin, { ...limits, connect })
       : new ProxyAgent({
           ...limits,
           uri: proxy.url,

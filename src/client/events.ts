@@ -3,7 +3,7 @@ import { maskJson } from '../protocol/mask-json.js';
 import { maskParameter } from '../protocol/personal-data.js';
 import type { Answer } from './answer.js';
 import type { NoAnswerError, NoAnswerReason } from './errors.js';
-import type { WireAnswer, WireRequest } from './transport.js';
+import type { SignedRequest, WireAnswer } from './transport.js';
 
 /** An attempt that is about to be made. Nothing in it is secret, or about a person. */
 export interface RequestEvent {
@@ -56,8 +56,9 @@ export interface ClientHooks {
 const shownDigits = 8;
 
 /** The parameters of a signed request as they may be shown. */
-export function showParameters({ url, body }: WireRequest): [name: string, shown: string][] {
-  const pairs = [...url.searchParams, ...new URLSearchParams(body ?? '')];
+export function showParameters({ target, body }: SignedRequest): [name: string, shown: string][] {
+  const query = target.slice(target.indexOf('?'));
+  const pairs = [...new URLSearchParams(query), ...new URLSearchParams(body ?? '')];
   return pairs.map(([name, value]) => [name, showParameter(name, value)]);
 }
 

@@ -13,7 +13,7 @@ import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info
 import { type Signers, signBoth } from '../signing/pair.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import type { WireRequest } from './transport.js';
+import type { SignedRequest } from './transport.js';
 
 /** Who signs, and how. */
 export interface Credentials {
@@ -129,7 +129,7 @@ export function signRequest(
   baseUrl: string,
   credentials: Credentials,
   moment: Moment,
-): WireRequest {
+): SignedRequest {
   const { endpoint } = request;
   const { signers, secret, tenantCode, appKey, channel } = credentials;
   const signable = signableRequest(request, baseUrl, credentials, moment);
@@ -149,7 +149,7 @@ export function signRequest(
   });
   return {
     method: endpoint.method,
-    url: new URL(`${signable.url}?${encodePairs(pairsIn(endpoint, 'query', parameters))}`),
+    target: `${endpoint.path}?${encodePairs(pairsIn(endpoint, 'query', parameters))}`,
     contentType: signable.body === null ? null : formContentType,
     body: signable.body,
   };

@@ -15,7 +15,7 @@ import { type Credentials, type PlainRequest, signRequest } from './request.js';
 import type { AttemptOutcome } from './retry.js';
 import { parseRetryAfter } from './retry-after.js';
 import { takeAnswer } from './take-answer.js';
-import { dispatchOptions, type WireAnswer, type WireRequest } from './transport.js';
+import { dispatchOptions, type SignedRequest, type WireAnswer, type WireRequest } from './transport.js';
 
 /** What one attempt came to. */
 export interface AttemptResult {
@@ -27,6 +27,9 @@ export interface AttemptResult {
 /** Who signs and sends requests for one app of one deployment: one attempt at a time, many at once. */
 export class Sender {
   readonly baseUrl: string;
+  /** The two parts of the base URL. */
+  readonly origin: string;
+  readonly pathPrefix: string;
   /** Of the base URL, with its port, for messages. */
   readonly host: string;
   readonly proxy: HttpProxy | null;
@@ -46,7 +49,10 @@ export class Sender {
     const { dispatcher, connectTimeoutMs = 5_000, extraCa, proxy } = options;
     this.baseUrl = parseBaseUrl(options.baseUrl);
     refusePlainHttp(this.baseUrl, options.allowHttp === true);
-    this.host = new URL(this.baseUrl).host;
+    const { host, origin } = new URL(this.baseUrl);
+    this.host = host;
+    this.origin = origin;
+    this.pathPrefix = this.baseUrl.slice(origin.length);
     this.#credentials = {
       tenantCode: options.tenantCode,
       channel: options.channel,
@@ -70,9 +76,15 @@ export class Sender {
   }
 
   /** Signs a request for one attempt. Throws an InvalidInputError for one that breaks a rule of §4 or §8. */
-  sign(request: PlainRequest): WireRequest {
+  sign(request: PlainRequest): SignedRequest {
     const moment = { random: this.#random(), timestamp: Math.floor(this.#now() / 1000) };
     return signRequest(request, this.baseUrl, this.#credentials, moment);
+  }
+
+  /** The request as it would be sent now, to be sent by other means. Throws as `sign` does. */
+  toWire(request: PlainRequest): WireRequest {
+    const { target, ...signed } = this.sign(request);
+    return { ...signed, url: new URL(this.baseUrl + target) };
   }
 
   /**
@@ -92,7 +104,7 @@ export class Sender {
 /** One request on its way. */
 export class Attempt implements AnswerListener {
   readonly #sender: Sender;
-  readonly #wire: WireRequest;
+  readonly #signed: SignedRequest;
   readonly #request: PlainRequest;
   readonly #attempt: number;
   readonly #done: (result: AttemptResult) => void;
@@ -107,10 +119,10 @@ export class Attempt implements AnswerListener {
     this.#attempt = attempt;
     this.#done = done;
     this.#sentAt = sender.now();
-    this.#wire = sender.sign(request);
+    this.#signed = sender.sign(request);
     sender.hooks.onRequest?.(this.#describe());
     this.#collector = new AnswerCollector(this);
-    sender.dispatcher.dispatch(dispatchOptions(this.#wire), this.#collector);
+    sender.dispatcher.dispatch(dispatchOptions(this.#signed, sender), this.#collector);
   }
 
   /** Gives it up, because it took longer than `limitMs`. */
@@ -148,7 +160,7 @@ export class Attempt implements AnswerListener {
   #describe(): RequestEvent {
     const { operation, method, path } = this.#request.endpoint;
     const url = this.#sender.baseUrl + path;
-    return { operation, method, url, attempt: this.#attempt, parameters: showParameters(this.#wire) };
+    return { operation, method, url, attempt: this.#attempt, parameters: showParameters(this.#signed) };
   }
 
   #durationMs(): number {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
+import { formContentType } from '../protocol/endpoints.js';
 
 /** A signed request, ready for the wire. */
 export interface WireRequest {
@@ -7,6 +8,12 @@ export interface WireRequest {
   readonly url: URL;
   readonly contentType: string | null;
   readonly body: string | null;
+}
+
+/** A request that was signed for one deployment. */
+export interface SignedRequest extends Omit<WireRequest, 'url'> {
+  /** Behind the base URL: path and query. */
+  readonly target: string;
 }
 
 /** What came back, whatever it is. Headers are as received; a missing content type is the empty string. */
@@ -29,20 +36,22 @@ export async function noticeClosedConnections(): Promise<void> {
   await nextTurn();
 }
 
+const headers = { accept: 'application/json', 'accept-encoding': 'identity' } as const;
+const formHeaders = { ...headers, 'content-type': formContentType } as const;
+
 /**
  * The request as undici takes it, which follows no redirect: a signed URL belongs to one host. No encoding of the
- * answer is accepted: it is read as it is.
+ * answer is accepted: it is read as it is. `pathPrefix` is what the base URL has behind its `origin`.
  */
-export function dispatchOptions({ method, url, contentType, body }: WireRequest): Dispatcher.DispatchOptions {
+export function dispatchOptions(
+  { method, target, body }: SignedRequest,
+  { origin, pathPrefix }: { readonly origin: string; readonly pathPrefix: string },
+): Dispatcher.DispatchOptions {
   return {
-    origin: url.origin,
-    path: url.pathname + url.search,
+    origin,
+    path: pathPrefix + target,
     method,
-    headers: {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      ...(contentType === null ? {} : { 'content-type': contentType }),
-    },
+    headers: body === null ? headers : formHeaders,
     body,
   };
 }

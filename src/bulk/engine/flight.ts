@@ -8,13 +8,13 @@ export class Flight<Row> {
   readonly size: number;
   /** What names the row's user; rows of one user are sent in their order. */
   readonly user: string | null;
-  /** The next row of the same user. */
-  next: Flight<Row> | null = null;
   /** How often it was sent. */
   sent = 0;
   /** Of those, how many count towards the attempts that are allowed. */
   attempts = 0;
   startedAt = 0;
+  /** Where it stands among those in flight. */
+  place = 0;
   /** When it may be sent again. */
   dueAt = 0;
   /** How many answers the run had when the row was throttled last. */

@@ -1,12 +1,13 @@
 import type { Flight } from './flight.js';
 
-/** How often the oldest are looked at, of the time that each has. */
+/** How often they are looked at, of the time that each has. */
 const looksPerTimeout = 20;
 const shortestLookMs = 10;
 
 /** The rows whose answer is awaited, none for longer than `timeoutMs`: one timer serves them all. */
 export class InFlight<Row> {
-  readonly #flights = new Set<Flight<Row>>();
+  /** No Set: its old copies would keep thousands of finished rows from being cleared away. */
+  readonly #flights: Flight<Row>[] = [];
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
 
@@ -19,15 +20,18 @@ export class InFlight<Row> {
   }
 
   get size(): number {
-    return this.#flights.size;
+    return this.#flights.length;
   }
 
   add(flight: Flight<Row>): void {
-    this.#flights.add(flight);
+    flight.place = this.#flights.push(flight) - 1;
   }
 
-  delete(flight: Flight<Row>): void {
-    this.#flights.delete(flight);
+  delete({ place }: Flight<Row>): void {
+    const last = this.#flights.pop();
+    if (last === undefined || place === this.#flights.length) return;
+    this.#flights[place] = last;
+    last.place = place;
   }
 
   close(): void {
@@ -35,10 +39,7 @@ export class InFlight<Row> {
   }
 
   #expire(now: number): void {
-    // They stand in the order in which they were sent.
-    for (const flight of this.#flights) {
-      if (now - flight.startedAt < this.#timeoutMs) return;
-      flight.pending?.timeOut(this.#timeoutMs);
-    }
+    const late = this.#flights.filter(({ startedAt }) => now - startedAt >= this.#timeoutMs);
+    for (const { pending } of late) pending?.timeOut(this.#timeoutMs);
   }
 }

@@ -41,6 +41,10 @@ export class AppendFile implements ResultsSink {
     return this.#size;
   }
 
+  get canBeRead(): boolean {
+    return this.#isRegular;
+  }
+
   /** All of the text, or none: what a full disk took of it is cut off again. Throws a RunFileError. */
   append(text: string): void {
     const bytes = Buffer.from(text);

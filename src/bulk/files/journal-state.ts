@@ -1,4 +1,4 @@
-import type { OutcomeCounts } from '../outcome.js';
+import type { Outcome, OutcomeCounts } from '../outcome.js';
 import type { JournalRecord, OutcomesRecord } from './journal-records.js';
 import { parseRanges } from './line-ranges.js';
 import { LineSet } from './line-set.js';
@@ -55,6 +55,19 @@ export class JournalState {
     }
   }
 
+  /** A row has come to an outcome, whether or not a record says so yet. */
+  settle(line: number, outcome: Outcome): void {
+    this.sent.delete(line);
+    if (outcome === 'unknown') {
+      this.unknown.add(line);
+      return;
+    }
+    this.settled.add(line);
+    this.unknown.delete(line);
+    if (outcome === 'failed') this.failed.add(line);
+    this.#counts[outcome] += 1;
+  }
+
   /** Takes of a record that cannot be relied on what must not be lost: which codes may be used up. */
   takeDoubtful(record: JournalRecord): void {
     if (record.record === 'sent') this.take(record, 0);
@@ -64,19 +77,9 @@ export class JournalState {
   }
 
   #takeOutcomes(record: OutcomesRecord): void {
-    for (const outcome of finalOutcomes) {
-      for (const line of parseRanges(record[outcome] ?? '')) {
-        this.settled.add(line);
-        this.unknown.delete(line);
-        this.sent.delete(line);
-        if (outcome === 'failed') this.failed.add(line);
-        this.#counts[outcome] += 1;
-      }
-    }
-    for (const [line] of record.unknown ?? []) {
-      this.unknown.add(line);
-      this.sent.delete(line);
-    }
+    for (const outcome of finalOutcomes)
+      for (const line of parseRanges(record[outcome] ?? '')) this.settle(line, outcome);
+    for (const [line] of record.unknown ?? []) this.settle(line, 'unknown');
     this.resultsSize = record.results;
   }
 }

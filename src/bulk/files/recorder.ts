@@ -2,9 +2,9 @@ import type { EngineListener } from '../engine/row-engine.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/row-format.js';
 import type { Journal } from './journal.js';
-import type { OutcomesRecord } from './journal-records.js';
 import type { JournalState } from './journal-state.js';
 import { formatRanges } from './line-ranges.js';
+import { OutcomesDraft } from './outcomes-draft.js';
 import { formatResult } from './result-line.js';
 import type { ResultsSink } from './results-sink.js';
 
@@ -17,43 +17,61 @@ export interface RecorderFiles {
 }
 
 /**
- * Writes down what becomes of each row: its results line first, then the journal, so that whatever the journal knows
- * is in the results. Both are written before more rows are sent.
+ * The journal may know this many rows less than the results, which are read when the run is gone on with: a record
+ * of many rows costs little more than one of a few.
+ */
+const recordRows = 512;
+/** For so long, in milliseconds. */
+const recordMs = 100;
+
+/**
+ * Writes down what becomes of each row: its results line first, before more rows are sent; then the journal, so that
+ * whatever the journal knows is in the results.
  */
 export class Recorder implements EngineListener<FileRow> {
   readonly #files: RecorderFiles;
   readonly #isRead: boolean;
+  readonly #now: () => number;
+  /** Of this turn. */
   #results = '';
-  #lines: Record<Exclude<Outcome, 'unknown'>, number[]> = { ok: [], failed: [], invalid: [] };
-  #unknown: [line: number, result: string][] = [];
+  #turn: (readonly [line: number, outcome: Outcome, result: string])[] = [];
   #takenBack: number[] = [];
-  #outcomes = 0;
+  /** What the journal does not know yet. */
+  #record = new OutcomesDraft();
+  #recordedAt = 0;
   #isBroken = false;
 
-  constructor(operation: 'read' | 'passback', files: RecorderFiles) {
+  /** `now` gives milliseconds that only go forward. */
+  constructor(operation: 'read' | 'passback', files: RecorderFiles, now: () => number) {
     this.#isRead = operation === 'read';
     this.#files = files;
+    this.#now = now;
   }
 
   onOutcome(outcome: RowOutcome<FileRow>): void {
     const result = formatResult(outcome, this.#isRead);
-    const { line } = outcome.row;
-    if (outcome.outcome === 'unknown') this.#unknown.push([line, result]);
-    else this.#lines[outcome.outcome].push(line);
+    this.#turn.push([outcome.row.line, outcome.outcome, result]);
     // It may come to another outcome yet: its line is written when the run ends.
     if (outcome.outcome !== 'unknown' || this.#files.journal === null) this.#results += `${result}\n`;
-    this.#outcomes += 1;
   }
 
   /** Throws a RunFileError, and writes nothing afterwards. */
   onTurn(): void {
-    if (this.#isBroken || (this.#outcomes === 0 && this.#takenBack.length === 0)) return;
+    if (this.#isBroken) return;
     try {
-      this.#write();
+      this.#writeTurn();
+      const isDue = this.#record.size >= recordRows || this.#now() - this.#recordedAt >= recordMs;
+      if (isDue || !this.#files.results.canBeRead) this.#writeRecord();
     } catch (error) {
       this.#isBroken = true;
       throw error;
     }
+  }
+
+  /** Writes what is left, but for the rows of a turn that could not be written. Throws a RunFileError. */
+  finish(): void {
+    this.onTurn();
+    this.#writeRecord();
   }
 
   /** A code is used up by a read: that it may be is written down before. */
@@ -66,32 +84,26 @@ export class Recorder implements EngineListener<FileRow> {
     if (this.#isRead) this.#takenBack.push(line);
   }
 
-  #write(): void {
+  #writeTurn(): void {
     const { results, journal, state } = this.#files;
     if (this.#takenBack.length > 0) {
       journal?.append({ record: 'taken back', lines: formatRanges(this.#takenBack) });
       this.#takenBack = [];
     }
-    if (this.#outcomes === 0) return;
+    if (this.#turn.length === 0) return;
     results.append(this.#results);
-    const record = this.#record(results.size);
-    journal?.append(record);
-    state.take(record, 0);
+    for (const [line, outcome, result] of this.#turn) {
+      state.settle(line, outcome);
+      this.#record.add(line, outcome, result);
+    }
     this.#results = '';
-    this.#lines = { ok: [], failed: [], invalid: [] };
-    this.#unknown = [];
-    this.#outcomes = 0;
+    this.#turn = [];
   }
 
-  #record(results: number): OutcomesRecord {
-    const { ok, failed, invalid } = this.#lines;
-    return {
-      record: 'outcomes',
-      results,
-      ...(ok.length === 0 ? {} : { ok: formatRanges(ok) }),
-      ...(failed.length === 0 ? {} : { failed: formatRanges(failed) }),
-      ...(invalid.length === 0 ? {} : { invalid: formatRanges(invalid) }),
-      ...(this.#unknown.length === 0 ? {} : { unknown: this.#unknown }),
-    };
+  #writeRecord(): void {
+    this.#recordedAt = this.#now();
+    if (this.#record.size === 0) return;
+    this.#files.journal?.append(this.#record.finish(this.#files.results.size));
+    this.#record = new OutcomesDraft();
   }
 }

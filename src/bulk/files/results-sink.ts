@@ -4,6 +4,8 @@ import type { Writable } from 'node:stream';
 export interface ResultsSink {
   /** In bytes. */
   readonly size: number;
+  /** Whether what was written can be read again when a run is gone on with. */
+  readonly canBeRead: boolean;
   append(text: string): void;
   /** Whether it has too much to take already; `onRoom` is called when it has not any more. */
   isFull(onRoom: () => void): boolean;
@@ -20,6 +22,7 @@ export function streamSink(stream: Writable): ResultsSink {
     get size() {
       return size;
     },
+    canBeRead: false,
     append(text) {
       size += Buffer.byteLength(text);
       stream.write(text);

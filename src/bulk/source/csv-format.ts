@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import type { FlatValue } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
 import { type CellType, parseCell } from './cell-types.js';
-import { maxRowBytes } from './limits.js';
+import { batchBytes, maxRowBytes } from './limits.js';
 import type { LineBlock } from './lines.js';
 import type { FileRow, RowFormat } from './row-format.js';
 
@@ -64,10 +64,12 @@ export class CsvFormat implements RowFormat<CsvRow> {
       });
     for await (const { bytes, firstLine } of blocks) {
       if (firstLine === 1) refuseJson(bytes);
-      await feed(bytes);
-      if (rows.length === 0) continue;
-      yield rows;
-      rows = [];
+      for (let at = 0; at < bytes.length; at += batchBytes) {
+        await feed(bytes.subarray(at, at + batchBytes));
+        if (rows.length === 0) continue;
+        yield rows;
+        rows = [];
+      }
     }
     await feed(null);
     if (rows.length > 0) yield rows;

@@ -41,7 +41,7 @@ export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Li
 
 function countLines(block: Buffer): number {
   let count = 0;
-  for (const byte of block) if (byte === newline) count += 1;
+  for (let at = block.indexOf(newline); at >= 0; at = block.indexOf(newline, at + 1)) count += 1;
   return count;
 }
 
