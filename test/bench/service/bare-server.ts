@@ -13,7 +13,17 @@ const script = `
 `;
 
 /** A bare node:http server in a process of its own. */
-export async function startBareServer(): Promise<{ readonly url: string; stop(): void }> {
+export function startBareServer(): Promise<ServerProcess> {
+  return startServerScript(script);
+}
+
+export interface ServerProcess {
+  readonly url: string;
+  stop(): void;
+}
+
+/** Runs a script, a module, that prints the URL of its server. */
+export async function startServerScript(script: string): Promise<ServerProcess> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

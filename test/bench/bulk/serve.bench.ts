@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openAdmin } from '../../../src/service/index.js';
+import { startServiceProcesses } from '../../service/service-process.js';
+import { Machine } from '../../support/cli.js';
+import { printRates } from '../print-rates.js';
+import { passBack, runScript, type Target } from './bulk-machine.js';
+import { unionId, writeRows } from './rows.js';
+
+const counted = 20_000;
+
+it('measures bulk passback against our own service', async () => {
+  using machine = new Machine();
+  const folder = await mkdtemp(join(tmpdir(), 'userinfo-bench-'));
+  const database = join(folder, 'bench.db');
+  const [service] = await startServiceProcesses(database, 1);
+  if (service === undefined) throw new Error('no service');
+  const target: Target = { url: service.url, app: await prepare(database) };
+  await writeRows(join(machine.folder, 'rows.csv'), counted);
+  const bare = await runScript('bare-undici.mjs', target, String(counted));
+  const { perSecond } = await passBack(machine, 'rows.csv', target);
+  printRates(
+    `${counted} rows to userinfo serve on SQLite, on the same machine`,
+    { name: 'bare undici pool, signed beforehand', perSecond: bare },
+    { name: 'userinfo passback --from', perSecond },
+  );
+  expect(perSecond).toBeGreaterThan(0);
+  service.child.kill();
+  await rm(folder, { recursive: true });
+});
+
+/** Stores the users of the rows, and makes an app. */
+async function prepare(database: string): Promise<Target['app']> {
+  const admin = await openAdmin({ database });
+  const [tenantCode, channel] = ['acme', 'web'];
+  const { app_key, app_secret } = await admin.createApp({ tenantCode, channel });
+  const nothing = { tenant_code: tenantCode, basic_info: {}, extension_info: {}, login_device_info: [] };
+  await admin.putUsers(Array.from({ length: counted }, (_, i) => ({ ...nothing, union_id: unionId(i) })));
+  await admin.close();
+  return [tenantCode, channel, app_key, app_secret.reveal()];
+}
