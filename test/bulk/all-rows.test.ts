@@ -190,17 +190,18 @@ describe('all rows', () => {
       const run = async () => {
         for await (const { outcome } of passbackAll(rows(1000), optionsFor(server.url))) seen.push(outcome);
       };
-      await expect(run()).rejects.toMatchObject({ code: 'REJECTED', resultCode: code });
-      await expect(run()).rejects.toBeInstanceOf(RejectedError);
+      const error = await run().catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(RejectedError);
+      expect(error).toMatchObject({ code: 'REJECTED', resultCode: code });
       expect(seen).toEqual(Array.from({ length: 5 }, () => 'ok'));
-      expect(server.requests.length).toBeLessThan(5 + 3 * 32);
+      expect(server.requests.length).toBeLessThan(5 + 2 * 32);
     },
   );
 
   it('stop where nobody is there', async () => {
     const server = await tcpServer(() => {});
     await server.close();
-    const run = outcomesOf(rows(100_000), optionsFor(server.url));
+    const run = outcomesOf(rows(1000), optionsFor(server.url));
     await expect(run).rejects.toBeInstanceOf(NoAnswerError);
   });
 

@@ -25,7 +25,7 @@ export class ServedMachine extends Machine {
       machine.url,
     ];
     await machine.admin(['app', 'create', ...app]);
-    await machine.admin(['user', 'put'], JSON.stringify(firstUser));
+    await machine.#withStore((admin) => admin.putUsers([firstUser]));
     return machine;
   }
 

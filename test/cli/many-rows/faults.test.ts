@@ -7,7 +7,7 @@ import { ServedMachine } from '../../support/served.js';
 let machine: ServedMachine;
 afterEach(() => machine[Symbol.asyncDispose]());
 
-const unionIds = Array.from({ length: 1000 }, (_, i) => `x${i}`);
+const unionIds = Array.from({ length: 300 }, (_, i) => `x${i}`);
 
 async function served(...args: string[]): Promise<void> {
   machine = await ServedMachine.create(args);
@@ -49,23 +49,23 @@ describe('every row is accounted for', { timeout: 60_000 }, () => {
   it('where the service is killed and comes back', async () => {
     await served();
     const name = writeRows();
-    const running = passBack(name, '--rate', '400/s');
-    await wait(1_500);
+    const running = passBack(name, '--rate', '200/s');
+    while (!machine.log.includes(' 200 passback ')) await wait(20);
     const { port } = new URL(machine.url);
     await machine.stop('SIGKILL');
-    await wait(700);
     await machine.serve(['--port', port]);
     expect((await running).status).toBe(0);
     expect(await account(name)).toEqual(new Map([['ok', unionIds.length]]));
   });
 
-  it('where it throttles to 200 rows a second, which is no failure', async () => {
-    await served('--fault', 'throttle=200/s');
-    const startedAt = performance.now();
-    expect((await passBack(writeRows(700))).status).toBe(0);
-    expect(performance.now() - startedAt).toBeGreaterThan(2_000);
-    expect(await account('rows.csv', 700)).toEqual(new Map([['ok', 700]]));
-    expect(machine.log).toContain('warning: things go wrong on purpose: throttle=200/s (seed ');
+  it('where it throttles, which is no failure', async () => {
+    // So low that a machine is throttled however slow it is.
+    await served('--fault', 'throttle=10/s');
+    const done = await passBack(writeRows(30));
+    expect(done.status).toBe(0);
+    expect(await account('rows.csv', 30)).toEqual(new Map([['ok', 30]]));
+    expect(machine.log.match(/ 42901 /g)?.length).toBeGreaterThan(0);
+    expect(machine.log).toContain('warning: things go wrong on purpose: throttle=10/s (seed ');
   });
 
   it('where 5 % of the answers are 5xx', async () => {
@@ -73,7 +73,7 @@ describe('every row is accounted for', { timeout: 60_000 }, () => {
     const done = await passBack(writeRows(), '--attempts', '1');
     expect(done.status).toBe(6);
     const counts = await account('rows.csv');
-    expect(counts.get('unknown')).toBeGreaterThan(20);
+    expect(counts.get('unknown')).toBeGreaterThan(5);
     expect(counts.get('failed')).toBeUndefined();
     expect(done.stderr).toContain(
       'go on with: userinfo -p local passback --from rows.csv --attempts 1 --resume\n',
@@ -91,7 +91,7 @@ describe('every row is accounted for', { timeout: 60_000 }, () => {
     expect(done.status).toBe(6);
     const counts = await account(name);
     const unknown = counts.get('unknown') ?? 0;
-    expect(unknown).toBeGreaterThan(5);
+    expect(unknown).toBeGreaterThan(0);
     const again = readFileSync(join(machine.folder, 'again.csv'), 'utf8').trimEnd().split('\n');
     expect(again).toHaveLength(1 + unknown);
     expect((await passBack('again.csv')).status).toBe(0);

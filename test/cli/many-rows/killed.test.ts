@@ -6,6 +6,11 @@ import { type CountingProxy, countingProxy } from '../../support/counting-proxy.
 import { ServedMachine } from '../../support/served.js';
 
 const concurrency = 16;
+/** More of them show the same at full size. */
+const rowCount = Number(process.env.USERINFO_TEST_ROWS ?? 600);
+/** In as many moments, at random, a run is killed that takes about this long, in seconds. */
+const kills = 10;
+const seconds = 2;
 let machine: ServedMachine;
 let proxy: CountingProxy;
 
@@ -67,25 +72,25 @@ async function killOften(
   }
 }
 
-describe('a run that is killed at ten random moments', { timeout: 120_000 }, () => {
+describe('a run that is killed at ten random moments', { timeout: 120_000 + rowCount * 30 }, () => {
   it('sends no row again that has its outcome, and ends as if it had never stopped', async () => {
-    const unionIds = Array.from({ length: 2000 }, (_, i) => `k${i}`);
+    const unionIds = Array.from({ length: rowCount }, (_, i) => `k${i}`);
     await machine.putUsers(unionIds);
     const rows = unionIds.map((unionId, i) => `${unionId},"v${i}\n${i}"`);
     writeFileSync(join(machine.folder, 'rows.csv'), `union_id,k\n${rows.join('\n')}\n`);
-    const pace = ['--concurrency', String(concurrency), '--rate', '700/s'];
+    const pace = ['--concurrency', String(concurrency), '--rate', `${rowCount / seconds}/s`];
     const args = ['-p', 'local', 'passback', '--from', 'rows.csv', ...pace];
     /** Each row has two lines. */
     const lineOf = (unionId: string) => 2 + 2 * Number(unionId.slice(1));
 
     let asked = 0;
-    const status = await killOften(10, args, 'rows.csv', (unionIdsAsked, finalBefore) => {
+    const status = await killOften(kills, args, 'rows.csv', (unionIdsAsked, finalBefore) => {
       asked += unionIdsAsked.length;
       expect(unionIdsAsked.filter((unionId) => finalBefore.has(lineOf(unionId)))).toEqual([]);
     });
 
     expect(status).toBe(0);
-    expect(asked).toBeLessThanOrEqual(unionIds.length + 10 * concurrency);
+    expect(asked).toBeLessThanOrEqual(unionIds.length + kills * concurrency);
     const results = resultsOf('rows.csv');
     expect(results.map(({ line }) => line).sort((a, b) => a - b)).toEqual(unionIds.map(lineOf));
     expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
@@ -94,14 +99,14 @@ describe('a run that is killed at ten random moments', { timeout: 120_000 }, () 
   });
 
   it('uses no code twice', async () => {
-    const codes = await machine.issueCodes(60);
+    const codes = await machine.issueCodes(40);
     writeFileSync(
       join(machine.folder, 'codes.csv'),
       `who,code\n${codes.map((code) => `x,${code}`).join('\n')}\n`,
     );
     const args = ['-p', 'local', 'read', '--from', 'codes.csv', '--names', 'mobile', '--concurrency', '4'];
     const asked = new Map<string, number>();
-    await killOften(4, [...args, '--rate', '20/s'], 'codes.csv', (codesAsked) => {
+    await killOften(3, [...args, '--rate', '40/s'], 'codes.csv', (codesAsked) => {
       for (const code of codesAsked) asked.set(code, (asked.get(code) ?? 0) + 1);
     });
     expect(Math.max(...asked.values())).toBe(1);
