@@ -73,13 +73,11 @@ export class FileRun<Row extends FileRow> {
   }
 
   get progress(): RunProgress {
-    const { limit, pausedUntil } = this.#engine.traffic;
+    const { state, now } = this.#options;
     return {
-      counts: this.#options.state.counts,
-      done: this.#done,
+      counts: state.counts,
       bytesRead: this.#bytesRead,
-      concurrency: limit,
-      pausedMs: Math.max(0, pausedUntil - this.#options.now()),
+      pausedMs: Math.max(0, this.#engine.traffic.pausedUntil - now()),
     };
   }
 

@@ -16,11 +16,9 @@ export interface RunReport {
 }
 
 /** How a run over a file goes, while it does. */
-export interface RunProgress extends Pick<RunReport, 'counts' | 'done'> {
+export interface RunProgress extends Pick<RunReport, 'counts'> {
   /** Of the input, in bytes. */
   readonly bytesRead: number;
-  /** How many requests may be under way at once, now. */
-  readonly concurrency: number;
   /** For how long nothing is sent because the service asked for it, or does not answer; in milliseconds. */
   readonly pausedMs: number;
 }

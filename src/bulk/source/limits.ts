@@ -2,4 +2,4 @@
 export const maxRowBytes = 16 * 1024 * 1024;
 
 /** About how much is made into rows at once, in bytes: rows that wait for long cost time when memory is cleared. */
-export const batchBytes = 8 * 1024;
+export const batchBytes = 2 * 1024;
