@@ -2,16 +2,19 @@ import type { BlockChange, MessageChange } from '../space/block-changes.js';
 import type { Choice, PriceRange } from '../space/choice.js';
 import { dearestLayout } from '../space/layout-lists.js';
 import {
+  type Admit,
   gluedStyles,
+  type KeyedParts,
   keyedLayouts,
   type Layout,
   openLayouts,
   type PairStyle,
   pairedStyles,
+  type StylesBeside,
 } from '../space/layouts.js';
 import { type Piece, textOf } from '../space/piece.js';
 import type { Space } from '../space/space.js';
-import { type Surroundings, surroundings } from '../space/surroundings.js';
+import type { Surroundings } from '../space/surroundings.js';
 
 /** A layout that stands around some text in the message. */
 export interface Frame {
@@ -25,9 +28,16 @@ export interface FoundFrames {
   readonly isPlain: boolean;
 }
 
+/** What frames are made of. */
+export interface FrameParts {
+  readonly space: Space;
+  /** What may be around a block, that is percent-encoded as a whole or not. */
+  readonly surroundings: (encoded: boolean) => readonly Surroundings[];
+}
+
 /** Finds the layouts that a message can have, for one change of the message. */
 export class FrameFinder {
-  readonly #space: Space;
+  readonly #surroundings: (encoded: boolean) => readonly Surroundings[];
   readonly #message: string;
   readonly #change: MessageChange;
   readonly #bound: number;
@@ -37,8 +47,8 @@ export class FrameFinder {
   readonly #found = new Map<string, readonly Frame[]>();
   readonly #sorted = new Map<string, FoundFrames>();
 
-  constructor(space: Space, message: string, change: MessageChange, bound: number) {
-    this.#space = space;
+  constructor({ space, surroundings }: FrameParts, message: string, change: MessageChange, bound: number) {
+    this.#surroundings = surroundings;
     this.#message = message;
     this.#change = change;
     this.#bound = Math.min(bound, dearestLayout);
@@ -69,14 +79,33 @@ export class FrameFinder {
   #frames(style: PairStyle, encoded: boolean): readonly Frame[] {
     const shared = this.#once(`${encoded}`, (range, take) => {
       openLayouts(this.#placesFor(encoded), range, take);
-      keyedLayouts(this.#placesFor(encoded), gluedStyles, this.#forms, range, take);
+      keyedLayouts(this.#keyedParts(encoded, gluedStyles), range, take);
     });
     const own = this.#once(`${encoded} ${style.kvSep}\0${style.pairSep}`, (range, take) => {
       const styles = pairedStyles(this.#names, style);
-      keyedLayouts(this.#placesFor(encoded), () => styles, this.#forms, range, take);
+      keyedLayouts(
+        this.#keyedParts(encoded, () => styles),
+        range,
+        take,
+      );
     });
     return own.length === 0 ? shared : [...shared, ...own];
   }
+
+  #keyedParts(encoded: boolean, stylesBeside: StylesBeside): KeyedParts {
+    return { around: this.#placesFor(encoded), stylesBeside, forms: this.#forms, admit: this.#admit };
+  }
+
+  /** Whether the secret can stand there, whatever is around it. */
+  readonly #admit: Admit = ({ opens, closes, needs }, { first, last, end }, form) => {
+    const message = this.#message;
+    const opening = () => this.#change.apply(first.text + form.text + end.text);
+    const closing = () => this.#change.apply(last.text + form.text);
+    if (opens && !message.startsWith(opening())) return false;
+    if (closes && !message.endsWith(closing())) return false;
+    if (opens || closes) return true;
+    return message.includes(needs === 'front' ? opening() : closing());
+  };
 
   #once(key: string, make: (range: PriceRange, take: (layout: Layout) => void) => void): readonly Frame[] {
     const known = this.#found.get(key);
@@ -97,11 +126,11 @@ export class FrameFinder {
   }
 
   #placesFor(encoded: boolean): readonly Surroundings[] {
-    const { pieces, hasBody } = this.#space;
     const known = this.#around.get(encoded);
     if (known !== undefined) return known;
-    const all = surroundings(pieces, hasBody, encoded, this.#bound);
-    const possible = all.filter(({ front, tail }) => this.#holds(front.text) && this.#holds(tail.text));
+    const possible = this.#surroundings(encoded).filter(
+      ({ front, tail }) => this.#holds(front.text) && this.#holds(tail.text),
+    );
     this.#around.set(encoded, possible);
     return possible;
   }

@@ -19,12 +19,14 @@ import { writeBlocks } from '../space/block-texts.js';
 import type { Chain } from '../space/chain.js';
 import type { Weighed } from '../space/choice.js';
 import type { GrowingList } from '../space/growing-list.js';
-import { secretPrices } from '../space/layout-lists.js';
+import { dearestLayout, secretPrices } from '../space/layout-lists.js';
 import type { Layout } from '../space/layouts.js';
+import { once } from '../space/once.js';
 import type { Space } from '../space/space.js';
+import { surroundings } from '../space/surroundings.js';
 import { type Writing, writings } from '../space/writings.js';
 import { assembleRecipe, type Telling } from './assemble-recipe.js';
-import { FrameFinder } from './frame-finder.js';
+import { FrameFinder, type FrameParts } from './frame-finder.js';
 
 /** What is to be told: a message, the chains that make the signature of it, and the dearest recipe that is wanted. */
 export interface Riddle {
@@ -67,10 +69,17 @@ export class BlockRecovery {
   run(): void {
     const { message, chains, bound } = this.#riddle;
     const chainBits = Math.min(...chains.map(({ bits }) => bits));
+    const { pieces, hasBody } = this.#space;
+    const frameParts: FrameParts = {
+      space: this.#space,
+      surroundings: once((encoded) =>
+        surroundings(pieces, hasBody, encoded, Math.min(bound - chainBits, dearestLayout)),
+      ),
+    };
     for (const change of messageChanges) {
       if (!change.canYield(message)) continue;
       const rest = bound - change.bits - chainBits;
-      const frames = new FrameFinder(this.#space, message, change, rest);
+      const frames = new FrameFinder(frameParts, message, change, rest);
       for (const shape of blockShapes) {
         if (shape.bits >= rest) break;
         for (const secretIn of shape.secretEnds ? [false] : [false, true]) {

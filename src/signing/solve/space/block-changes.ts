@@ -44,8 +44,6 @@ const decoders: Readonly<Record<BlockEncoding, (text: string) => string>> = {
   base64: (text) => Buffer.from(text, 'base64').toString(),
 };
 
-const digestShape = /^[\da-f]+$/i;
-
 const blockChanges: readonly BlockChange[] = [
   encodedBlock('none', 0.1),
   encodedBlock('rfc3986', 4),
@@ -90,12 +88,13 @@ function encodedBlock(encode: BlockEncoding, bits: number): BlockChange {
 function digestedBlock(name: string, bits: number): BlockChange {
   const change = modifiers.get(name);
   if (change === undefined) throw new Error(`there is no modifier ${name}`);
+  const { length } = change.apply('');
   return {
     token: `$params.${name}`,
     encode: 'none',
     apply: change.apply,
     changes: true,
-    canYield: (text) => digestShape.test(text),
+    canYield: (text) => text.length === length && /^[\da-f]+$/i.test(text),
     digests: true,
     bits,
   };

@@ -1,6 +1,6 @@
 import type { Algorithm } from '../../digests.js';
 import type { AffixLink, Chain, DigestLink, Link, LinkFormat } from './chain.js';
-import { oneIn, sortByBits } from './choice.js';
+import { oneIn, sortByBits, type Weighed } from './choice.js';
 import { type KeyForm, keyForms } from './keys.js';
 import { glue, literal, type Piece } from './piece.js';
 import type { RequestPieces } from './request-pieces.js';
@@ -62,6 +62,13 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
     const total = bits + reading.bits + (key?.bits ?? 0) + oneIn(digestCount(links));
     if (total <= dearestChain) chains.push({ links, key, keyed, reading, bits: total });
   };
+  /** What is too dear even between the two shortest links is not made. */
+  const withEach = <T extends Weighed>(things: readonly T[], bits: number, take: (thing: T) => void) => {
+    for (const thing of things) {
+      if (bits + reading.bits + thing.bits + oneIn(2) > dearestChain) return;
+      take(thing);
+    }
+  };
 
   add(0.35, [last]);
   for (const key of keys) add(2.2, [keyedLast], key);
@@ -71,18 +78,21 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
       const first = digest(inner, format);
       const keyedFirst = digest(inner, format, true);
       add(bits + 5, [first, last]);
-      for (const affix of affixes) add(bits + 4 + affix.bits, [first, ...affix.links, last], null, true);
-      for (const key of keys) {
+      withEach(affixes, bits + 4, (affix) => {
+        add(bits + 4 + affix.bits, [first, ...affix.links, last], null, true);
+      });
+      withEach(keys, bits + 4.5, (key) => {
         add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
         add(bits + 6.5, [first, keyedLast], key);
-      }
+      });
       for (const [second, secondBits] of innerAlgorithms) {
         const middle = digest(second, format);
-        add(bits + secondBits + 7, [first, middle, last]);
-        for (const affix of affixes) {
-          add(bits + secondBits + 8 + affix.bits, [first, ...affix.links, middle, last], null, true);
-          add(bits + secondBits + 8 + affix.bits, [first, middle, ...affix.links, last], null, true);
-        }
+        const both = bits + secondBits;
+        add(both + 7, [first, middle, last]);
+        withEach(affixes, both + 8, (affix) => {
+          add(both + 8 + affix.bits, [first, ...affix.links, middle, last], null, true);
+          add(both + 8 + affix.bits, [first, middle, ...affix.links, last], null, true);
+        });
       }
     }
   }

@@ -68,7 +68,7 @@ export function openKind(parts: LayoutParts): LayoutKind {
 /** The layouts with the secret glued or joined on. */
 export function gluedKind(parts: LayoutParts): LayoutKind {
   return layoutKind(true, parts, (around, range, take) => {
-    keyedLayouts(around, gluedStyles, parts.forms, range, take);
+    keyedLayouts({ around, stylesBeside: gluedStyles, forms: parts.forms, admit: always }, range, take);
   });
 }
 
@@ -76,8 +76,12 @@ export function gluedKind(parts: LayoutParts): LayoutKind {
 export function pairedKind(parts: LayoutParts, style: PairStyle): LayoutKind {
   const styles = pairedStyles(parts.names, style);
   return layoutKind(true, parts, (around, range, take) => {
-    keyedLayouts(around, () => styles, parts.forms, range, take);
+    keyedLayouts({ around, stylesBeside: () => styles, forms: parts.forms, admit: always }, range, take);
   });
+}
+
+function always(): boolean {
+  return true;
 }
 
 type MakeLayouts = (

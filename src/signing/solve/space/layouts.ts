@@ -1,7 +1,7 @@
 import { type Choice, type PriceRange, sortByBits, type Weighed } from './choice.js';
 import { literal, nothing, type Piece } from './piece.js';
 import { separators } from './separators.js';
-import type { Surroundings } from './surroundings.js';
+import { byJoiner, type Surroundings } from './surroundings.js';
 
 /** What stands before and after the parameter block. */
 export interface Layout extends Weighed {
@@ -41,33 +41,60 @@ export function openLayouts(
   }
 }
 
-/** The layouts with the secret, or one of the `forms` that it takes, set off in one of the styles that go with a place. */
-export function keyedLayouts(
-  around: readonly Surroundings[],
-  stylesBeside: (place: Surroundings) => readonly SecretStyle[],
-  forms: readonly Piece[],
-  { from, to }: PriceRange,
-  take: (layout: Layout) => void,
-): void {
-  for (const place of around) {
-    if (place.bits >= to) return;
-    for (const style of stylesBeside(place)) {
-      if (place.bits + style.bits >= to) break;
+/** Tells whether a layout may be wanted in which the secret stands so, whatever is around it. */
+export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
+
+/** How the secret is set off beside what is joined so. */
+export type StylesBeside = (joiner: string) => readonly SecretStyle[];
+
+/** What layouts with the secret are made of. */
+export interface KeyedParts {
+  readonly around: readonly Surroundings[];
+  readonly stylesBeside: StylesBeside;
+  /** What stands for the secret. */
+  readonly forms: readonly Piece[];
+  readonly admit: Admit;
+}
+
+/** The layouts with the secret. */
+export function keyedLayouts(parts: KeyedParts, range: PriceRange, take: (layout: Layout) => void): void {
+  const { around, stylesBeside, forms, admit } = parts;
+  for (const [joiner, places] of byJoiner(around)) {
+    const least = places[0]?.bits ?? 0;
+    for (const style of stylesBeside(joiner)) {
+      if (least + style.bits >= range.to) break;
       for (const form of forms) {
-        const least = place.bits + style.bits + form.bits;
-        if (least >= to) break;
-        for (const { lay, needs, bits: ofSpot } of spots) {
-          const bits = least + ofSpot;
-          if (bits < from || bits >= to || (needs !== null && place[needs] === nothing)) continue;
-          take({ ...lay(place, style, form), keyed: true, bare: place.bare, bits });
+        if (least + style.bits + form.bits >= range.to) break;
+        for (const spot of spots) {
+          if (admit(spot, style, form)) layAround(places, spot, style, form, range, take);
         }
       }
     }
   }
 }
 
+function layAround(
+  places: readonly Surroundings[],
+  { lay, needs, bits: ofSpot }: Spot,
+  style: SecretStyle,
+  form: Piece,
+  { from, to }: PriceRange,
+  take: (layout: Layout) => void,
+): void {
+  const ofSecret = style.bits + form.bits + ofSpot;
+  for (const place of places) {
+    const bits = place.bits + ofSecret;
+    if (bits >= to) return;
+    if (bits < from || (needs !== null && place[needs] === nothing)) continue;
+    take({ ...lay(place, style, form), keyed: true, bare: place.bare, bits });
+  }
+}
+
 /** Where the secret can be put. */
-interface Spot extends Weighed {
+export interface Spot extends Weighed {
+  /** Whether the message begins with it, whether it ends with it. */
+  readonly opens: boolean;
+  readonly closes: boolean;
   /** What there must be, so that it is not the same as another spot. */
   readonly needs: 'front' | 'tail' | null;
   readonly lay: (place: Surroundings, style: SecretStyle, form: Piece) => Pick<Layout, 'before' | 'after'>;
@@ -76,16 +103,22 @@ interface Spot extends Weighed {
 const spots: readonly Spot[] = [
   {
     bits: 0,
+    opens: false,
+    closes: true,
     needs: null,
     lay: ({ front, tail }, { last }, form) => ({ before: [front], after: [tail, last, form] }),
   },
   {
     bits: 2,
+    opens: true,
+    closes: false,
     needs: null,
     lay: ({ front, tail }, { first, end }, form) => ({ before: [first, form, end, front], after: [tail] }),
   },
   {
     bits: 2.9,
+    opens: true,
+    closes: true,
     needs: null,
     lay: ({ front, tail }, { first, last, end }, form) => ({
       before: [first, form, end, front],
@@ -94,11 +127,15 @@ const spots: readonly Spot[] = [
   },
   {
     bits: 2.9,
+    opens: false,
+    closes: false,
     needs: 'tail',
     lay: ({ front, tail }, { last }, form) => ({ before: [front], after: [last, form, tail] }),
   },
   {
     bits: 3.5,
+    opens: false,
+    closes: false,
     needs: 'front',
     lay: ({ front, tail }, { first, end }, form) => ({ before: [front, first, form, end], after: [tail] }),
   },
@@ -112,7 +149,7 @@ const gluedBySeparators = [
 ];
 
 /** What may stand between the secret and the rest: what joins the rest, or else nothing; beside nothing, anything. */
-export function gluedStyles({ joiner }: Surroundings): readonly SecretStyle[] {
+export function gluedStyles(joiner: string): readonly SecretStyle[] {
   return joiner === ''
     ? gluedBySeparators
     : [setOff(literal(joiner), gluedBits), { ...glued, bits: gluedBits + 2 }];

@@ -48,6 +48,17 @@ export function surroundings(
   return sortByBits(found);
 }
 
+/** Surroundings by what joins them, each group in the order it had. */
+export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, readonly Surroundings[]> {
+  const groups = new Map<string, Surroundings[]>();
+  for (const place of around) {
+    const group = groups.get(place.joiner);
+    if (group === undefined) groups.set(place.joiner, [place]);
+    else group.push(place);
+  }
+  return groups;
+}
+
 const joiners = [choice('', 0.9), ...separators.map(({ value, bits }) => choice(value, bits + 1.5))];
 const encodedJoiners = [choice('&', 0.7), ...joiners.filter(({ value }) => value !== '&')];
 
