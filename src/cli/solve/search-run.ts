@@ -4,7 +4,8 @@ import type { SearchEnd } from '../../signing/solve/solve.js';
 /** What ends a search before it has found anything, and who hears how it goes. */
 export interface SearchLimits {
   readonly signal: AbortSignal;
-  isTimeOver(): boolean;
+  /** Milliseconds that are left. */
+  timeLeft(): number;
   /** Hears how many candidates were tried, after every share. */
   onProgress(tried: number): void;
 }
@@ -28,9 +29,14 @@ export class SearchRun {
     return this.#queue.from;
   }
 
+  /** Milliseconds. */
+  get timeLeft(): number {
+    return this.#limits.timeLeft();
+  }
+
   /** Whether there is no reason to go on, though something may be left. */
   get isOver(): boolean {
-    return this.#hit !== null || this.signal.aborted || this.#limits.isTimeOver();
+    return this.#hit !== null || this.signal.aborted || this.timeLeft <= 0;
   }
 
   /** The next share to be done; null where the run is over, or nothing is left. */

@@ -1,3 +1,4 @@
+import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Search } from '../../signing/solve/search/search.js';
 import type { Share, Tally } from '../../signing/solve/search/share.js';
@@ -13,6 +14,9 @@ export interface SearchOptions extends SearchLimits {
 
 /** Up to this price this thread searches alone: most rules are found before others could be started. */
 const soloBits = 18;
+
+/** No timer waits longer, in milliseconds. */
+const longestTimer = 2 ** 31 - 1;
 
 /** Searches on many threads. The searcher throws the signal's reason where it is aborted. */
 export function searchOnThreads(options: SearchOptions): Searcher {
@@ -31,18 +35,19 @@ async function searchAlone(task: SolveTask, run: SearchRun): Promise<void> {
     const share = run.take();
     if (share === null) return;
     run.note(share, search.run(share));
-    // Lets Ctrl-C in.
-    await new Promise((resolve) => setImmediate(resolve));
+    await letOthersIn();
   }
 }
 
 async function searchTogether(task: SolveTask, run: SearchRun, jobs: number): Promise<void> {
   const workers = Array.from({ length: jobs }, () => startWorker(task));
   const stop = () => Promise.all(workers.map((worker) => worker.terminate()));
+  const timer = setTimeout(stop, Math.min(run.timeLeft, longestTimer));
   run.signal.addEventListener('abort', stop);
   try {
     await Promise.all(workers.map((worker) => drive(worker, run, stop)));
   } finally {
+    clearTimeout(timer);
     run.signal.removeEventListener('abort', stop);
     await stop();
   }

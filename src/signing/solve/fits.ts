@@ -7,6 +7,7 @@ import type { Telling } from './recover/assemble-recipe.js';
 import { BlockRecovery } from './recover/recover-blocks.js';
 import { recoverLists } from './recover/recover-lists.js';
 import type { Hit } from './search/share.js';
+import type { Pause } from './solve.js';
 import { chainIdentity } from './space/chain.js';
 import { sortByBits, type Weighed } from './space/choice.js';
 import { type SolveTask, wholeSpace } from './space/space.js';
@@ -18,19 +19,25 @@ export interface Fit extends Weighed {
   readonly alike: number;
 }
 
-/** How much rarer than the first a recipe may be to be listed: 2^bits times. */
-const slackBits = 11;
+/** What recipes are wanted for: a message that was found, and the samples that they must fit. */
+export interface FitsWanted {
+  readonly task: SolveTask;
+  readonly hit: Hit;
+  readonly others: readonly SolveTask[];
+  /** How much dearer than the hit a recipe may be, in bits. */
+  readonly slack: number;
+}
 
 /**
  * Every recipe that makes the message of a hit and fits all samples, the likeliest first; of those that are the same
  * function, the likeliest alone.
  */
-export function fitsOf(task: SolveTask, hit: Hit, others: readonly SolveTask[]): Fit[] {
-  const { request, secret } = task;
-  const samples = [task, ...others];
+export async function fitsOf(wanted: FitsWanted, pause: Pause): Promise<Fit[]> {
+  const { request, secret } = wanted.task;
+  const samples = [wanted.task, ...wanted.others];
   const probes = probesFor(request);
   const functions = new Map<string, Fit>();
-  for (const { recipe, bits } of sortByBits(tellAll(task, hit))) {
+  for (const { recipe, bits } of sortByBits(await tellAll(wanted, pause))) {
     const signer = compileRecipe(recipe);
     if (!samples.every((sample) => signs(signer, sample))) continue;
     const answers = probes.map((probe) => signer.sign(probe, secret).digest).join(' ');
@@ -43,12 +50,12 @@ export function fitsOf(task: SolveTask, hit: Hit, others: readonly SolveTask[]):
   return [...functions.values()];
 }
 
-function tellAll(task: SolveTask, hit: Hit): Telling[] {
+async function tellAll({ task, hit, slack }: FitsWanted, pause: Pause): Promise<Telling[]> {
   const space = wholeSpace(task);
   const riddle = {
     message: hit.message,
     chains: space.chains.filter((chain) => chainIdentity(chain) === hit.chain),
-    bound: hit.bits + slackBits,
+    bound: hit.bits + slack,
   };
   const told = new Map<string, Telling>();
   const add = (telling: Telling) => {
@@ -56,7 +63,7 @@ function tellAll(task: SolveTask, hit: Hit): Telling[] {
     const known = told.get(key);
     if (known === undefined || known.bits > telling.bits) told.set(key, telling);
   };
-  new BlockRecovery(space, riddle, add).run();
+  await new BlockRecovery(space, riddle, add).run(pause);
   recoverLists(space, riddle, add);
   return [...told.values()];
 }

@@ -18,6 +18,9 @@ export interface SearchEnd {
 /** Runs the shares of a search, in their order, until one has a hit or the time is over. */
 export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
 
+/** Awaited every now and then while recipes are put together: lets other work in, and may throw to end it. */
+export type Pause = () => Promise<void>;
+
 /** What a search found. */
 export interface Solution extends Omit<SearchEnd, 'hit'> {
   /** Every recipe that fits all samples, the likeliest first. */
@@ -28,32 +31,43 @@ export interface Solution extends Omit<SearchEnd, 'hit'> {
   readonly isDivided: boolean;
 }
 
+/** How much rarer than the one that was found a recipe may be to be listed: 2^bits times. */
+const usualSlack = 11;
+
+/** The same where none of the usual ones fits all samples: what only they can tell may be rarer. */
+const wideSlack = 15;
+
 /**
  * Finds the recipes by which all samples were signed. The sample with the fewest parameters is searched first: the
  * message of one sample is enough to know every recipe that makes it, and these the others put to the test.
  *
  * @throws SampleError for a signature that no recipe can make
  */
-export async function solve(tasks: readonly SolveTask[], search: Searcher): Promise<Solution> {
+export async function solve(tasks: readonly SolveTask[], search: Searcher, pause: Pause): Promise<Solution> {
   tasks.forEach(checkSignature);
   const bySize = [...tasks].sort((a, b) => a.request.params.length - b.request.params.length);
-  let tried = 0;
-  let isDivided = false;
-  let last: Pick<SearchEnd, 'bits' | 'isComplete'> = { bits: 0, isComplete: false };
-  for (const task of bySize) {
-    const end = await search(task);
-    tried += end.tried;
-    last = { bits: end.bits, isComplete: end.isComplete };
-    if (end.hit === null) continue;
+  const hits: { readonly task: SolveTask; readonly hit: Hit }[] = [];
+  let progress: Omit<SearchEnd, 'hit'> = { tried: 0, bits: 0, isComplete: false };
+  const tellFits = async (task: SolveTask, hit: Hit, slack: number): Promise<Solution | null> => {
     const others = tasks.filter((other) => other !== task);
-    const fits = fitsOf(task, end.hit, others);
-    if (fits.length > 0) {
-      const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
-      return { ...last, tried, fits, next, isDivided: false };
-    }
-    isDivided = true;
+    const fits = await fitsOf({ task, hit, others, slack }, pause);
+    if (fits.length === 0) return null;
+    const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
+    return { ...progress, fits, next, isDivided: false };
+  };
+  for (const task of bySize) {
+    const { tried, hit, bits, isComplete } = await search(task);
+    progress = { tried: progress.tried + tried, bits, isComplete };
+    if (hit === null) continue;
+    hits.push({ task, hit });
+    const solution = await tellFits(task, hit, usualSlack);
+    if (solution !== null) return solution;
   }
-  return { ...last, tried, fits: [], next: null, isDivided };
+  for (const { task, hit } of tasks.length > 1 ? hits : []) {
+    const solution = await tellFits(task, hit, wideSlack);
+    if (solution !== null) return solution;
+  }
+  return { ...progress, fits: [], next: null, isDivided: hits.length > 0 };
 }
 
 function checkSignature(task: SolveTask): void {

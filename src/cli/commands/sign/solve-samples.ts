@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { setImmediate as letOthersIn } from 'node:timers/promises';
 import type { Sample } from '../../../signing/sample.js';
 import { solve } from '../../../signing/solve/solve.js';
 import { type SignedSample, tasksForAppSign, tasksForSign } from '../../../signing/solve/solve-tasks.js';
+import type { SolveTask } from '../../../signing/solve/space/space.js';
 import type { CliContext } from '../../context.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';
@@ -42,11 +44,15 @@ async function search(
   const tasks = tasksForSign(signed);
   const appTasks = tasksForAppSign(signed);
   const startedAt = now();
+  const pause = async () => {
+    await letOthersIn();
+    signal.throwIfAborted();
+  };
   return withSolveProgress(context, async (onProgress) => {
-    const searchUntil = (end: number) =>
-      searchOnThreads({ jobs, signal, isTimeOver: () => now() >= end, onProgress });
-    const appSign = appTasks && (await solve(appTasks, searchUntil(startedAt + maxTime / 2)));
-    const sign = await solve(tasks, searchUntil(startedAt + maxTime));
+    const solveBy = (end: number, of: readonly SolveTask[]) =>
+      solve(of, searchOnThreads({ jobs, signal, timeLeft: () => end - now(), onProgress }), pause);
+    const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
+    const sign = await solveBy(startedAt + maxTime, tasks);
     return {
       name: signed[0]?.sample.signParam ?? 'sign',
       samples: signed,

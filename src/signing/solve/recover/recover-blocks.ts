@@ -1,3 +1,4 @@
+import type { Pause } from '../solve.js';
 import {
   type Arrangement,
   type ArrangementParts,
@@ -66,7 +67,7 @@ export class BlockRecovery {
     );
   }
 
-  run(): void {
+  async run(pause: Pause): Promise<void> {
     const { message, chains, bound } = this.#riddle;
     const chainBits = Math.min(...chains.map(({ bits }) => bits));
     const { pieces, hasBody } = this.#space;
@@ -82,6 +83,7 @@ export class BlockRecovery {
       const frames = new FrameFinder(frameParts, message, change, rest);
       for (const shape of blockShapes) {
         if (shape.bits >= rest) break;
+        await pause();
         for (const secretIn of shape.secretEnds ? [false] : [false, true]) {
           this.#tellShape(shape, secretIn, change, frames, rest - shape.bits);
         }
