@@ -20,9 +20,9 @@ export async function writeAppProfile(
   { profiles }: CliContext,
   name: string,
   { app_secret, ...app }: AppCredentials,
-  base_url: string,
+  settings: Pick<Profile, 'base_url' | 'signing'>,
 ): Promise<void> {
-  const values = { ...app, base_url, secret: { kind: 'file', value: app_secret } } as const;
+  const values = { ...app, ...settings, secret: { kind: 'file', value: app_secret } } as const;
   const { profiles: existing } = await profiles.load();
   if (existing.has(name)) await profiles.update(name, values);
   else await profiles.add({ name, environment: 'test', ...values });

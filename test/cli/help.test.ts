@@ -75,6 +75,7 @@ const story = [
   'sign explain passback',
   'sign explain',
   'sign verify',
+  'sign solve',
   'sign presets',
   'sign vectors export',
   'sign vectors verify',
@@ -100,7 +101,7 @@ describe('the examples', () => {
     expect(new Set([...story, 'serve'])).toEqual(new Set(commands.map((command) => command.join(' '))));
   });
 
-  it('work when they are pasted', { timeout: 180_000 }, async () => {
+  it('work when they are pasted', { timeout: 240_000 }, async () => {
     const env = { XDG_DATA_HOME: `${machine.folder}/data`, SHOP_SECRET: 'never-to-be-seen-4711' };
     const paste = async (line: string) => {
       const { status, stderr } = await machine.shell(line, { env });

@@ -45,7 +45,7 @@ export async function prepareDemo(
   { admin, url }: Service,
   { database, page }: Pick<ServeOptions, 'database' | 'page'>,
 ): Promise<string[]> {
-  await writeAppProfile(context, demoProfile, await freshCredentials(admin), url);
+  await writeAppProfile(context, demoProfile, await freshCredentials(admin), { base_url: url });
   for (const user of users) await putWhereMissing(admin, JSON.stringify(user));
   const { tenantCode } = demoApp;
   const code = await codeToTry(admin, database);

@@ -15,9 +15,6 @@ export interface SearchOptions extends SearchLimits {
 /** Up to this price this thread searches alone: most rules are found before others could be started. */
 const soloBits = 18;
 
-/** No timer waits longer, in milliseconds. */
-const longestTimer = 2 ** 31 - 1;
-
 /** Searches on many threads. The searcher throws the signal's reason where it is aborted. */
 export function searchOnThreads(options: SearchOptions): Searcher {
   return async (task) => {
@@ -42,7 +39,7 @@ async function searchAlone(task: SolveTask, run: SearchRun): Promise<void> {
 async function searchTogether(task: SolveTask, run: SearchRun, jobs: number): Promise<void> {
   const workers = Array.from({ length: jobs }, () => startWorker(task));
   const stop = () => Promise.all(workers.map((worker) => worker.terminate()));
-  const timer = setTimeout(stop, Math.min(run.timeLeft, longestTimer));
+  const timer = setTimeout(stop, run.timeLeft);
   run.signal.addEventListener('abort', stop);
   try {
     await Promise.all(workers.map((worker) => drive(worker, run, stop)));

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
+import { parseSigningRecipes } from '../../../signing/parse-recipe.js';
 import { writableProfile, writeAppProfile } from '../../app-profile.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { say } from '../../io.js';
 import { printData } from '../../output/print-data.js';
 import { outputStyle } from '../../output/style.js';
+import { readJson } from '../../read-json.js';
 import { defaultUrl } from '../serve.js';
 import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
 
@@ -14,6 +16,8 @@ interface AppCreateOptions extends AdminOptions {
   readonly channel: string;
   readonly appKey?: string;
   readonly baseUrl: string;
+  /** A file with its recipes. */
+  readonly signing?: string;
 }
 
 export function declareAppCreate(app: Command, context: CliContext): void {
@@ -27,6 +31,7 @@ export function declareAppCreate(app: Command, context: CliContext): void {
     .requiredOption('--tenant-code <code>', 'the tenant it may act for')
     .requiredOption('--channel <code>', 'the channel it may use')
     .option('--app-key <key>', 'its key; made up unless given')
+    .option('--signing <file>', 'how it signs: the recipes {app_sign, sign} in a file, - for standard input')
     .option('--base-url <url>', 'with --profile: where the service is reached', defaultUrl);
   addDatabaseOption(command)
     .addHelpText(
@@ -50,11 +55,17 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
   // Only the flag: a profile that USERINFO_PROFILE puts in play is not one to write to.
   const { profile } = options;
   const style = await outputStyle(options, io);
-  const { tenantCode, channel, appKey } = options;
+  const { tenantCode, channel, appKey, signing } = options;
   const baseUrl = parseBaseUrl(options.baseUrl, '--base-url');
   if (profile !== undefined) await writableProfile(context, profile);
+  const recipes = signing === undefined ? undefined : parseSigningRecipes(await readJson(context, signing));
   const made = await withAdmin(context, options, (admin) =>
-    admin.createApp({ tenantCode, channel, ...(appKey === undefined ? {} : { appKey }) }),
+    admin.createApp({
+      tenantCode,
+      channel,
+      ...(appKey !== undefined && { appKey }),
+      ...(recipes !== undefined && { recipes }),
+    }),
   );
   const { app_secret, ...shown } = made;
   if (profile === undefined) {
@@ -62,7 +73,7 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
     await say(io, 'The secret is shown this once: "userinfo admin app rotate-secret" makes another.');
     return;
   }
-  await writeAppProfile(context, profile, made, baseUrl);
+  await writeAppProfile(context, profile, made, { base_url: baseUrl, ...(recipes && { signing: recipes }) });
   await printData({ ...shown, profile }, io, style);
   await say(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
 }

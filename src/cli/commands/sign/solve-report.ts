@@ -18,8 +18,8 @@ export interface SolveReport {
   readonly ms: number;
 }
 
-/** So many are shown to a person; a program gets them all. */
-const shownFits = 5;
+/** The fits that are shown to a person; a program gets them all. */
+const shownRanks = ['1st', '2nd', '3rd', '4th'];
 
 /** A report as programs take it. */
 export function reportRecord({ name, samples, sign, appSign, ms }: SolveReport): object {
@@ -109,15 +109,14 @@ export function showReport({ name, sign, appSign, ms }: SolveReport): object {
 }
 
 function showSolution({ fits, next }: Solution): object {
-  const shown = fits.slice(0, shownFits).flatMap(({ recipe }, index) => [
-    [`${index + 1}`, whyOf(fits, index)],
-    [`${index + 1} as a recipe`, JSON.stringify(formatRecipe(recipe))],
-  ]);
-  const more = fits.length - shownFits;
+  const [first] = fits;
+  const shown = shownRanks.slice(0, fits.length).map((rank, index) => [rank, whyOf(fits, index)]);
+  const more = fits.length - shown.length;
   return {
     'recipes that fit': fits.length,
     ...Object.fromEntries(shown),
-    ...(more > 0 && { more: `${more}: --json lists them all` }),
+    ...(more > 0 && { others: `${more} rarer ones; --json lists them all` }),
+    ...(first && { 'the 1st as a recipe': JSON.stringify(formatRecipe(first.recipe)) }),
     ...(next && { 'to tell them apart': showNext(next) }),
   };
 }

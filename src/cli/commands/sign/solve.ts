@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Sample } from '../../../signing/sample.js';
 import type { CliContext } from '../../context.js';
 import { parseDuration } from '../../duration.js';
@@ -9,7 +9,7 @@ import { readSampleFrom, readSampleInput } from '../../read-sample-input.js';
 import type { SaveTarget } from './save-signing.js';
 
 export interface SolveOptions extends CommonOptions {
-  readonly sample: readonly string[];
+  readonly sample?: readonly string[];
   readonly signParam?: string;
   /** Milliseconds. */
   readonly maxTime: number;
@@ -31,14 +31,13 @@ export function declareSignSolve(sign: Command, context: CliContext): void {
         'fits. The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
     )
     .argument('[requests...]', 'URLs or curl commands, signed; - reads standard input')
-    .option(
-      '--sample <file>',
-      'a file with a signed request, once for each; - reads standard input',
-      collect,
-      [],
-    )
+    .option('--sample <file>', 'a file with a signed request, once for each; - reads standard input', collect)
     .option('--sign-param <name>', 'the parameter that carries the signature (default: sign)')
-    .option('--max-time <duration>', 'how long to search', parseDuration, parseDuration(defaultTime))
+    .addOption(
+      new Option('--max-time <duration>', 'how long to search')
+        .argParser(parseDuration)
+        .default(parseDuration(defaultTime), defaultTime),
+    )
     .option('--jobs <n>', 'how many threads search (default: one for each core)', (text) =>
       parseCount(text, 'jobs'),
     )
@@ -47,12 +46,13 @@ export function declareSignSolve(sign: Command, context: CliContext): void {
       'after',
       examples(
         [
-          "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/api?b=2&a=1&sign=b8df7b18b9d2b7d4'",
+          "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/api?title=tea&nonce=x1&appid=7&sign=a07b348b57c50e569da34ea266d465eb'",
           'from a signed URL',
         ],
         [
-          'userinfo sign solve -p shop --sample one.json --sample two.json --save shop',
-          'what fits two requests',
+          'echo \'{"url":"https://example.com/api","params":{"title":"tea","nonce":"x1","appid":"7"},' +
+            '"signature":"5554941EBF8494E9245D3895A818F2DD","secret":"s"}\' | userinfo sign solve --sample - --json',
+          'from a sample file, for a program',
         ],
       ),
     )
@@ -76,7 +76,7 @@ async function runSolve(
 async function readSamples(
   context: CliContext,
   requests: readonly string[],
-  { sample: files, signParam }: SolveOptions,
+  { sample: files = [], signParam }: SolveOptions,
 ): Promise<Sample[]> {
   const named = signParam === undefined ? {} : { signParam };
   const samples: Sample[] = [];
@@ -85,6 +85,6 @@ async function readSamples(
   return samples.length > 0 ? samples : [await readSampleInput(context, undefined, named)];
 }
 
-function collect(file: string, files: readonly string[]): string[] {
+function collect(file: string, files: readonly string[] = []): string[] {
   return [...files, file];
 }
