@@ -26,6 +26,8 @@ export interface Frame {
 export interface FoundFrames {
   readonly byText: ReadonlyMap<string, readonly Frame[]>;
   readonly isPlain: boolean;
+  /** What the cheapest layout costs, with what becomes of the block; infinite where there is none. */
+  readonly cheapest: number;
 }
 
 /** What frames are made of. */
@@ -42,6 +44,7 @@ export class FrameFinder {
   readonly #change: MessageChange;
   readonly #bound: number;
   readonly #forms: readonly Piece[];
+  readonly #formTexts: ReadonlySet<string>;
   readonly #names: readonly Choice<string>[];
   readonly #around = new Map<boolean, readonly Surroundings[]>();
   readonly #found = new Map<string, readonly Frame[]>();
@@ -53,6 +56,7 @@ export class FrameFinder {
     this.#change = change;
     this.#bound = Math.min(bound, dearestLayout);
     this.#forms = space.forms.filter(({ text }) => this.#holds(text));
+    this.#formTexts = new Set(this.#forms.map(({ text }) => text));
     this.#names = space.secretNames.filter(({ value }) => this.#holds(value));
   }
 
@@ -63,15 +67,19 @@ export class FrameFinder {
     if (known !== undefined) return known;
     const undo = undoBoth(block, this.#change);
     const byText = new Map<string, Frame[]>();
+    let cheapest = Number.POSITIVE_INFINITY;
     for (const frame of this.#frames(style, block.encode === 'rfc3986')) {
-      if (!block.canYield(frame.middle) || (block.digests && frame.layout.bare)) continue;
+      if (!block.canYield(frame.middle)) continue;
+      // A digest that the secret is known to have is no digest of the parameters.
+      if (block.digests && (frame.layout.bare || this.#formTexts.has(frame.middle))) continue;
       const text = undo === null ? frame.middle : undo(frame.middle);
       if (text === null) continue;
+      cheapest = Math.min(cheapest, block.bits + frame.layout.bits);
       const alike = byText.get(text);
       if (alike === undefined) byText.set(text, [frame]);
       else alike.push(frame);
     }
-    const found = { byText, isPlain: undo !== null };
+    const found = { byText, isPlain: undo !== null, cheapest };
     this.#sorted.set(key, found);
     return found;
   }

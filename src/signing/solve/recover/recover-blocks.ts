@@ -108,13 +108,15 @@ export class BlockRecovery {
     const mostPairs = opaque.length > 0 ? Number.POSITIVE_INFINITY : countPairs(shape, texts);
     const arrangements = this.#arrangements.get(listKey(blockKind(shape), secretIn));
     if (mostPairs === 0 || arrangements === undefined) return;
+    const to = bound - Math.min(...found.map(({ cheapest }) => cheapest));
     const blocks = { shape, arrangements, writings: this.#writings, secret: this.#secret, mostPairs };
-    writeBlocks(blocks, { from: 0, to: bound }, (text, bits, arrangement, writing) => {
+    writeBlocks(blocks, { from: 0, to }, (text, bits, arrangement, writing) => {
       const told = { shape, secretIn, change, arrangement, writing, bits };
       for (const { block, byText } of plain) {
         for (const { layout } of byText.get(text) ?? []) this.#tell(told, block, layout);
       }
-      for (const { block, byText } of opaque) {
+      for (const { block, byText, cheapest } of opaque) {
+        if (bits + cheapest >= bound) continue;
         const changed = change.apply(block.apply(text));
         for (const { layout } of byText.get(changed) ?? []) this.#tell(told, block, layout);
       }

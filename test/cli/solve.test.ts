@@ -1,0 +1,192 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { vectors } from '../signing/corpus.js';
+import { httpServer } from '../support/raw-server.js';
+import { ServedMachine } from '../support/served.js';
+
+/** No test is to fail on a time: a machine that others use as well may take long. */
+const patient = { timeout: 300_000 };
+const unhurried = ['--max-time', '10m'];
+
+const unusual = {
+  app_sign: {
+    message: ['$param:app_key', '$param:timestamp'],
+    steps: ['md5', 'append:$secret', 'md5'],
+  },
+  sign: {
+    params: { exclude: ['channel'], empty: 'drop' },
+    message: ['$params', '&key=', '$secret'],
+    steps: ['md5'],
+    output: 'HEX',
+  },
+};
+
+let machine: ServedMachine;
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+});
+
+afterAll(() => machine[Symbol.asyncDispose]());
+
+function file(name: string, content: unknown): string {
+  const path = join(machine.folder, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+function sampleOf(name: string): string {
+  const vector = vectors.find((known) => known.name === name);
+  if (vector === undefined) throw new Error(`no vector ${name}`);
+  return file(`${name}.json`, { ...vector.request, signature: vector.digest, secret: vector.secret });
+}
+
+/** A read as it went over the wire, signed as a profile says. */
+async function capturedRead(profile: string): Promise<string> {
+  const capture = await httpServer((_, response) => response.end('{"code":200,"msg":"ok","data":{}}'));
+  await machine.run(['read', 'some-code', 'mobile', '-p', profile, '--base-url', capture.url]);
+  await capture.close();
+  const [{ path, query } = { path: '', query: '' }] = capture.requests;
+  return `${machine.url}${path}?${query}`;
+}
+
+describe('sign solve', () => {
+  it(
+    'finds both rules of an app from one captured request, and the next read is accepted',
+    patient,
+    async () => {
+      const app = [
+        '--tenant-code',
+        'acme',
+        '--channel',
+        'web',
+        '--app-key',
+        'odd',
+        '--base-url',
+        machine.url,
+      ];
+      await machine.admin([
+        'app',
+        'create',
+        ...app,
+        '--signing',
+        file('odd.json', unusual),
+        '--profile',
+        'odd',
+      ]);
+      const captured = await capturedRead('odd');
+      const back = await machine.run(['profile', 'set', 'odd', '--signing-preset', 'default']);
+      expect(back).toMatchObject({ status: 0 });
+      const code = await machine.issueCode();
+      expect(await machine.run(['read', code, '-p', 'odd'])).toMatchObject({ status: 4 });
+
+      const solved = await machine.run([
+        ...['sign', 'solve', captured, '-p', 'odd', '--save', 'odd', '--json'],
+        ...unhurried,
+      ]);
+      expect(solved).toMatchObject({ status: 0 });
+      expect(solved.stderr).toContain('saved in profile "odd": app_sign and sign');
+      const { tried, seconds, fits } = JSON.parse(solved.stdout);
+      expect([typeof tried, typeof seconds]).toEqual(['number', 'number']);
+      expect(fits[0]).toMatchObject({ rank: 1, recipe: unusual.sign, app_sign: unusual.app_sign });
+      expect(fits[0].why).toContain('without channel, empty values left out');
+      expect(await machine.run(['read', code, 'mobile', '-p', 'odd', '--json'])).toMatchObject({ status: 0 });
+    },
+  );
+
+  it('finds what needs many threads, and "explain" takes it as it is', patient, async () => {
+    const sample = sampleOf('ximalaya');
+    const args = ['--sample', sample, '--jobs', '2', '--json', ...unhurried];
+    const { status, stdout } = await machine.run(['sign', 'solve', ...args]);
+    expect(status).toBe(0);
+    const [first] = JSON.parse(stdout).fits;
+    const recipe = file('found.json', first.recipe);
+    const explained = await machine.run([
+      ...['sign', 'explain', '--recipe', recipe, '--sample', sample, '--json'],
+    ]);
+    expect(JSON.parse(explained.stdout).digest).toBe(JSON.parse(readFileSync(sample, 'utf8')).signature);
+  });
+
+  it(
+    'says in words which request would tell the recipes apart, and takes that as a sample',
+    patient,
+    async () => {
+      const sample = sampleOf('sensetime');
+      const { stdout } = await machine.run(['sign', 'solve', '--sample', sample, '--json', ...unhurried]);
+      const one = JSON.parse(stdout);
+      const { secret, recipe } = vectors.find(({ name }) => name === 'sensetime') ?? {};
+      const unsigned = file('unsigned.json', { ...one.next_sample.sample, secret });
+      const explain = [
+        'sign',
+        'explain',
+        '--recipe',
+        file('rule.json', recipe),
+        '--sample',
+        unsigned,
+        '--json',
+      ];
+      const signature = JSON.parse((await machine.run(explain)).stdout).digest;
+      const second = file('second.json', { ...one.next_sample.sample, secret, signature });
+      const args = ['--sample', sample, '--sample', second, ...unhurried];
+      const solved = await machine.run(['sign', 'solve', ...args]);
+      expect(solved.stdout).toMatch(/1st .*values alone glued together, sorted by value/);
+      expect(one.next_sample.changes.join()).toMatch(/^(leave|give|send|add|use|call) /);
+      expect(Number(/recipes that fit +│ (\d+)/.exec(solved.stdout)?.[1])).toBeLessThan(one.fits.length);
+    },
+  );
+
+  it(
+    'ends with 4 where nothing fits, in the time that it has, and says what to ask for',
+    patient,
+    async () => {
+      const args = ['--sample', sampleOf('digiflazz'), '--max-time', '500ms', '--json'];
+      const { status, stdout, stderr } = await machine.run(['sign', 'solve', ...args]);
+      expect(status).toBe(4);
+      expect(JSON.parse(stdout)).toMatchObject({ fits: [], complete: false, next_sample: null });
+      expect(stderr).toMatch(/no recipe found for sign: [\d,]+ were tried.*Ask the operator/s);
+    },
+  );
+
+  it('shows on a terminal how far it is, and stops at Ctrl-C', patient, async () => {
+    const args = ['--sample', sampleOf('digiflazz'), '--jobs', '1', ...unhurried];
+    const { status, stdout } = await machine.onTerminal(
+      ['sign', 'solve', ...args],
+      [['recipes tried', null]],
+    );
+    expect(status).toBe(130);
+    expect(stdout).toMatch(/searching: [\d,]+ recipes tried/);
+  });
+
+  it('takes no time over what it cannot find or write', async () => {
+    const noDigest = file('no-digest.json', { url: '', params: { a: '1' }, signature: 'x', secret: 's' });
+    expect(await machine.run(['sign', 'solve', '--sample', noDigest])).toMatchObject({
+      status: 2,
+      stdout: '',
+    });
+    const unsigned = file('unsigned.json', { url: '', params: { a: '1' }, secret: 's' });
+    expect(await machine.run(['sign', 'solve', '--sample', unsigned])).toMatchObject({ status: 2 });
+    const nowhere = ['sign', 'solve', '--sample', sampleOf('epay'), '--save', 'nobody'];
+    expect(await machine.run(nowhere)).toMatchObject({ status: 3, stdout: '' });
+  });
+
+  it('shows the secret nowhere', () => {
+    const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
+    for (const name of ['local', 'odd']) expect(machine.printed).not.toContain(profiles[name].secret.value);
+    for (const name of ['ximalaya', 'sensetime', 'digiflazz']) {
+      const vector = vectors.find((known) => known.name === name);
+      expect(machine.printed).not.toContain(vector?.secret);
+    }
+  });
+});
+
+describe('admin app create --signing', () => {
+  it('names the field that is wrong, and makes no app', async () => {
+    const wrong = file('wrong.json', { ...unusual, sign: { message: ['$parms'], steps: ['md5'] } });
+    const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'never', '--signing', wrong];
+    const made = await machine.run(['admin', 'app', 'create', ...args, '--database', machine.database]);
+    expect(made).toMatchObject({ status: 2, stdout: '' });
+    expect(made.stderr).toContain('unknown token $parms');
+    expect(await machine.admin(['app', 'list'])).not.toContain('never');
+  });
+});
