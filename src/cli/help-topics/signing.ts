@@ -27,6 +27,8 @@ message, and sends the message through the digest steps.
   userinfo sign explain read <code>     each stage, for a request like this
   userinfo sign verify <request>        whether a signed request is right, and
                                         if not, which usual mistake explains it
+  userinfo sign solve <request>         the rules by which a good request was
+                                        signed
   userinfo sign presets                 the recipes in common use
 
 The secret is never sent, never printed, and never taken from an argument: it is
