@@ -7,7 +7,7 @@ import { probesFor } from '../../../src/signing/solve/probes.js';
 import { searchHere } from '../../../src/signing/solve/search/search-here.js';
 import { solve } from '../../../src/signing/solve/solve.js';
 import { type Vector, vectors } from '../../signing/corpus.js';
-import { cpuSeconds } from './cpu-rate.js';
+import { cpuSeconds } from './cpu-seconds.js';
 
 /** CPU seconds for one rule: 20 seconds on two cores. */
 const limit = 40;

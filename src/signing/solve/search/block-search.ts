@@ -17,7 +17,7 @@ import type { Share, Tally } from './share.js';
 import { tryProduct } from './try-product.js';
 
 /** What has no more room than this between its cheapest candidate and the bound is not parted, but one part's alone. */
-const partedBits = 7;
+const partedBits = 12;
 
 /** Blocks, and the layouts that they go into. */
 interface Group {

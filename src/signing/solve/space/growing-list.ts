@@ -50,8 +50,7 @@ export class GrowingList<T> {
 
   /** No item is cheaper; what nothing costs where there is none. */
   get cheapest(): number {
-    this.countBelow(firstStage);
-    for (let bound = firstStage + 1; this.items.length === 0 && this.#made < this.#dearest; bound++) {
+    for (let bound = firstStage; this.items.length === 0 && this.#made < this.#dearest; bound++) {
       this.countBelow(bound);
     }
     return this.bits[0] ?? Number.POSITIVE_INFINITY;
