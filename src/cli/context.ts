@@ -2,6 +2,7 @@ import type { UserInfoClient } from '../client/client.js';
 import type { UserInfoClientOptions } from '../client/options.js';
 import type { Sender } from '../client/sender.js';
 import type { ProfileStore } from '../profiles/profile-store.js';
+import type { Queue } from '../queue/queue.js';
 import type { Admin } from '../service/index.js';
 import type { Io } from './io.js';
 import type { Prompt } from './prompt.js';
@@ -28,4 +29,6 @@ export interface CliContext {
   openSender(options: UserInfoClientOptions, connections: number): Promise<Sender>;
   /** The store of the service at `--database`, without HTTP; the default one where none is named. */
   openAdmin(database: string | undefined): Promise<Admin>;
+  /** The queue in the PostgreSQL database of a URL. */
+  openQueue(url: string): Promise<Queue>;
 }

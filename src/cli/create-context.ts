@@ -33,5 +33,9 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       const { openAdmin } = await import('../service/index.js');
       return openAdmin({ database: await chooseDatabase(database) });
     },
+    async openQueue(url) {
+      const { openQueue } = await import('../queue/queue.js');
+      return openQueue(url);
+    },
   };
 }

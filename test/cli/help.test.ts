@@ -93,12 +93,17 @@ const story = [
   'admin user delete',
 ];
 
+/** These need PostgreSQL: they have tests of their own, in test/cli/queue. */
+const overQueue = ['worker', ...['list', 'show', 'results', 'cancel', 'purge'].map((name) => `runs ${name}`)];
+
 /** These run until they are stopped, or ask questions: they have tests of their own. */
 const interactive = ['userinfo profile add shop', 'userinfo profile remove shop-test'];
 
 describe('the examples', () => {
-  it('are all in the story, but for those of serve', () => {
-    expect(new Set([...story, 'serve'])).toEqual(new Set(commands.map((command) => command.join(' '))));
+  it('are all in the story, but for those of serve and of a queue', () => {
+    expect(new Set([...story, ...overQueue, 'serve'])).toEqual(
+      new Set(commands.map((command) => command.join(' '))),
+    );
   });
 
   it('work when they are pasted', { timeout: 240_000 }, async () => {
@@ -116,7 +121,7 @@ describe('the examples', () => {
     try {
       for (const name of story) {
         for (const line of examplesIn(helps.get(name) ?? '')) {
-          if (interactive.includes(line)) continue;
+          if (interactive.includes(line) || line.includes('--queue')) continue;
           await paste(line);
           if (name === 'admin app create') await paste(`userinfo profile set local --base-url ${url}`);
           if (name === 'profile path') await paste('userinfo profile use local');

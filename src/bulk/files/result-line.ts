@@ -8,16 +8,26 @@ const ownKeys: readonly string[] = ['line', 'outcome', 'code', 'msg', 'data', 'e
 
 /** The line of a results file for a row, without its line feed. The answer's data is put in where it `keepsData`. */
 export function formatResult(result: RowOutcome<FileRow>, keepsData: boolean): string {
-  const { row, outcome } = result;
-  const head = `{"line":${row.line}${formatLabel(row)},"outcome":"${outcome}"`;
+  return placeOutcome(result.row, formatOutcome(result, keepsData));
+}
+
+/** The line for a row of which `formatOutcome` wrote what became of it. */
+export function placeOutcome(row: FileRow, outcome: string): string {
+  return `{"line":${row.line}${formatLabel(row)},${outcome}}`;
+}
+
+/** What a results line says beside its row: nothing that tells whose it is. */
+export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): string {
+  const { outcome } = result;
+  const head = `"outcome":"${outcome}"`;
   if (outcome === 'ok') {
     const { envelope, body } = result.answer;
     const data = keepsData ? `,"data":${dataOf(new TextDecoder().decode(body))}` : '';
-    return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${data}}`;
+    return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${data}`;
   }
   const { error } = result;
-  if (!(error instanceof RejectedError)) return `${head},"error":${JSON.stringify(error.message)}}`;
-  return `${head},"code":${error.resultCode},"msg":${JSON.stringify(error.msg)}}`;
+  if (!(error instanceof RejectedError)) return `${head},"error":${JSON.stringify(error.message)}`;
+  return `${head},"code":${error.resultCode},"msg":${JSON.stringify(error.msg)}`;
 }
 
 /** The line for a row that was under way when its run was killed, and is not sent again. */

@@ -29,7 +29,7 @@ const defaultConcurrency = 32;
 
 /** Adds the options of a run over many rows; those of the operation alone are added by its own file. */
 export function addBulkOptions(command: Command): Command {
-  return command
+  command
     .optionsGroup('Many rows:')
     .addOption(new Option('--from <file>', 'many rows: CSV or NDJSON, .gz too; - is standard input'))
     .addOption(
@@ -37,12 +37,8 @@ export function addBulkOptions(command: Command): Command {
     )
     .addOption(new Option('--delimiter <text>', 'what stands between cells (default: a comma)'))
     .addOption(new Option('--encoding <name>', 'such as gb18030 (default: utf-8)'))
-    .addOption(new Option('--force-encoding', 'use it, though the file looks like UTF-8'))
-    .addOption(
-      new Option('--concurrency <n>', 'requests under way at once, at the most')
-        .default(defaultConcurrency)
-        .argParser((text) => parseCount(text, 'requests')),
-    )
+    .addOption(new Option('--force-encoding', 'use it, though the file looks like UTF-8'));
+  return addConcurrencyOption(command)
     .addOption(new Option('--rate <n/s>', 'requests a second, at the most').argParser(parseRate))
     .addOption(new Option('--results <file>', 'a line a row (default: <from>.results.ndjson)'))
     .addOption(new Option('--failed <file>', 'the rows to try again, in the shape of the input'))
@@ -56,6 +52,15 @@ export function addBulkOptions(command: Command): Command {
       ),
     )
     .addOption(new Option('--quiet', 'show no progress and no summary'));
+}
+
+/** How many requests a run or a worker may have under way. */
+export function addConcurrencyOption(command: Command): Command {
+  return command.addOption(
+    new Option('--concurrency <n>', 'requests under way at once, at the most')
+      .default(defaultConcurrency)
+      .argParser((text) => parseCount(text, 'requests')),
+  );
 }
 
 const formats = ['csv', 'ndjson'] as const;

@@ -25,10 +25,13 @@ export interface CellOptions {
   readonly empty: CsvOptions['empty'] | null;
 }
 
+/** What says where rows are, and how they are written. */
+export type RowOptions = Pick<BulkOptions, 'from' | 'format' | 'delimiter' | 'encoding'>;
+
 /** Opens what `--from` names. Throws an InvalidInputError. */
 export async function openRows(
   io: Io,
-  options: BulkOptions,
+  options: RowOptions,
   cells: CellOptions,
   columns: ColumnRules,
 ): Promise<RowSource> {
@@ -68,7 +71,7 @@ function delimiterOf(given: string | undefined, name: string): string {
   throw new InvalidInputError('the delimiter is empty, or holds a quote or a line break');
 }
 
-function refuseForNdjson({ delimiter }: BulkOptions, { types, empty }: CellOptions): void {
+function refuseForNdjson({ delimiter }: RowOptions, { types, empty }: CellOptions): void {
   const lost = [
     ['--delimiter', delimiter],
     ['--types', types],

@@ -105,7 +105,11 @@ async function guard({ context, options, plan, settings }: Job, rows: string): P
   if (plan.operation.operation === 'passback') await confirmMany(context, settings, rows, options.yes);
 }
 
-async function sayDryRun({ context, plan, settings }: Job, rows: number): Promise<void> {
+/** What a run would do. */
+export async function sayDryRun(
+  { context, plan, settings }: Pick<Job, 'context' | 'plan' | 'settings'>,
+  rows: number,
+): Promise<void> {
   const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;
   await say(context.io, `dry run: ${plan.operation.operation} of ${formatRows(rows)} would go to ${where}`);
 }

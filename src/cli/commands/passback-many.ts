@@ -10,6 +10,15 @@ const defaultColumn = 'union_id';
 
 /** `passback --from` */
 export async function passbackMany(context: CliContext, options: PassbackManyOptions): Promise<void> {
+  if (options.keep) throw new InvalidInputError('--keep says what stays in a queue: it needs --queue');
+  await runMany(context, options, planPassback(context, options));
+}
+
+/** What is done with the rows that `passback --from` names. Throws an InvalidInputError. */
+export function planPassback(
+  context: CliContext,
+  options: PassbackManyOptions,
+): ManyPlan & { readonly naming: UserNaming } {
   const { unionIdColumn, primaryKey, types, empty } = options;
   if (unionIdColumn !== undefined && primaryKey !== undefined) {
     throw new InvalidInputError('--union-id-column and --primary-key are both given: use one of them');
@@ -18,7 +27,8 @@ export async function passbackMany(context: CliContext, options: PassbackManyOpt
     primaryKey === undefined
       ? { by: 'union_id', column: unionIdColumn ?? defaultColumn }
       : { by: 'primary_key', key: primaryKey };
-  const plan: ManyPlan = {
+  return {
+    naming,
     operation: passbackRows(naming),
     cells: { types: types === undefined ? null : parseTypes(types), empty: empty ?? null },
     identity: naming.by === 'union_id' ? { 'union ID column': naming.column } : { 'primary key': naming.key },
@@ -27,5 +37,4 @@ export async function passbackMany(context: CliContext, options: PassbackManyOpt
       await warnOfPrefix(context.io, passedBack, key_prefix);
     },
   };
-  await runMany(context, options, plan);
 }

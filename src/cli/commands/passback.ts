@@ -57,6 +57,10 @@ export function declarePassback(program: Command, context: CliContext): void {
           "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
           'a row a user; users.csv.results.ndjson says what became of each',
         ],
+        [
+          'userinfo passback --from users.csv --queue postgres://userinfo@db.example/queue',
+          'for "userinfo worker" on any number of machines',
+        ],
       ),
     )
     .action((pairs: string[]) => runEither(context, command, pairs));
@@ -67,6 +71,10 @@ async function runEither(context: CliContext, command: Command, pairs: readonly 
   const isSingle = pairs.length > 0 || options.userInfo !== undefined || options.unionId !== undefined;
   const single = { given: isSingle, words: 'pairs, --user-info or --union-id' };
   if (!isBulk(command, onlyPassbackMany, single)) return runPassback(context, pairs, options);
+  if (command.getOptionValue('queue') !== undefined) {
+    const { passbackToQueue } = await import('./passback-to-queue.js');
+    return passbackToQueue(context, command);
+  }
   const { passbackMany } = await import('./passback-many.js');
   return passbackMany(context, command.optsWithGlobals());
 }

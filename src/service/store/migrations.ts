@@ -1,8 +1,17 @@
 import { StartError, StoreUnavailableError } from '../errors.js';
 import type { SqlDriver } from './sql-driver.js';
 
-/** The schema, step by step; a step that was released is never changed. */
-const migrations: readonly (readonly string[])[] = [
+/** A schema, step by step; a step that was released is never changed. */
+export interface Schema {
+  /** The table that records which steps were taken. */
+  readonly table: string;
+  readonly steps: readonly (readonly string[])[];
+  /** What owns the tables, in messages. */
+  readonly owner: string;
+}
+
+/** The schema of the store. */
+const storeSteps: Schema['steps'] = [
   [
     `CREATE TABLE apps (
       app_key TEXT NOT NULL PRIMARY KEY, app_secret TEXT NOT NULL, tenant_code TEXT NOT NULL,
@@ -26,7 +35,9 @@ const migrations: readonly (readonly string[])[] = [
 ];
 
 /** The schema that this version of the store works with. */
-export const schemaVersion = migrations.length;
+export const schemaVersion = storeSteps.length;
+
+const storeSchema: Schema = { table: 'userinfo_migrations', steps: storeSteps, owner: 'the service' };
 
 const attempts = 5;
 
@@ -35,30 +46,34 @@ const attempts = 5;
  * transaction that takes it, so one of them fails and finds the step taken when it tries again.
  * Throws a StartError for a database of a newer version, or one that holds something else.
  */
-export async function migrate(driver: SqlDriver): Promise<void> {
+export async function migrate(driver: SqlDriver, schema: Schema = storeSchema): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await takeSteps(driver);
+      await takeSteps(driver, schema);
       return;
     } catch (error) {
       if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
       if (attempt === attempts) {
         const reason = error instanceof Error ? error.message : String(error);
-        throw new StartError('CANNOT_OPEN_DATABASE', `the tables of the service cannot be made: ${reason}`, {
-          hint: 'Use a database of its own for the service.',
-          cause: error,
-        });
+        throw new StartError(
+          'CANNOT_OPEN_DATABASE',
+          `the tables of ${schema.owner} cannot be made: ${reason}`,
+          {
+            hint: `Use a database of its own for ${schema.owner}.`,
+            cause: error,
+          },
+        );
       }
     }
   }
 }
 
-async function takeSteps(driver: SqlDriver): Promise<void> {
+async function takeSteps(driver: SqlDriver, { table, steps: all }: Schema): Promise<void> {
   await driver.write(async (sql) => {
-    await sql.run('CREATE TABLE IF NOT EXISTS userinfo_migrations (version BIGINT NOT NULL PRIMARY KEY)');
-    const [row] = await sql.all('SELECT MAX(version) AS version FROM userinfo_migrations');
+    await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);
+    const [row] = await sql.all(`SELECT MAX(version) AS version FROM ${table}`);
     const current = Number(row?.version ?? 0);
-    if (current > schemaVersion) {
+    if (current > all.length) {
       throw new StartError(
         'CANNOT_OPEN_DATABASE',
         `the database has schema ${current}, newer than this version`,
@@ -67,10 +82,10 @@ async function takeSteps(driver: SqlDriver): Promise<void> {
         },
       );
     }
-    for (const [index, steps] of migrations.entries()) {
+    for (const [index, steps] of all.entries()) {
       if (index < current) continue;
       for (const step of steps) await sql.run(step);
-      await sql.run('INSERT INTO userinfo_migrations (version) VALUES ($1)', [index + 1]);
+      await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [index + 1]);
     }
   });
 }

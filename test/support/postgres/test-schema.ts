@@ -19,10 +19,15 @@ export async function createSchema(): Promise<TestSchema> {
 
 /** Runs statements beside what is tested. */
 export async function execute(url: string, statements: string): Promise<void> {
+  await query(url, statements);
+}
+
+/** The rows of a statement that is run beside what is tested. */
+export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url);
   await client.connect();
   try {
-    await client.query(statements);
+    return (await client.query(statement)).rows;
   } finally {
     await client.end();
   }

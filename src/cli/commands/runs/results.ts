@@ -1,0 +1,124 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { AppendFile } from '../../../bulk/files/append-file.js';
+import { FailedFile } from '../../../bulk/files/failed-file.js';
+import { streamSink } from '../../../bulk/files/results-sink.js';
+import type { OutcomeCounts } from '../../../bulk/outcome.js';
+import type { FileRow } from '../../../bulk/source/row-format.js';
+import type { Queue } from '../../../queue/queue.js';
+import { keptRows, type ResultRows, writeResults } from '../../../queue/results.js';
+import type { QueuedRun } from '../../../queue/run.js';
+import { FailedRowsError } from '../../bulk/run-error.js';
+import { refuseSame } from '../../bulk/run-paths.js';
+import { formatCount, formatRows } from '../../bulk/words.js';
+import type { CliContext } from '../../context.js';
+import { examples } from '../../examples.js';
+import { addQueueOption, type QueueOptions, withQueue } from '../../queue/queue-option.js';
+import { openRunFile } from '../../queue/run-file.js';
+
+interface ResultsOptions extends QueueOptions {
+  readonly from?: string;
+  readonly results?: string;
+  readonly failed?: string;
+  readonly wait?: true;
+}
+
+/** How often it is looked whether a run is over, in milliseconds. */
+const lookMs = 500;
+
+export function declareRunsResults(runs: Command, context: CliContext): void {
+  const command = runs
+    .command('results')
+    .argument('<run>', 'as "runs list" names it')
+    .summary('get what became of the rows of a run')
+    .description(
+      'Write a line a row, as "passback --from" does. A queue forgets rows that are done: what they are called comes ' +
+        'from the file that they were read from.',
+    );
+  addQueueOption(command)
+    .option('--from <file>', 'that file, where it is not in its place any more')
+    .option('--results <file>', 'where the lines go (default: standard output)')
+    .option('--failed <file>', 'the rows to try again, in the shape of the input')
+    .option('--wait', 'wait for the end of the run')
+    .addHelpText(
+      'after',
+      examples(
+        [
+          'userinfo runs results 3f9a1c07d2 --queue postgres://userinfo@db.example/queue --wait',
+          'to standard output, once all rows are done',
+        ],
+        [
+          'userinfo runs results 3f9a1c07d2 --queue postgres://userinfo@db.example/queue --failed again.csv',
+          'and the rows to try again',
+        ],
+      ),
+    )
+    .action((run: string) => runResults(context, run, command.optsWithGlobals()));
+}
+
+async function runResults(context: CliContext, name: string, options: ResultsOptions): Promise<void> {
+  const { from, results, failed } = options;
+  refuseSame({
+    ...(from && { '--from': from }),
+    ...(results && { '--results': results }),
+    ...(failed && { '--failed': failed }),
+  });
+  await withQueue(context, options.queue, async (queue) => {
+    const run = await find(context, queue, name, options);
+    const file =
+      run.keepsRows && options.from === undefined ? null : await openRunFile(context.io, run, options.from);
+    try {
+      const counts =
+        file === null
+          ? await put(context, queue, run, keptRows(queue, run), true, options)
+          : await put(context, queue, run, file, file.isUtf8, options);
+      refuseFailed(run, counts);
+    } finally {
+      await file?.close();
+    }
+  });
+}
+
+async function find(
+  { signal }: CliContext,
+  queue: Queue,
+  name: string,
+  { wait: waits }: ResultsOptions,
+): Promise<QueuedRun> {
+  for (;;) {
+    const run = await queue.runs.find(name);
+    if (!waits || run.state === 'done' || run.state === 'cancelled') return run;
+    await wait(lookMs, undefined, { signal });
+  }
+}
+
+async function put<Row extends FileRow>(
+  { io }: CliContext,
+  queue: Queue,
+  run: QueuedRun,
+  rows: ResultRows<Row>,
+  isUtf8: boolean,
+  { results, failed }: ResultsOptions,
+): Promise<OutcomeCounts> {
+  const failedFile = failed === undefined ? null : new FailedFile(failed, rows.format, isUtf8);
+  const sink = results === undefined ? streamSink(io.stdout) : new AppendFile(results, 0);
+  try {
+    return await writeResults(queue, run, rows, sink, failedFile);
+  } finally {
+    sink.close();
+  }
+}
+
+/** Throws a FailedRowsError where a row of the run is not ok. */
+function refuseFailed({ run, rows, state }: QueuedRun, counts: OutcomeCounts): void {
+  const done = counts.ok + counts.failed + counts.invalid + counts.unknown;
+  if (counts.ok === rows) return;
+  if (done < rows) {
+    throw new FailedRowsError(`run ${run} is ${state}: ${formatRows(rows - done)} have no outcome`, {
+      ...(state === 'ready' ? { hint: '--wait waits for its end.' } : {}),
+    });
+  }
+  throw new FailedRowsError(`${formatCount(rows - counts.ok)} of ${formatRows(rows)} are not ok`, {
+    hint: 'The results say why, row by row.',
+  });
+}

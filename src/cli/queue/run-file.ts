@@ -1,0 +1,63 @@
+import { passbackRows } from '../../bulk/operations/passback-rows.js';
+import { decompress } from '../../bulk/source/decompress.js';
+import type { FileRow } from '../../bulk/source/row-format.js';
+import { surveyFile } from '../../bulk/source/survey.js';
+import { toUtf8 } from '../../bulk/source/utf8-text.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/text.js';
+import type { ResultRows } from '../../queue/results.js';
+import type { QueuedRun } from '../../queue/run.js';
+import { parseTypes } from '../bulk/cell-options.js';
+import { openRows, type RowSource } from '../bulk/row-source.js';
+import type { Io } from '../io.js';
+
+/** The file that a run was made of, opened. */
+export interface RunFile extends ResultRows<FileRow> {
+  /** Whether its text is UTF-8. */
+  readonly isUtf8: boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the file that a run was made of: the one that is named, else the one of that time. Throws an
+ * InvalidInputError where it is not there, or is another.
+ */
+export async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<RunFile> {
+  const rows = await open(io, run, named);
+  const { input, encoding } = rows;
+  const text = { encoding, suspectUtf8: 'never' } as const;
+  const { hash } = await surveyFile(input, text, rows.newFormat(), null, { rows: 0, bytes: 0 });
+  if (hash !== run.source.hash) {
+    await input.close();
+    throw new InvalidInputError(`${quoteName(input.name)} is not the file that run ${run.run} was made of`, {
+      hint: 'Results and failed rows are put together with that file: name it with --from.',
+    });
+  }
+  const format = rows.newFormat();
+  return {
+    format,
+    isUtf8: encoding === 'utf-8',
+    read: () => format.read(toUtf8(decompress(input.read()), text)),
+    close: () => input.close(),
+  };
+}
+
+async function open(io: Io, { source, naming }: QueuedRun, named: string | undefined): Promise<RowSource> {
+  const { format, delimiter, encoding, types, empty } = source;
+  const options = {
+    from: named ?? source.from,
+    ...(format === null ? {} : { format: format === 'csv' ? ('csv' as const) : ('ndjson' as const) }),
+    ...(delimiter === null ? {} : { delimiter }),
+    ...(encoding === null ? {} : { encoding }),
+  };
+  const cells = { types: types === null ? null : parseTypes(types), empty };
+  try {
+    return await openRows(io, options, cells, passbackRows(naming).columns);
+  } catch (error) {
+    if (named !== undefined || !(error instanceof InvalidInputError)) throw error;
+    throw new InvalidInputError(error.message, {
+      hint: 'The queue knows outcomes, not whose they are: name the file of the run with --from.',
+      cause: error,
+    });
+  }
+}

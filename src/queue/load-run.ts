@@ -1,0 +1,88 @@
+import type { RowOperation } from '../bulk/operations/row-operation.js';
+import type { FileRow, RowFormat } from '../bulk/source/row-format.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { type ChunkPlace, formatQueuedRow } from './chunk.js';
+import { Lanes } from './lanes.js';
+import type { Queue } from './queue.js';
+import type { NewRun } from './run.js';
+
+/** How much is written at once, in characters, about. */
+const writtenAtOnce = 1024 * 1024;
+
+/** Rows that were checked, as they are read once more. */
+export interface RowsToLoad {
+  readonly format: RowFormat<FileRow>;
+  read(): AsyncIterable<readonly FileRow[]>;
+  /** Whether what was read is what was checked; asked at the end. */
+  isUnchanged(): boolean;
+  /** Is told how many rows there are so far. */
+  onRows(count: number): void;
+}
+
+/**
+ * Hands rows over to a queue as one run, and gives its name. Either all of them are there in the end, or nothing is.
+ * Throws an InvalidInputError where the input is not what was checked, an AbortError on `signal`.
+ */
+export async function loadRun(
+  queue: Queue,
+  given: NewRun,
+  operation: RowOperation,
+  rows: RowsToLoad,
+  signal: AbortSignal,
+): Promise<string> {
+  const run = await queue.runs.add(given);
+  try {
+    const lanes = new Lanes(given.rows);
+    const count = await addChunks(queue, run, chunksOf(operation, rows, lanes, signal));
+    if (!rows.isUnchanged()) {
+      throw new InvalidInputError('the input was changed while it was read: nothing was sent');
+    }
+    const isReleased = await queue.chunks.release(run, count, lanes.used);
+    if (!isReleased) throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
+    return run;
+  } catch (error) {
+    // What is left where the database is lost, too, can be purged.
+    await queue.runs.remove(run).catch(() => {});
+    throw error;
+  }
+}
+
+type FilledChunk = ChunkPlace & { readonly body: string };
+
+async function* chunksOf(
+  operation: RowOperation,
+  { format, read, onRows }: RowsToLoad,
+  lanes: Lanes,
+  signal: AbortSignal,
+): AsyncGenerator<FilledChunk> {
+  let count = 0;
+  for await (const batch of read()) {
+    signal.throwIfAborted();
+    for (const row of batch) {
+      const fields = format.fields(row);
+      const user = operation.label(fields)?.[1] ?? '';
+      const full = lanes.add(user, formatQueuedRow(row.line, fields));
+      if (full !== null) yield full;
+    }
+    count += batch.length;
+    onRows(count);
+  }
+  yield* lanes.rest();
+}
+
+async function addChunks(queue: Queue, run: string, chunks: AsyncIterable<FilledChunk>): Promise<number> {
+  let waiting: FilledChunk[] = [];
+  let length = 0;
+  let count = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    length += chunk.body.length;
+    count += 1;
+    if (length < writtenAtOnce) continue;
+    await queue.chunks.add(run, waiting);
+    waiting = [];
+    length = 0;
+  }
+  if (waiting.length > 0) await queue.chunks.add(run, waiting);
+  return count;
+}

@@ -1,0 +1,53 @@
+import type { Outcome } from '../bulk/outcome.js';
+import type { Sql, SqlDriver } from '../service/store/sql-driver.js';
+
+/** What became of a row of a run. */
+export interface QueuedOutcome {
+  readonly line: number;
+  readonly outcome: Outcome;
+  /** What its results line says beside the row, as `formatOutcome` writes it. */
+  readonly result: string;
+}
+
+const statements = {
+  /** The first outcome of a row is the one that counts: its chunk may be done twice. */
+  record:
+    'INSERT INTO queue_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result' +
+    ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
+    ' ORDER BY line ON CONFLICT (run, line) DO NOTHING',
+  find:
+    'SELECT line, outcome, result FROM queue_outcomes WHERE run = $1 AND line IN' +
+    ' (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($2 AS JSON)))',
+};
+
+/** Takes outcomes down, those of rows that have one already excepted. */
+export async function recordOutcomes(
+  sql: Sql,
+  run: string,
+  outcomes: readonly QueuedOutcome[],
+): Promise<void> {
+  if (outcomes.length > 0) await sql.run(statements.record, [run, JSON.stringify(outcomes)]);
+}
+
+/** The outcomes of those of the rows that have one, by line. */
+export async function findOutcomes(
+  sql: Sql,
+  run: string,
+  lines: readonly number[],
+): Promise<Map<number, QueuedOutcome>> {
+  const rows = await sql.all(statements.find, [run, JSON.stringify(lines)]);
+  const found = rows.map(
+    ({ line, outcome, result }) =>
+      ({ line: Number(line), outcome: String(outcome) as Outcome, result: String(result) }) as const,
+  );
+  return new Map(found.map((outcome) => [outcome.line, outcome]));
+}
+
+/** The same, outside a transaction. */
+export function readOutcomes(
+  driver: SqlDriver,
+  run: string,
+  lines: readonly number[],
+): Promise<Map<number, QueuedOutcome>> {
+  return driver.read((sql) => findOutcomes(sql, run, lines));
+}

@@ -1,0 +1,92 @@
+import type { UserNaming } from '../bulk/operations/passback-rows.js';
+import type { OutcomeCounts } from '../bulk/outcome.js';
+import type { SqlRow } from '../service/store/sql-driver.js';
+
+/** Where the rows of a run go. A worker does none for another deployment, tenant or channel than its own. */
+export interface RunTarget {
+  readonly environment: string;
+  readonly base_url: string;
+  readonly tenant_code: string;
+  readonly channel: string;
+}
+
+/** What the rows of a run were read from, and how; results and failed rows are put together with it again. */
+export interface RunSource {
+  /** The file, as it was named. */
+  readonly from: string;
+  /** SHA-256 of the file, in hex. */
+  readonly hash: string;
+  readonly format: string | null;
+  readonly delimiter: string | null;
+  readonly encoding: string | null;
+  /** As `--types` has it. */
+  readonly types: string | null;
+  readonly empty: 'keep' | 'drop' | null;
+}
+
+/** `loading` while its rows come in; workers take it once it is `ready`, until it is `done` or `cancelled`. */
+export type RunState = 'loading' | 'ready' | 'done' | 'cancelled';
+
+/** A run as the queue has it. Times are milliseconds since 1970, by the clock of the database. */
+export interface QueuedRun {
+  readonly run: string;
+  readonly state: RunState;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+  readonly target: RunTarget;
+  readonly naming: UserNaming;
+  readonly source: RunSource;
+  readonly rows: number;
+  /** Rows a second, of all workers together; `null` for as many as go. */
+  readonly rate: number | null;
+  /** Whether its rows stay in the queue when they are done. */
+  readonly keepsRows: boolean;
+  readonly chunks: number;
+  readonly chunksDone: number;
+  /** Of the chunks that are done. */
+  readonly counts: OutcomeCounts;
+}
+
+/** What a new run is made with. */
+export type NewRun = Pick<QueuedRun, 'target' | 'naming' | 'source' | 'rows' | 'rate' | 'keepsRows'>;
+
+export const runColumns =
+  'run, state, created_at, ended_at, target, naming, source, row_count, rate, keeps_rows, chunks, chunks_done,' +
+  ' ok, failed, invalid, unknown';
+
+/** A row of `runColumns`. */
+export function toRun(row: SqlRow): QueuedRun {
+  const number = (name: string) => Number(row[name]);
+  const json = (name: string) => JSON.parse(String(row[name]));
+  return {
+    run: String(row.run),
+    state: String(row.state) as RunState,
+    createdAt: number('created_at'),
+    endedAt: row.ended_at === null ? null : number('ended_at'),
+    target: json('target'),
+    naming: json('naming'),
+    source: json('source'),
+    rows: number('row_count'),
+    rate: row.rate === null ? null : number('rate'),
+    keepsRows: row.keeps_rows === 1,
+    chunks: number('chunks'),
+    chunksDone: number('chunks_done'),
+    counts: {
+      ok: number('ok'),
+      failed: number('failed'),
+      invalid: number('invalid'),
+      unknown: number('unknown'),
+    },
+  };
+}
+
+/** The words for what is not the same in two targets; none where they are one. */
+export function targetDifferences(run: RunTarget, worker: RunTarget): string[] {
+  const names: readonly [keyof RunTarget, string][] = [
+    ['environment', 'environment'],
+    ['base_url', 'base URL'],
+    ['tenant_code', 'tenant code'],
+    ['channel', 'channel'],
+  ];
+  return names.filter(([name]) => run[name] !== worker[name]).map(([, words]) => words);
+}

@@ -1,0 +1,96 @@
+import type { RowOutcome } from '../../bulk/outcome.js';
+import type { Chunks } from '../chunks.js';
+import type { QueuedRun, RunState } from '../run.js';
+import type { HeldChunk, HeldRow } from './held-chunk.js';
+import type { Outage } from './outage.js';
+
+/** Outcomes wait for others so long, in milliseconds, */
+const gatherMs = 200;
+/** unless there are so many, or a chunk is over. */
+const gathered = 1024;
+/** How many outcomes may wait for the database before no more rows are sent. */
+const maxWaiting = 4096;
+
+/** Writes down what becomes of the rows of held chunks, many at a time, and ends the chunks that are over. */
+export class OutcomeLog {
+  readonly #chunks: Chunks;
+  readonly #run: QueuedRun;
+  readonly #outage: Outage;
+  readonly #onChunkEnd: (state: RunState) => void;
+  readonly #held = new Set<HeldChunk>();
+  #waiting = 0;
+  #isClosed = false;
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  #wake: () => void = () => {};
+
+  /** `onChunkEnd` is told the state of the run after each chunk. */
+  constructor(chunks: Chunks, run: QueuedRun, outage: Outage, onChunkEnd: (state: RunState) => void) {
+    this.#chunks = chunks;
+    this.#run = run;
+    this.#outage = outage;
+    this.#onChunkEnd = onChunkEnd;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting >= maxWaiting;
+  }
+
+  hold(chunk: HeldChunk): void {
+    this.#held.add(chunk);
+    if (chunk.isOver) this.#wakeUp();
+  }
+
+  onOutcome(outcome: RowOutcome<HeldRow>): void {
+    const { chunk } = outcome.row;
+    chunk.settle(outcome);
+    this.#waiting += 1;
+    if (chunk.isOver || this.#waiting >= gathered) this.#wakeUp();
+    else this.#timer ??= setTimeout(() => this.#wakeUp(), gatherMs);
+  }
+
+  /** No more will come. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wakeUp();
+  }
+
+  /** Writes until it is closed and all is written; `onRoom` is called each time that some was. */
+  async write(onRoom: () => void): Promise<void> {
+    for (;;) {
+      const isLast = this.#isClosed;
+      this.#isDue = false;
+      await this.#writeAll();
+      onRoom();
+      if (isLast) return;
+      if (this.#isDue) continue;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #wakeUp(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isDue = true;
+    this.#wake();
+  }
+
+  async #writeAll(): Promise<void> {
+    const over = [...this.#held].filter(({ isOver }) => isOver);
+    const partly = [...this.#held].filter(({ isOver }) => !isOver).flatMap((chunk) => chunk.takeOutcomes());
+    if (partly.length > 0) {
+      await this.#outage.survive(() => this.#chunks.record(this.#run.run, partly));
+      this.#waiting -= partly.length;
+    }
+    for (const chunk of over) {
+      const outcomes = chunk.takeOutcomes();
+      const finish = () => this.#chunks.finish(this.#run, chunk.taken, outcomes);
+      const state = await this.#outage.survive(finish);
+      this.#held.delete(chunk);
+      this.#waiting -= outcomes.length;
+      this.#onChunkEnd(state);
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { printedBy } from '../../support/cli.js';
+import { dump } from '../../support/postgres/dump.js';
+import { createSchema, query, type TestSchema } from '../../support/postgres/test-schema.js';
+import { ServedMachine } from '../../support/served.js';
+
+let machine: ServedMachine;
+let schema: TestSchema;
+let started: ChildProcess[] = [];
+
+beforeAll(async () => {
+  schema = await createSchema();
+  machine = await ServedMachine.create(['--fault', 'latency=5ms..15ms']);
+}, 60_000);
+
+afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  await machine[Symbol.asyncDispose]();
+  await schema.remove();
+});
+
+const queue = () => ['--queue', schema.url];
+const runs = (...args: string[]) => machine.run(['runs', ...args, ...queue()]);
+const worker = (...args: string[]) => ['-p', 'local', 'worker', ...queue(), ...args];
+
+function start(args: readonly string[]): ChildProcess {
+  const child = machine.start(args);
+  started = [...started, child];
+  return child;
+}
+
+function write(file: string, rows: readonly string[]): void {
+  writeFileSync(join(machine.folder, file), `union_id,level,mail\n${rows.map((row) => `${row}\n`).join('')}`);
+}
+
+const read = (file: string) => readFileSync(join(machine.folder, file), 'utf8');
+
+/** Results lines in the order of the input: runs write them as they come. */
+const inOrder = (text: string) => {
+  const lines = text.split('\n').filter(Boolean);
+  return lines.sort((a, b) => JSON.parse(a).line - JSON.parse(b).line);
+};
+
+async function handOver(file: string, ...args: string[]): Promise<string> {
+  const { status, stdout, stderr } = await machine.run([
+    ...['-p', 'local', 'passback', '--from', file, ...queue(), ...args],
+  ]);
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  return stdout.trim();
+}
+
+const countOutcomes = async () =>
+  Number((await query(schema.url, 'SELECT COUNT(*) AS count FROM queue_outcomes'))[0]?.count);
+
+describe('a run over a queue', { timeout: 60_000 }, () => {
+  it('comes to the results of a run from here, though a worker is killed', async () => {
+    const unionIds = Array.from({ length: 200 }, (_, i) => `u${i}`);
+    await machine.putUsers(unionIds);
+    // Rows of one user, and users that there are not.
+    const rows = [...unionIds, ...unionIds.slice(0, 50)].map((id, i) => `${id},v${i},${id}@example.com`);
+    const strangers = Array.from({ length: 3 }, (_, i) => `stranger${i},gold,"a ""quoted"" one"`);
+    write('users.csv', [...rows, ...strangers]);
+    const local = await machine.run(['-p', 'local', 'passback', '--from', 'users.csv', '--failed', 'f.csv']);
+    expect(local.status).toBe(6);
+
+    const run = await handOver('users.csv');
+    const victim = start(worker('--lease', '1s', '--concurrency', '1'));
+    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(0);
+    victim.kill('SIGKILL');
+    const others = [1, 2].map(() => machine.run(worker('--lease', '1s', '--drain')));
+    for (const { status, stderr } of await Promise.all(others)) {
+      expect({ status, stderr }).toMatchObject({ status: 0 });
+    }
+
+    const { status, stdout } = await runs('results', run, '--failed', 'g.csv');
+    expect(status).toBe(6);
+    expect(inOrder(stdout)).toEqual(inOrder(read('users.csv.results.ndjson')));
+    expect(read('g.csv')).toBe(read('f.csv'));
+    const shown = JSON.parse((await runs('show', run, '--json')).stdout);
+    expect(shown).toMatchObject({ state: 'done', rows: 253, ok: 250, failed: 3, unknown: 0, workers: 0 });
+    const stored = await machine.extensionInfo();
+    for (const [i, id] of unionIds.entries()) {
+      const level = i < 50 ? `v${200 + i}` : `v${i}`;
+      expect(stored.get(id)).toEqual({ level, mail: `${id}@example.com` });
+    }
+  });
+
+  it('leaves no secret in the database, and nothing of a person once it is over', async () => {
+    await machine.putUsers(['p1']);
+    write('people.csv', ['p1,gold,zhang@example.com']);
+    const run = await handOver('people.csv');
+    const secret = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local.secret.value;
+    expect(await dump(schema.url)).toContain('zhang@example.com');
+    expect(await dump(schema.url)).not.toContain(secret);
+    expect((await machine.run(worker('--drain'))).status).toBe(0);
+    const after = await dump(schema.url);
+    for (const word of ['zhang@example.com', 'p1', secret]) expect(after).not.toContain(word);
+    const { status, stdout } = await runs('results', run);
+    expect([status, stdout]).toEqual([
+      0,
+      '{"line":2,"union_id":"p1","outcome":"ok","code":200,"msg":"ok"}\n',
+    ]);
+    expect((await runs('purge', run)).status).toBe(0);
+    expect(await dump(schema.url)).not.toContain(run);
+    expect((await runs('show', run)).status).toBe(2);
+  });
+
+  it('keeps its rows with --keep, and gives results without the file', async () => {
+    await machine.putUsers(['k1']);
+    write('kept.csv', ['k1,gold,li@example.com', 'nobody,gold,']);
+    const run = await handOver('kept.csv', '--keep');
+    await machine.run(worker('--drain'));
+    expect(await dump(schema.url)).toContain('li@example.com');
+    writeFileSync(join(machine.folder, 'kept.csv'), 'another\n');
+    const { status, stdout } = await runs('results', run, '--failed', 'again.ndjson');
+    expect(status).toBe(6);
+    expect(inOrder(stdout).map((line) => JSON.parse(line))).toMatchObject([
+      { line: 2, union_id: 'k1', outcome: 'ok' },
+      { line: 3, union_id: 'nobody', outcome: 'failed', code: 40401 },
+    ]);
+    expect(read('again.ndjson')).toBe('{"union_id":"nobody","level":"gold"}\n');
+    const other = await runs('results', run, '--from', 'kept.csv');
+    expect(other.status).toBe(2);
+    expect(other.stderr).toContain('is not the file that run');
+    await runs('purge', run);
+    expect(await dump(schema.url)).not.toContain('li@example.com');
+  });
+
+  it('is left alone by a worker for another environment', async () => {
+    write('test.csv', ['p1,silver,']);
+    const run = await handOver('test.csv');
+    const keys = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a', '--app-secret-env', 'S'];
+    const production = ['--environment', 'production', '--base-url', 'https://production.invalid'];
+    await machine.run(['profile', 'add', 'shop', ...production, ...keys], { env: { S: 's' } });
+    const { status, stderr } = await machine.run(['-p', 'shop', 'worker', ...queue(), '--drain'], {
+      env: { S: 's' },
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain(`run ${run} is for another environment, base URL than this profile`);
+    expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ state: 'ready', ok: 0 });
+    expect((await runs('purge', run)).status).toBe(2);
+    expect((await runs('cancel', run)).status).toBe(0);
+    expect((await runs('purge', run)).status).toBe(0);
+  });
+
+  it('is handed back by a worker on Ctrl-C, and ends when it is cancelled', async () => {
+    write(
+      'slow.csv',
+      Array.from({ length: 200 }, (_, i) => `u${i},slow,`),
+    );
+    const before = await countOutcomes();
+    const run = await handOver('slow.csv', '--rate', '20/s');
+    const stopped = start(worker());
+    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    const ended = new Promise((resolve) => stopped.once('exit', resolve));
+    stopped.kill('SIGINT');
+    expect(await ended).toBe(0);
+    const shown = JSON.parse((await runs('show', run, '--json')).stdout);
+    expect(shown).toMatchObject({ state: 'ready', workers: 0, rate: '20/s' });
+    const other = start(worker('--lease', '1s'));
+    const ends = printedBy(other, new RegExp(`run ${run}: \\d+ done here`));
+    await printedBy(other, new RegExp(`run ${run}: 200 rows`));
+    expect((await runs('cancel', run)).status).toBe(0);
+    await ends;
+    const { status, stderr } = await runs('results', run);
+    expect(status).toBe(6);
+    expect(stderr).toMatch(/run \w+ is cancelled: [\d,]+ rows have no outcome/);
+    expect(await dump(schema.url)).not.toContain(',slow');
+  });
+
+  it('is refused with what belongs to a run from here, and shows no password', async () => {
+    const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
+    expect(both.status).toBe(2);
+    expect(both.stderr).toContain('--resume is for a run from here, not for --queue');
+    const closed = await machine.run(['runs', 'list', '--queue', 'postgres://me:pass4711@127.0.0.1:1/queue']);
+    expect(closed.status).toBe(2);
+    expect(closed.stderr).toContain('cannot open the queue postgres://me@127.0.0.1:1/queue');
+    expect(closed.stderr).not.toContain('pass4711');
+  });
+});
