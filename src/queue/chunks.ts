@@ -1,14 +1,15 @@
-import { outcomes } from '../bulk/outcome.js';
 import type { Sql, SqlDriver } from '../service/store/sql-driver.js';
 import { type ChunkPlace, parseChunk, type QueuedRow } from './chunk.js';
+import { chunkStatements as statements } from './chunk-statements.js';
 import type { JobQueue } from './job-queue.js';
 import { findOutcomes, type QueuedOutcome, recordOutcomes } from './outcomes.js';
 import type { QueuedRun, RunState } from './run.js';
-import { nowMs } from './schema.js';
 
 /** A chunk that a worker has taken. */
 export interface TakenChunk extends ChunkPlace {
   readonly job: string;
+  /** Whether there is a next one in its lane. */
+  readonly hasNext: boolean;
   /** All of its lines. */
   readonly lines: readonly number[];
   /** The rows that have no outcome yet. */
@@ -23,46 +24,7 @@ export interface Holder {
   readonly leaseMs: number;
 }
 
-const isPlace = 'run = $1 AND lane = $2 AND chunk = $3';
-
-const statements = {
-  add:
-    'INSERT INTO queue_chunks (run, lane, chunk, body, done) SELECT $1, lane, chunk, body, 0' +
-    ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (lane BIGINT, chunk BIGINT, body TEXT)',
-  setReady: "UPDATE queue_runs SET state = 'ready', chunks = $2 WHERE run = $1 AND state = 'loading'",
-  /** It cannot be cancelled while a chunk of it is taken. */
-  lockReady: "SELECT run FROM queue_runs WHERE run = $1 AND state = 'ready' FOR SHARE",
-  lease:
-    `UPDATE queue_chunks SET job = $4, holder = $5, leased_until = ${nowMs} + $6 WHERE ${isPlace} AND done = 0` +
-    ' RETURNING body',
-  /** When it is the turn of some more rows, so that all of them together keep to a rate. */
-  takeTurn:
-    `UPDATE queue_runs SET next_start = GREATEST(next_start, ${nowMs}) + $2 WHERE run = $1` +
-    ` RETURNING next_start - $2 - ${nowMs} AS wait_ms`,
-  renew: `UPDATE queue_chunks SET leased_until = ${nowMs} + $3 WHERE run = $1 AND holder = $2 AND leased_until IS NOT NULL`,
-  stateOf: 'SELECT state FROM queue_runs WHERE run = $1',
-  release:
-    'UPDATE queue_chunks SET holder = NULL, leased_until = NULL WHERE run = $1 AND holder = $2' +
-    ' AND leased_until IS NOT NULL RETURNING job',
-  reclaim:
-    'UPDATE queue_chunks SET holder = NULL, leased_until = NULL WHERE run = $1' +
-    ` AND leased_until < ${nowMs} RETURNING job`,
-  finish:
-    'UPDATE queue_chunks SET done = 1, holder = NULL, leased_until = NULL,' +
-    ` body = CASE WHEN $4 = 1 THEN body ELSE NULL END WHERE ${isPlace} AND done = 0`,
-  next: `SELECT 1 AS found FROM queue_chunks WHERE ${isPlace}`,
-  count:
-    `UPDATE queue_runs SET chunks_done = chunks_done + 1, ok = ok + $2, failed = failed + $3,` +
-    ' invalid = invalid + $4, unknown = unknown + $5,' +
-    " state = CASE WHEN state = 'ready' AND chunks_done + 1 = chunks THEN 'done' ELSE state END," +
-    ` ended_at = CASE WHEN state = 'ready' AND chunks_done + 1 = chunks THEN ${nowMs} ELSE ended_at END` +
-    ' WHERE run = $1 RETURNING state',
-  bodies:
-    'SELECT lane, chunk, body FROM queue_chunks WHERE run = $1 AND (lane, chunk) > ($2, $3)' +
-    ' ORDER BY lane, chunk LIMIT 1',
-};
-
-/** The chunks of runs: who does them, and which are done. */
+/** The chunks of runs: who does them, and which are done. Statements that need no answer are sent together. */
 export class Chunks {
   readonly #driver: SqlDriver;
   readonly #jobs: JobQueue;
@@ -93,19 +55,20 @@ export class Chunks {
       const job = await this.#jobs.take(run, sql);
       if (job === null) return null;
       const { id, lane, chunk } = job;
-      const isReady = (await sql.all(statements.lockReady, [run])).length > 0;
-      const values = [run, lane, chunk, id, holder, leaseMs];
-      const [row] = isReady ? await sql.all(statements.lease, values) : [];
-      if (typeof row?.body !== 'string') {
-        await this.#jobs.remove(run, id, sql);
+      const [ready, [leased]] = await Promise.all([
+        sql.all(statements.lockReady, [run]),
+        sql.all(statements.lease, [run, lane, chunk, id, holder, leaseMs]),
+      ]);
+      if (ready.length === 0 || typeof leased?.body !== 'string') {
+        await this.#jobs.remove(run, id, sql); // the run was cancelled, or the chunk done, meanwhile
         return null;
       }
-      const rows = parseChunk(row.body);
+      const rows = parseChunk(leased.body);
       const lines = rows.map(({ line }) => line);
-      const settled = await findOutcomes(sql, run, lines);
-      const open = rows.filter(({ line }) => !settled.has(line));
+      const settled = Number(leased.takes) > 1 ? await findOutcomes(sql, run, lines) : null;
+      const open = settled === null ? rows : rows.filter(({ line }) => !settled.has(line));
       const startsInMs = rate === null ? 0 : await takeTurn(sql, run, (open.length * 1000) / rate);
-      return { lane, chunk, job: id, lines, open, startsInMs };
+      return { lane, chunk, job: id, hasNext: Number(leased.followers) > 0, lines, open, startsInMs };
     });
   }
 
@@ -115,33 +78,35 @@ export class Chunks {
   }
 
   /** Ends a chunk of which every row has its outcome: the next of its lane may be done. Gives the run's state. */
-  async finish(run: QueuedRun, taken: TakenChunk, given: readonly QueuedOutcome[]): Promise<RunState> {
+  async finish(
+    { run, keepsRows }: QueuedRun,
+    taken: TakenChunk,
+    given: readonly QueuedOutcome[],
+  ): Promise<RunState> {
+    const { lane, chunk, job, lines, hasNext } = taken;
     const state = await this.#driver.write(async (sql) => {
-      await recordOutcomes(sql, run.run, given);
-      return await this.#finish(run, taken, sql);
+      const [, isMine] = await Promise.all([
+        recordOutcomes(sql, run, given),
+        sql.run(statements.finish, [run, lane, chunk, keepsRows ? 1 : 0]),
+      ]);
+      if (isMine === 0) return await stateOf(sql, run); // another did it meanwhile
+      const [, , [counted]] = await Promise.all([
+        this.#jobs.remove(run, job, sql),
+        hasNext ? this.#jobs.add(run, [{ lane, chunk: chunk + 1 }], sql) : null,
+        sql.all(statements.count, [run, `{${lines}}`]),
+      ]);
+      return counted?.state as RunState;
     });
-    if (state === 'done') await this.#jobs.drop(run.run);
+    if (state === 'done') await this.#jobs.drop(run);
     return state;
-  }
-
-  async #finish({ run, keepsRows }: QueuedRun, taken: TakenChunk, sql: Sql): Promise<RunState> {
-    const { lane, chunk, job, lines } = taken;
-    const isMine = await sql.run(statements.finish, [run, lane, chunk, keepsRows ? 1 : 0]);
-    if (isMine === 0) return await stateOf(sql, run); // another did it meanwhile
-    const settled = [...(await findOutcomes(sql, run, lines)).values()];
-    const counts = outcomes.map((one) => settled.filter(({ outcome }) => outcome === one).length);
-    await this.#jobs.remove(run, job, sql);
-    const [next] = await sql.all(statements.next, [run, lane, chunk + 1]);
-    if (next !== undefined) await this.#jobs.add(run, [{ lane, chunk: chunk + 1 }], sql);
-    const [counted] = await sql.all(statements.count, [run, ...counts]);
-    return counted?.state as RunState;
   }
 
   /** Says that the holder of chunks is there; gives the state of their run. */
   async renew(run: string, { holder, leaseMs }: Holder): Promise<RunState> {
     return await this.#driver.write(async (sql) => {
-      await sql.run(statements.renew, [run, holder, leaseMs]);
-      return await stateOf(sql, run);
+      const renewed = sql.run(statements.renew, [run, holder, leaseMs]);
+      const [, state] = await Promise.all([renewed, stateOf(sql, run)]);
+      return state;
     });
   }
 
@@ -158,11 +123,8 @@ export class Chunks {
   async #giveBack(run: string, statement: string, values: readonly string[]): Promise<void> {
     await this.#driver.write(async (sql) => {
       const rows = await sql.all(statement, values);
-      await this.#jobs.giveBack(
-        run,
-        rows.map(({ job }) => String(job)),
-        sql,
-      );
+      const jobs = rows.map(({ job }) => String(job));
+      await this.#jobs.giveBack(run, jobs, sql);
     });
   }
 

@@ -4,9 +4,9 @@ import type { ChunkPlace } from './chunk.js';
 /** As many chunks of a run can be done at once, */
 const maxLanes = 64;
 /** where it has rows enough: so many for each. */
-const leastLaneRows = 50;
+const leastLaneRows = 100;
 /** A chunk is full with so many rows, */
-const chunkRows = 500;
+const chunkRows = 1000;
 /** or so many characters. */
 const chunkLength = 256 * 1024;
 

@@ -15,9 +15,7 @@ const statements = {
     'INSERT INTO queue_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result' +
     ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
     ' ORDER BY line ON CONFLICT (run, line) DO NOTHING',
-  find:
-    'SELECT line, outcome, result FROM queue_outcomes WHERE run = $1 AND line IN' +
-    ' (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($2 AS JSON)))',
+  find: 'SELECT line, outcome, result FROM queue_outcomes WHERE run = $1 AND line = ANY (CAST($2 AS BIGINT[]))',
 };
 
 /** Takes outcomes down, those of rows that have one already excepted. */
@@ -35,7 +33,7 @@ export async function findOutcomes(
   run: string,
   lines: readonly number[],
 ): Promise<Map<number, QueuedOutcome>> {
-  const rows = await sql.all(statements.find, [run, JSON.stringify(lines)]);
+  const rows = await sql.all(statements.find, [run, `{${lines}}`]);
   const found = rows.map(
     ({ line, outcome, result }) =>
       ({ line: Number(line), outcome: String(outcome) as Outcome, result: String(result) }) as const,

@@ -17,7 +17,7 @@ export const queueSchema: Schema = {
         unknown BIGINT NOT NULL)`,
       `CREATE TABLE queue_chunks (
         run TEXT NOT NULL, lane BIGINT NOT NULL, chunk BIGINT NOT NULL, body TEXT, job TEXT, holder TEXT,
-        leased_until BIGINT, done BIGINT NOT NULL, PRIMARY KEY (run, lane, chunk))`,
+        leased_until BIGINT, takes BIGINT NOT NULL, done BIGINT NOT NULL, PRIMARY KEY (run, lane, chunk))`,
       'CREATE INDEX queue_chunks_by_lease ON queue_chunks (run, leased_until)',
       `CREATE TABLE queue_outcomes (
         run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,

@@ -47,7 +47,7 @@ async function load(users: readonly string[], more: { rate?: number } = {}, isUn
   return await queue.runs.find(name);
 }
 
-const manyUsers = Array.from({ length: 200 }, (_, i) => `u${i}`);
+const manyUsers = Array.from({ length: 300 }, (_, i) => `u${i}`);
 const ok = (line: number, outcome: 'ok' | 'failed' = 'ok') => ({
   line,
   outcome,
@@ -70,7 +70,7 @@ describe('a queue', () => {
   });
 
   it('gives out the rows of one user one chunk after the other', async () => {
-    const run = await load(Array.from({ length: 1200 }, () => 'u1'));
+    const run = await load(Array.from({ length: 2400 }, () => 'u1'));
     const take = (holder: string) => queue.chunks.take(run, { holder, leaseMs });
     const lines: number[] = [];
     for (const holder of ['a', 'b', 'c']) {
@@ -84,8 +84,8 @@ describe('a queue', () => {
         chunk.lines.map((line) => ok(line)),
       );
     }
-    expect(lines).toEqual(Array.from({ length: 1200 }, (_, i) => i + 2));
-    expect(await queue.runs.find(run.run)).toMatchObject({ state: 'done', counts: { ok: 1200 } });
+    expect(lines).toEqual(Array.from({ length: 2400 }, (_, i) => i + 2));
+    expect(await queue.runs.find(run.run)).toMatchObject({ state: 'done', counts: { ok: 2400 } });
   });
 
   it('counts a chunk once that two workers have done, with the outcomes that came first', async () => {
