@@ -15,7 +15,7 @@ export interface Queue {
   close(): Promise<void>;
 }
 
-/** A process needs one for what it does and one to say that it is there. */
+/** Connections: a process needs one for what it does and one to say that it is there. */
 const poolSize = 3;
 
 /**
@@ -30,7 +30,7 @@ export async function openQueue(url: string): Promise<Queue> {
   }
   const name = describePostgres(url);
   try {
-    return await openOver(await openPostgresDriver(url, { poolSize }));
+    return await openOver(await openPostgresDriver(url, { poolSize, prepares: false }));
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the queue ${name}: ${error.message}`, {

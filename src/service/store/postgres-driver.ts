@@ -12,6 +12,11 @@ export { describePostgres } from './postgres-config.js';
 export interface PostgresOptions {
   /** How many connections there are at the most. */
   readonly poolSize?: number;
+  /**
+   * Whether statements are prepared once a connection, as they are unless told otherwise. A plan that is made while a
+   * table is empty is then kept while it grows.
+   */
+  readonly prepares?: boolean;
 }
 
 const defaultPoolSize = 10;
@@ -27,7 +32,7 @@ const pauseStepMs = 5;
  * used, a StoreUnavailableError where it does not answer.
  */
 export async function openPostgresDriver(url: string, options: PostgresOptions = {}): Promise<SqlDriver> {
-  const driver = new PostgresDriver(url, options.poolSize ?? defaultPoolSize);
+  const driver = new PostgresDriver(url, options.poolSize ?? defaultPoolSize, options.prepares ?? true);
   try {
     await driver.read(checkEncoding);
     return driver;
@@ -51,10 +56,12 @@ async function checkEncoding(sql: Sql): Promise<void> {
  */
 class PostgresDriver implements SqlDriver {
   readonly #pool: PostgresPool;
+  readonly #prepares: boolean;
   /** Statements are prepared once a connection, under these names. */
   readonly #names = new Map<string, string>();
 
-  constructor(url: string, poolSize: number) {
+  constructor(url: string, poolSize: number, prepares: boolean) {
+    this.#prepares = prepares;
     this.#pool = new PostgresPool(new Pool(postgresConfig(url, poolSize)), poolSize);
   }
 
@@ -86,7 +93,8 @@ class PostgresDriver implements SqlDriver {
     const query = async (text: string, values: readonly SqlValue[] = []) => {
       checkValues(values);
       if (values.length === 0) return await ask(client, text);
-      return await ask(client, { text, values: [...values], name: this.#nameOf(text) });
+      const name = this.#prepares ? { name: this.#nameOf(text) } : {};
+      return await ask(client, { text, values: [...values], ...name });
     };
     return {
       run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
@@ -133,7 +141,7 @@ async function commit(client: ClientBase): Promise<void> {
   if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
 }
 
-type Query = string | { readonly name: string; readonly text: string; readonly values: SqlValue[] };
+type Query = string | { readonly name?: string; readonly text: string; readonly values: SqlValue[] };
 
 async function ask(client: ClientBase, query: Query): Promise<QueryResult> {
   try {
