@@ -1,0 +1,30 @@
+import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { createStore } from '../../../src/service/store/store.js';
+import { execute } from '../../support/postgres/test-schema.js';
+import { everyStatement } from './every-statement.js';
+
+/** Fills a store with so many rows a table, of twenty tenants. */
+export async function fillStore(url: string, driver: SqlDriver, rows: number): Promise<void> {
+  await createStore(driver);
+  const fill = (table: string, values: string) =>
+    `INSERT INTO ${table} SELECT ${values} FROM generate_series(1, ${rows}) n;`;
+  await execute(
+    url,
+    `${fill('apps', "'app' || n, 's', 'acme', 'web', NULL, 1")}
+     ${fill('users', "'tenant' || n % 20, 'u' || n, '{}', 1")}
+     ${fill('user_values', "'tenant' || n % 20, md5(n::text), 'u' || n")}
+     ${fill('codes', "'tenant' || n % 20, 'c' || n, 'u' || n, NULL, n, 1")}
+     ${fill('nonces', "'tenant' || n % 20, 'k', 'random' || n, n")}
+     ANALYZE apps, users, user_values, codes, nonces`,
+  );
+}
+
+/** How PostgreSQL would run each statement of the store, whatever it is given. */
+export async function plansOf(driver: SqlDriver): Promise<Map<string, string>> {
+  const plans = new Map<string, string>();
+  for (const [name, statement] of Object.entries(everyStatement)) {
+    const rows = await driver.read((sql) => sql.all(`EXPLAIN (GENERIC_PLAN) ${statement}`));
+    plans.set(name, rows.map((row) => row['QUERY PLAN']).join('\n'));
+  }
+  return plans;
+}
