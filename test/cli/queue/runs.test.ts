@@ -55,7 +55,7 @@ async function handOver(file: string, ...args: string[]): Promise<string> {
 const countOutcomes = async () =>
   Number((await query(schema.url, 'SELECT COUNT(*) AS count FROM queue_outcomes'))[0]?.count);
 
-describe('a run over a queue', { timeout: 60_000 }, () => {
+describe('a run over a queue', { timeout: 180_000 }, () => {
   it('comes to the results of a run from here, though a worker is killed', async () => {
     const unionIds = Array.from({ length: 200 }, (_, i) => `u${i}`);
     await machine.putUsers(unionIds);

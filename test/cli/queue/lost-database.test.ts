@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { printedBy } from '../../support/cli.js';
+import { PostgresServer } from '../../support/postgres/postgres-server.js';
+import { query } from '../../support/postgres/test-schema.js';
+import { ServedMachine } from '../../support/served.js';
+
+it('a worker waits for its queue while the database is away, and loses no row', {
+  timeout: 180_000,
+}, async () => {
+  const [server, machine] = await Promise.all([
+    PostgresServer.create(),
+    ServedMachine.create(['--fault', 'latency=20ms..40ms']),
+  ]);
+  const unionIds = Array.from({ length: 250 }, (_, i) => `u${i}`);
+  await machine.putUsers(unionIds);
+  writeFileSync(
+    join(machine.folder, 'rows.csv'),
+    `union_id,level\n${unionIds.map((id) => `${id},${id}\n`).join('')}`,
+  );
+  const queue = ['--queue', server.url];
+  const { stdout } = await machine.run(['-p', 'local', 'passback', '--from', 'rows.csv', ...queue]);
+  const worker = machine.start(['-p', 'local', 'worker', ...queue, '--drain', '--concurrency', '2']);
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
+  const count = async () => (await query(server.url, 'SELECT 1 FROM queue_outcomes')).length;
+  await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(0);
+  const lost = printedBy(worker, /waiting for the queue: the database/);
+  const back = printedBy(worker, /the queue is back/);
+  await server.stop();
+  await lost;
+  await server.start();
+  await back;
+  expect(await ended).toBe(0);
+  const results = ['runs', 'results', stdout.trim(), ...queue, '--results', 'results.ndjson'];
+  expect((await machine.run(results)).status).toBe(0);
+  const lines = readFileSync(join(machine.folder, 'results.ndjson'), 'utf8').split('\n').filter(Boolean);
+  expect(lines.map((line) => JSON.parse(line).line)).toEqual(unionIds.map((_, i) => i + 2));
+  await machine[Symbol.asyncDispose]();
+  await server.remove();
+});
