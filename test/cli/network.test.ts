@@ -119,7 +119,7 @@ it('a connection that never comes about does not outlast --timeout', async () =>
   const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
   const started = performance.now();
   const done = await machine.run([...write, '--base-url', url, '--timeout', '300ms']);
-  expect(performance.now() - started).toBeLessThan(3_500);
+  expect(performance.now() - started).toBeLessThan(9_000);
   await silent.close();
   expect(done).toMatchObject({ status: 5, stderr: expect.stringContaining('The request was not sent') });
 });

@@ -102,7 +102,7 @@ describe('a client that gets no valid answer', () => {
     const started = performance.now();
     const error = await failure(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).read({ code: 'c' }));
     expect(error).toMatchObject({ reason: 'timeout' });
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('a server that drips: ends at the deadline too', async () => {
