@@ -14,6 +14,8 @@ export interface Ink<T> {
   /** Text made of the secret, and what is shown in its place. */
   secret(text: string, label: string): T;
   join(text: T, more: T): T;
+  /** Many texts as one, with a literal between them. */
+  list(texts: readonly T[], separator: string): T;
   change(text: T, change: TextChange): T;
 }
 
@@ -23,6 +25,7 @@ export const plain: Ink<string> = {
   open: (text) => text,
   secret: (text) => text,
   join: (text, more) => text + more,
+  list: (texts, separator) => texts.join(separator),
   change: (text, { apply }) => apply(text),
 };
 
@@ -39,6 +42,11 @@ export const masked: Ink<Masked> = {
   open: (text) => [text],
   secret: (_text, label) => [{ label }],
   join: (text, more) => joinStretches(text, more),
+  list: (texts, separator) =>
+    texts.reduce<Masked>(
+      (text, more, index) => joinStretches(index === 0 ? text : joinStretches(text, [separator]), more),
+      [],
+    ),
   change(text, { apply, local }) {
     const secret = text.find((stretch) => typeof stretch !== 'string');
     if (secret !== undefined && !local) return [secret];

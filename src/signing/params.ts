@@ -39,27 +39,28 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
     select: (params, secret) => order(select(params, secret)),
     writePairs(entries, ink, secret) {
       const end = pairEnd.length === 0 ? ink.empty : renderTemplate(pairEnd, ink, () => secret);
-      return join(entries, ink, pairSep, (entry) => {
+      const pairs = entries.map((entry) => {
         const isOpen = entry[2] === undefined || !values;
         const pair = isOpen
           ? ink.open(writePair(entry))
           : ink.join(ink.open(writeKey(entry)), writeValue(entry, ink));
-        return ink.join(pair, end);
+        return pairEnd.length === 0 ? pair : ink.join(pair, end);
       });
+      return ink.list(pairs, pairSep);
     },
-    writeNames: (entries, ink) => join(entries, ink, pairSep, ([name]) => ink.open(write(name))),
-    writeValues: (entries, ink) => join(entries, ink, pairSep, (entry) => writeValue(entry, ink)),
+    writeNames(entries, ink) {
+      return ink.list(
+        entries.map(([name]) => ink.open(write(name))),
+        pairSep,
+      );
+    },
+    writeValues(entries, ink) {
+      return ink.list(
+        entries.map((entry) => writeValue(entry, ink)),
+        pairSep,
+      );
+    },
   };
-}
-
-function join<T>(entries: readonly Entry[], ink: Ink<T>, separator: string, write: (entry: Entry) => T): T {
-  let text = ink.empty;
-  let between = ink.empty;
-  for (const entry of entries) {
-    text = ink.join(ink.join(text, between), write(entry));
-    between = ink.open(separator);
-  }
-  return text;
 }
 
 function checkParams(rule: ParamsRule, field: string): void {

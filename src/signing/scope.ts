@@ -72,7 +72,8 @@ export class Scope<T> {
 
   #select(): readonly Entry[] {
     const entries = this.#plan.params.select(this.#request.params, this.#secret);
-    if (!entries.some((entry) => this.#isSecret(entry[1]))) return entries;
+    const text = this.#secret.reveal();
+    if (!entries.some((entry) => entry[1] === text)) return entries;
     return entries.map((entry) =>
       this.#isSecret(entry[1]) ? [entry[0], entry[1], this.#secret.toString()] : entry,
     );

@@ -43,10 +43,13 @@ export function tokensOf(template: Template): Token[] {
 export function renderTemplate<T>(template: Template, ink: Ink<T>, read: (token: Token) => T): T {
   let text = ink.empty;
   for (const part of template) {
-    text = ink.join(
-      text,
-      typeof part === 'string' ? ink.open(part) : part.changes.reduce(ink.change, read(part)),
-    );
+    text = ink.join(text, typeof part === 'string' ? ink.open(part) : renderToken(part, ink, read));
   }
+  return text;
+}
+
+function renderToken<T>(token: Token, ink: Ink<T>, read: (token: Token) => T): T {
+  let text = read(token);
+  for (const change of token.changes) text = ink.change(text, change);
   return text;
 }
