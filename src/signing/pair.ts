@@ -94,5 +94,6 @@ export function forAppSign(request: SignableRequest): SignableRequest {
 
 /** The request as `sign`'s recipe sees it. */
 export function forSign(request: SignableRequest): SignableRequest {
+  if (paramOf(request, 'sign') === undefined) return request;
   return { ...request, params: request.params.filter((param) => param[0] !== 'sign') };
 }
