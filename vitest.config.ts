@@ -9,7 +9,11 @@ export default defineConfig({
     // Most tests wait for programs that they started.
     maxWorkers: 3,
     expect: { poll: { timeout: 15_000 } },
-    coverage: { include: ['src/{client,protocol,service,signing}/**'], reporter: ['text-summary', 'text'] },
+    coverage: {
+      include: ['src/{client,protocol,service,signing}/**'],
+      reporter: ['text-summary', 'text'],
+      reportOnFailure: true,
+    },
     projects: [
       {
         extends: true,

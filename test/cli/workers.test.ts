@@ -86,7 +86,7 @@ describe('serve --workers', () => {
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     for (const worker of await workersOf(served)) process.kill(worker, 'SIGKILL');
     await expect.poll(() => served.log.match(/ended: SIGKILL/g)).toHaveLength(2);
-    await expect.poll(() => health(served).catch(() => 0), { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => health(served).catch(() => 0)).toBe(200);
   });
 
   it.each([
@@ -127,7 +127,7 @@ describe('serve --workers', () => {
     await served.stop('SIGKILL');
     // Who inherits them may be slow to take note of their end.
     const states = async () => await statesOf(workers);
-    await expect.poll(states, { timeout: 10_000 }).not.toMatch(/[^Z\s]/);
+    await expect.poll(states).not.toMatch(/[^Z\s]/);
   });
 
   it('says once why it cannot start, with the exit status of one process', async () => {

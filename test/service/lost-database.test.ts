@@ -8,7 +8,7 @@ let running: RunningService;
 
 beforeAll(async () => {
   server = await PostgresServer.create();
-  const database = `${server.url}?statement_timeout=500`;
+  const database = `${server.url}?statement_timeout=2000`;
   running = await runService({ database, poolSize: 4 });
   await running.service.admin.putUser(user('u1'));
 });
@@ -29,7 +29,7 @@ const many = (count: number) => Promise.all(Array.from({ length: count }, passba
 describe('a service whose database is lost', () => {
   afterEach(async () => {
     // It resumes by itself.
-    await expect.poll(health, { timeout: 5000 }).toBe(200);
+    await expect.poll(health).toBe(200);
     expect((await passback()).code).toBe(200);
   });
 
@@ -47,7 +47,7 @@ describe('a service whose database is lost', () => {
     });
 
     await server.start();
-    await expect.poll(health, { timeout: 5000 }).toBe(200);
+    await expect.poll(health).toBe(200);
     const { extension_info } = await running.service.admin.getUser({ tenantCode: tenant, unionId: 'u1' });
     const acknowledged = answers.filter(({ code }) => code === 200).map(({ key }) => key);
     expect(acknowledged.filter((key) => !(key in extension_info))).toEqual([]);
