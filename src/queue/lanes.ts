@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { ChunkPlace } from './chunk.js';
+import { RowBuffer } from './row-buffer.js';
 
 /** As many chunks of a run can be done at once, */
 const maxLanes = 64;
@@ -7,13 +8,13 @@ const maxLanes = 64;
 const leastLaneRows = 100;
 /** A chunk is full with so many rows, */
 const chunkRows = 1000;
-/** or so many characters. */
+/** or so many bytes. */
 const chunkLength = 256 * 1024;
 
 interface Lane {
   chunk: number;
   rows: number;
-  body: string;
+  readonly body: RowBuffer;
 }
 
 /** Cuts the rows of a run into chunks, those of one user in their order. */
@@ -23,7 +24,7 @@ export class Lanes {
   /** `rows` is how many there will be. */
   constructor(rows: number) {
     const count = Math.min(maxLanes, Math.max(1, Math.ceil(rows / leastLaneRows)));
-    this.#lanes = Array.from({ length: count }, () => ({ chunk: 0, rows: 0, body: '' }));
+    this.#lanes = Array.from({ length: count }, () => ({ chunk: 0, rows: 0, body: new RowBuffer() }));
   }
 
   /** Adds a row, as `formatQueuedRow` writes it; gives its chunk where that is full. `user` is whose row it is. */
@@ -31,7 +32,7 @@ export class Lanes {
     const index = crc32(user) % this.#lanes.length;
     const lane = this.#lanes[index];
     if (lane === undefined) throw new RangeError(`there is no lane ${index}`);
-    lane.body += row;
+    lane.body.add(row);
     lane.rows += 1;
     const isFull = lane.rows >= chunkRows || lane.body.length >= chunkLength;
     return isFull ? takeChunk(index, lane) : null;
@@ -49,9 +50,8 @@ export class Lanes {
 }
 
 function takeChunk(index: number, lane: Lane): ChunkPlace & { readonly body: string } {
-  const { chunk, body } = lane;
+  const { chunk } = lane;
   lane.chunk += 1;
   lane.rows = 0;
-  lane.body = '';
-  return { lane: index, chunk, body };
+  return { lane: index, chunk, body: lane.body.take() };
 }

@@ -7,7 +7,7 @@ import type { Queue } from './queue.js';
 import type { NewRun } from './run.js';
 
 /** How much is written at once, in characters, about. */
-const writtenAtOnce = 1024 * 1024;
+const writtenAtOnce = 256 * 1024;
 
 /** Rows that were checked, as they are read once more. */
 export interface RowsToLoad {
