@@ -1,10 +1,9 @@
-import { type CsvError, type Info, Parser } from 'csv-parse';
 import { stringify } from 'csv-stringify/sync';
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { FlatValue } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
 import { type CellType, parseCell } from './cell-types.js';
-import { batchBytes, maxRowBytes } from './limits.js';
+import { type CsvRecord, readRecords } from './csv-records.js';
 import type { LineBlock } from './lines.js';
 import type { FileRow, RowFormat } from './row-format.js';
 
@@ -22,9 +21,6 @@ export interface CsvRow extends FileRow {
   readonly cells: readonly string[];
 }
 
-/** Cells take about this much beside their text, in bytes. */
-const rowOverhead = 128;
-
 /** RFC 4180, with any delimiter and any line end; a header comes first. */
 export class CsvFormat implements RowFormat<CsvRow> {
   readonly #options: CsvOptions;
@@ -35,44 +31,19 @@ export class CsvFormat implements RowFormat<CsvRow> {
     this.#options = options;
   }
 
-  /** Feeds the parser block by block and takes its records as it finds them: as a stream it is four times slower. */
   async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly CsvRow[]> {
-    const lines = new LineCounter();
     let rows: CsvRow[] = [];
     let hasHeader = false;
-    const parser = new Parser({
-      delimiter: this.#options.delimiter,
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: maxRowBytes,
-      on_record: (cells: string[], info: Info) => {
-        const line = lines.next(cells, info);
-        if (hasHeader) rows.push({ line, cells, size: lines.recordBytes + rowOverhead });
-        else this.#takeHeader(cells);
-        hasHeader = true;
-        return null;
-      },
-    });
-    parser.on('error', () => {}); // it comes with the callback, too
-    parser.resume();
-    const feed = (bytes: Buffer | null) =>
-      new Promise<void>((resolve, reject) => {
-        const done = (error?: Error | null) => (error ? reject(faultOf(error, lines.nextLine)) : resolve());
-        if (bytes === null) parser.end(done);
-        else parser.write(bytes, done);
-      });
-    for await (const { bytes, firstLine } of blocks) {
-      if (firstLine === 1) refuseJson(bytes);
-      for (let at = 0; at < bytes.length; at += batchBytes) {
-        await feed(bytes.subarray(at, at + batchBytes));
-        if (rows.length === 0) continue;
-        yield rows;
-        rows = [];
-      }
+    const take = (record: CsvRecord) => {
+      if (hasHeader) rows.push(record);
+      else this.#takeHeader(record.cells);
+      hasHeader = true;
+    };
+    for await (const _ of readRecords(refuseJson(blocks), this.#options.delimiter, take)) {
+      if (rows.length === 0) continue;
+      yield rows;
+      rows = [];
     }
-    await feed(null);
-    if (rows.length > 0) yield rows;
   }
 
   fields({ cells }: CsvRow): Map<string, FlatValue> {
@@ -116,47 +87,14 @@ export class CsvFormat implements RowFormat<CsvRow> {
   }
 }
 
-function refuseJson(bytes: Buffer): void {
-  if (bytes.subarray(0, 100).toString().trimStart()[0] !== '{') return;
-  throw new InvalidInputError('line 1 is no header, but looks like JSON', { hint: 'Add --format ndjson.' });
-}
-
-/** Where records begin. The parser counts a CRLF inside quotes as two lines, and says only where a record ends. */
-class LineCounter {
-  /** Where the record begins that is not read to its end yet. */
-  nextLine = 1;
-  /** Of the record that was read last. */
-  recordBytes = 0;
-  #surplus = 0;
-  #emptyLines = 0;
-  #bytes = 0;
-
-  next(cells: readonly string[], { lines, empty_lines, bytes }: Info & { bytes: number }): number {
-    const line = this.nextLine + empty_lines - this.#emptyLines;
-    this.#emptyLines = empty_lines;
-    if (lines - this.#surplus > line) {
-      for (const cell of cells) this.#surplus += cell.split('\r\n').length - 1;
+async function* refuseJson(blocks: AsyncIterable<LineBlock>): AsyncGenerator<LineBlock> {
+  for await (const block of blocks) {
+    const { bytes, firstLine } = block;
+    if (firstLine === 1 && bytes.subarray(0, 100).toString().trimStart()[0] === '{') {
+      throw new InvalidInputError('line 1 is no header, but looks like JSON', {
+        hint: 'Add --format ndjson.',
+      });
     }
-    this.nextLine = lines - this.#surplus + 1;
-    this.recordBytes = bytes - this.#bytes;
-    this.#bytes = bytes;
-    return line;
+    yield block;
   }
-}
-
-const faults: Readonly<Record<string, string>> = {
-  CSV_INVALID_CLOSING_QUOTE: 'a quoted cell goes on behind its closing quote',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a cell that is not quoted',
-  CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
-  CSV_MAX_RECORD_SIZE: `the row is longer than ${maxRowBytes} bytes; is a quote never closed?`,
-};
-
-/** The parser's own messages hold the cell. */
-function faultOf(error: Error, line: number): Error {
-  const { code } = error as CsvError;
-  if (error instanceof InvalidInputError || typeof code !== 'string') return error;
-  return new InvalidInputError(`line ${line}: ${faults[code] ?? `not CSV (${code})`}`, {
-    hint: 'Write a quote inside a quoted cell twice; --delimiter says what stands between cells.',
-    cause: error,
-  });
 }

@@ -83,6 +83,27 @@ describe('CSV rows', () => {
     }
   });
 
+  it('are the same and numbered the same where few of many have quotes, wherever the chunks end', async () => {
+    const input = `${header}u1,x\r\n\nu2,"a\n""b"\ru3,y\n"u4",""\n\nu5,z\nu6,"\r\n"\nu7,"`;
+    const whole = await readRows(csv(), `${input}"`);
+    expect(whole.map(({ line, cells }) => [line, ...cells])).toEqual([
+      [2, 'u1', 'x'],
+      [4, 'u2', 'a\n"b'],
+      [6, 'u3', 'y'],
+      [7, 'u4', ''],
+      [9, 'u5', 'z'],
+      [10, 'u6', '\r\n'],
+      [12, 'u7', ''],
+    ]);
+    for (const chunkSize of [1, 2, 3, 5, 8, 13, 21]) {
+      const rows = await readRows(csv(), `${input}"`, { chunkSize });
+      expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual(
+        whole.map(({ line, cells }) => [line, ...cells]),
+      );
+      expect((await failure(readRows(csv(), input, { chunkSize }))).message).toMatch(/^line 12: /);
+    }
+  });
+
   it('survive any cells, cut into any chunks', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', '零', '🙂'),
