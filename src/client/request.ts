@@ -4,11 +4,10 @@ import {
   checkParameters,
   checkSignatureLengths,
   checkText,
-  collectParameters,
   type Parameters,
 } from '../protocol/parameters.js';
 import { checkPassback } from '../protocol/passback.js';
-import { encodePairs } from '../protocol/percent-encoding.js';
+import { encodeText } from '../protocol/percent-encoding.js';
 import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/pair.js';
 import type { Param, SignableRequest } from '../signing/request.js';
@@ -65,8 +64,14 @@ export function passbackRequest({ unionId, primaryKey, userInfo }: PassbackInput
 }
 
 function plainRequest(endpoint: Endpoint, values: Record<string, string | undefined>): PlainRequest {
-  const sent = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { endpoint, parameters: collectParameters(sent) };
+  const parameters = new Map<string, string>();
+  for (const name of Object.keys(values)) {
+    const value = values[name];
+    if (value === undefined) continue;
+    checkText(name, value);
+    parameters.set(name, value);
+  }
+  return { endpoint, parameters };
 }
 
 /** What makes each attempt another request (§5.4). */
@@ -149,7 +154,7 @@ export function signRequest(
   });
   return {
     method: endpoint.method,
-    target: `${endpoint.path}?${encodePairs(pairsIn(endpoint, 'query', parameters))}`,
+    target: `${endpoint.path}?${encodeIn(endpoint, 'query', parameters)}`,
     contentType: signable.body === null ? null : formContentType,
     body: signable.body,
   };
@@ -157,15 +162,15 @@ export function signRequest(
 
 function bodyOf(endpoint: Endpoint, values: Parameters): string | null {
   if (!endpoint.parameters.some((parameter) => parameter.in === 'form')) return null;
-  return encodePairs(pairsIn(endpoint, 'form', values));
+  return encodeIn(endpoint, 'form', values);
 }
 
-/** The values that are sent in one place, in the order of the endpoint's table. */
-function pairsIn(endpoint: Endpoint, place: 'query' | 'form', values: Parameters): Param[] {
-  const pairs: Param[] = [];
+/** The values that are sent in one place, in the order of the endpoint's table, whose names need no encoding. */
+function encodeIn(endpoint: Endpoint, place: 'query' | 'form', values: Parameters): string {
+  let text = '';
   for (const { name, in: where } of endpoint.parameters) {
     const value = where === place ? values.get(name) : undefined;
-    if (value !== undefined) pairs.push([name, value]);
+    if (value !== undefined) text += `${text === '' ? '' : '&'}${name}=${encodeText(value)}`;
   }
-  return pairs;
+  return text;
 }

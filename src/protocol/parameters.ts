@@ -71,7 +71,8 @@ export function unsentParameters(
 
 function checkForm({ name, length, digits, values }: Parameter, value: string): void {
   if (length !== undefined) {
-    const characters = [...value].length;
+    let characters = 0;
+    for (const _ of value) characters += 1;
     if (characters < length.min || characters > length.max) {
       throw malformed(`${name} has ${characters} characters; it must have ${length.min} to ${length.max}`);
     }

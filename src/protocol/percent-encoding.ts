@@ -4,14 +4,15 @@
  */
 export function encodePairs(pairs: Iterable<readonly [name: string, value: string]>): string {
   const parts: string[] = [];
-  for (const [name, value] of pairs) parts.push(`${encodePart(name)}=${encodePart(value)}`);
+  for (const [name, value] of pairs) parts.push(`${encodeText(name)}=${encodeText(value)}`);
   return parts.join('&');
 }
 
-/** Most names and values: nothing in them is encoded. */
+/** Most values: nothing in them is encoded. */
 const bare = /^[\w.~-]*$/;
 
-function encodePart(text: string): string {
+/** One name or value, as `encodePairs` writes it. */
+export function encodeText(text: string): string {
   if (bare.test(text)) return text;
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
