@@ -71,11 +71,19 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#settled || this.#head === undefined) return;
     this.#settled = true;
-    this.#listener.answered({ ...this.#head, body: Buffer.concat(this.#chunks) });
+    const { httpStatus, contentType, contentEncoding, date, retryAfter, location } = this.#head;
+    const body = this.#body();
+    this.#listener.answered({ httpStatus, contentType, contentEncoding, date, retryAfter, location, body });
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#fail(error);
+  }
+
+  /** What came in one piece, as nearly all answers do, is not copied. */
+  #body(): Buffer {
+    const [first, second] = this.#chunks;
+    return first !== undefined && second === undefined ? first : Buffer.concat(this.#chunks);
   }
 
   #refuseBeyond(bytes: number): void {

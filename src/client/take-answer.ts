@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { quoteName } from '../protocol/text.js';
 import { describeBody } from './describe-body.js';
@@ -29,7 +30,7 @@ function parseBody({ contentEncoding, body }: WireAnswer): ReturnType<typeof par
     return { fault: `a body encoded as ${quoteName(contentEncoding)}, which was not asked for` };
   }
   try {
-    return parseEnvelope(utf8.decode(body));
+    return parseEnvelope(isAscii(body) ? body.toString('latin1') : utf8.decode(body));
   } catch {
     return { fault: 'a body that is not UTF-8' };
   }

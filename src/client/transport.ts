@@ -24,7 +24,7 @@ export interface WireAnswer {
   readonly date: string | undefined;
   readonly retryAfter: string | undefined;
   readonly location: string | undefined;
-  readonly body: Uint8Array;
+  readonly body: Buffer;
 }
 
 /**
