@@ -92,7 +92,11 @@ async function* sendAll<Row>(
   const end = engine.run().finally(() => queue.end());
   end.catch(() => {}); // it is thrown below, once the outcomes are taken
   try {
-    yield* queue.take(() => engine.resume());
+    for (let outcomes = await queue.takeAll(); outcomes !== null; outcomes = await queue.takeAll()) {
+      // Not by `yield*`, which makes several promises for each.
+      for (const outcome of outcomes) yield outcome;
+      engine.resume();
+    }
     await end;
   } finally {
     // Whoever takes no more outcomes wants no more rows sent.

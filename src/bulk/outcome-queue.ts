@@ -4,7 +4,7 @@ import type { RowOutcome } from './outcome.js';
 /** How many outcomes may wait for whoever takes them, before no more rows are sent. */
 const maxWaiting = 1024;
 
-/** Hands the outcomes of an engine out one by one, in the order in which they came. */
+/** Hands the outcomes of an engine out, in the order in which they came. */
 export class OutcomeQueue<Row> implements EngineListener<Row> {
   #outcomes: RowOutcome<Row>[] = [];
   #wake: () => void = () => {};
@@ -25,20 +25,16 @@ export class OutcomeQueue<Row> implements EngineListener<Row> {
     this.#wake();
   }
 
-  /** All that is there, and what comes; `onTaken` is called after each time that some were taken. */
-  async *take(onTaken: () => void): AsyncGenerator<RowOutcome<Row>> {
-    for (;;) {
-      const outcomes = this.#outcomes;
-      this.#outcomes = [];
-      if (outcomes.length > 0) {
-        yield* outcomes;
-        onTaken();
-      } else if (this.#isOver) return;
-      else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
+  /** All that is there, as soon as there is something; `null` where no more will come. */
+  async takeAll(): Promise<readonly RowOutcome<Row>[] | null> {
+    while (this.#outcomes.length === 0) {
+      if (this.#isOver) return null;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
+    const outcomes = this.#outcomes;
+    this.#outcomes = [];
+    return outcomes;
   }
 }
