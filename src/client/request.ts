@@ -10,7 +10,7 @@ import { checkPassback } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
 import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/pair.js';
-import type { Param, SignableRequest } from '../signing/request.js';
+import type { SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { SignedRequest } from './transport.js';
 
@@ -89,19 +89,35 @@ export function signableRequest(
   caller: Omit<Credentials, 'secret' | 'signers'>,
   moment: Moment,
 ): SignableRequest {
-  const { endpoint, parameters } = request;
-  const params: Param[] = [];
-  for (const { name } of endpoint.parameters) {
-    const value = parameterValue(name, request, caller, moment);
-    if (value !== undefined) params.push([name, value]);
-  }
+  return toSignable(request, baseUrl, parametersToSign(request, caller, moment));
+}
+
+function toSignable(
+  { endpoint, parameters }: PlainRequest,
+  baseUrl: string,
+  toSign: Parameters,
+): SignableRequest {
   return {
     method: endpoint.method,
     url: baseUrl + endpoint.path,
-    params,
+    params: [...toSign],
     body: bodyOf(endpoint, parameters),
     extra: {},
   };
+}
+
+/** In the order of the endpoint's table, `app_sign` still empty. */
+function parametersToSign(
+  request: PlainRequest,
+  caller: Omit<Credentials, 'secret' | 'signers'>,
+  moment: Moment,
+): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const { name } of request.endpoint.parameters) {
+    const value = parameterValue(name, request, caller, moment);
+    if (value !== undefined) parameters.set(name, value);
+  }
+  return parameters;
 }
 
 function parameterValue(
@@ -137,11 +153,10 @@ export function signRequest(
 ): SignedRequest {
   const { endpoint } = request;
   const { signers, secret, tenantCode, appKey, channel } = credentials;
-  const signable = signableRequest(request, baseUrl, credentials, moment);
+  const parameters = parametersToSign(request, credentials, moment);
+  const signable = toSignable(request, baseUrl, parameters);
   const signatures = signBoth(signers, signable, secret);
-  const parameters = new Map(signable.params)
-    .set('app_sign', signatures.app_sign.digest)
-    .set('sign', signatures.sign.digest);
+  parameters.set('app_sign', signatures.app_sign.digest).set('sign', signatures.sign.digest);
   // Those of the operation were checked when they were gathered.
   checkText('tenant_code', tenantCode);
   checkText('app_key', appKey);

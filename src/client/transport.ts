@@ -36,8 +36,9 @@ export async function noticeClosedConnections(): Promise<void> {
   await nextTurn();
 }
 
-const headers = { accept: 'application/json', 'accept-encoding': 'identity' } as const;
-const formHeaders = { ...headers, 'content-type': formContentType } as const;
+/** Names and values by turns: undici takes them faster than an object. */
+const headers = ['accept', 'application/json', 'accept-encoding', 'identity'];
+const formHeaders = [...headers, 'content-type', formContentType];
 
 /**
  * The request as undici takes it, which follows no redirect: a signed URL belongs to one host. No encoding of the
