@@ -48,7 +48,13 @@ export class BlockSearch {
           if (room <= 0) break;
           turn += 1;
           if (room <= partedBits && turn % share.parts !== share.part) continue;
-          this.#tryChains(group, block, message, room <= partedBits ? whole(share) : share, tally);
+          this.#tryChains(
+            group,
+            block,
+            message,
+            room <= partedBits ? whole(share) : rotated(share, turn),
+            tally,
+          );
           if (tally.hit !== null) return;
         }
       }
@@ -64,7 +70,7 @@ export class BlockSearch {
       if (room <= 0) return;
       turn += 1;
       if (room <= partedBits && turn % share.parts !== share.part) continue;
-      const own = room <= partedBits ? whole(share) : { ...share, part: (share.part + turn) % share.parts };
+      const own = room <= partedBits ? whole(share) : rotated(share, turn);
       tryGroup(group, block, message, ready, own, spent, tally);
       if (tally.hit !== null) return;
     }
@@ -96,6 +102,11 @@ function groupsOf(space: Space): Group[] {
     ]),
     ...shapes.map((series) => ({ series, layouts: pairedFor(series.style), cheapestLayout: 3.5 })),
   ];
+}
+
+/** The parts take turns at being first. */
+function rotated(share: Share, turn: number): Share {
+  return { ...share, part: (share.part + turn) % share.parts };
 }
 
 function whole(share: Share): Share {

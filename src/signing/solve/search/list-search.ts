@@ -14,6 +14,7 @@ import {
   type SecretPlace,
   secretPlaces,
 } from '../space/value-lists.js';
+import { MessageBytes } from './message-bytes.js';
 import type { ReadyChain } from './ready-chain.js';
 import { noteHit, type Share, type Tally } from './share.js';
 
@@ -34,6 +35,7 @@ interface Finish extends Weighed {
 export class ListSearch {
   readonly #items: readonly Choice<readonly string[]>[];
   readonly #finishes: readonly Finish[];
+  readonly #message = new MessageBytes();
 
   constructor(space: Space, chains: readonly ReadyChain[]) {
     const items = distinctItems(listItems(space.pieces, space.hasBody));
@@ -76,7 +78,8 @@ export class ListSearch {
       const candidate = message.changes ? message.apply(text) : text;
       if (message.changes && candidate === text) continue;
       tally.tried += 1;
-      if (!ready.fits(candidate)) continue;
+      this.#message.end(candidate);
+      if (!ready.fits(this.#message)) continue;
       noteHit(tally, candidate, ready.chain, bits + spent);
       return;
     }

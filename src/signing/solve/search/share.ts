@@ -38,7 +38,7 @@ const bandBits = 2;
 const growth = 3.5;
 
 /** A share should have about so many candidates: a tenth of a second's work. */
-const shareSize = 60_000;
+const shareSize = 120_000;
 
 /** Nothing dearer than this is ever tried. */
 export const dearest = 44;

@@ -1,11 +1,15 @@
 import type { PriceRange } from '../space/choice.js';
 import type { GrowingList } from '../space/growing-list.js';
 import type { LayoutText } from '../space/layout-lists.js';
+import { MessageBytes } from './message-bytes.js';
 import type { ReadyChain } from './ready-chain.js';
 import { noteHit, type Tally } from './share.js';
 
-/** A product is parted along its outer loop where that has so many rounds for each part, else along its inner one. */
-const roundsForEach = 4;
+/** A product is parted along its inner loop where that leaves so many candidates of a round for each part. */
+const triesForEach = 32;
+
+/** Where every candidate is written. */
+const message = new MessageBytes();
 
 /** What a product is tried with. */
 interface Attempt {
@@ -28,7 +32,7 @@ export function tryProduct(attempt: Attempt, part: number, parts: number): void 
   const layoutCount = layouts.countBelow(range.to - blocks.cheapest);
   const tryAt = blockCount < layoutCount ? tryBlock : tryLayout;
   const count = Math.min(blockCount, layoutCount);
-  const isOuterParted = count >= parts * roundsForEach;
+  const isOuterParted = count >= parts || Math.max(blockCount, layoutCount) < parts * triesForEach;
   const outerStep = isOuterParted ? parts : 1;
   const innerStep = isOuterParted ? 1 : parts;
   for (let index = isOuterParted ? part : 0; index < count && tally.hit === null; index += outerStep) {
@@ -46,12 +50,17 @@ function tryBlock(
   const block = blocks.items[index] ?? '';
   const bits = blocks.bits[index] ?? 0;
   const end = layouts.countBelow(range.to - bits);
+  let begun: string | null = null;
   for (let at = layouts.countBelow(range.from - bits) + first; at < end; at += step) {
     const { before, after } = layouts.items[at] as LayoutText;
-    const candidate = before + block + after;
+    if (before !== begun) {
+      message.begin(before, block);
+      begun = before;
+    }
+    message.end(after);
     tally.tried += 1;
-    if (ready.fits(candidate))
-      return noteHit(tally, candidate, ready.chain, spent + bits + (layouts.bits[at] ?? 0));
+    if (ready.fits(message))
+      return noteHit(tally, message.text, ready.chain, spent + bits + (layouts.bits[at] ?? 0));
   }
 }
 
@@ -65,10 +74,11 @@ function tryLayout(
   const { before, after } = layouts.items[index] as LayoutText;
   const bits = layouts.bits[index] ?? 0;
   const end = blocks.countBelow(range.to - bits);
+  message.begin(before);
   for (let at = blocks.countBelow(range.from - bits) + first; at < end; at += step) {
-    const candidate = before + blocks.items[at] + after;
+    message.end(blocks.items[at] as string, after);
     tally.tried += 1;
-    if (ready.fits(candidate))
-      return noteHit(tally, candidate, ready.chain, spent + bits + (blocks.bits[at] ?? 0));
+    if (ready.fits(message))
+      return noteHit(tally, message.text, ready.chain, spent + bits + (blocks.bits[at] ?? 0));
   }
 }
