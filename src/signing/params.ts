@@ -39,14 +39,17 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
     select: (params, secret) => order(select(params, secret)),
     writePairs(entries, ink, secret) {
       const end = pairEnd.length === 0 ? ink.empty : renderTemplate(pairEnd, ink, () => secret);
-      const pairs = entries.map((entry) => {
+      let text = ink.empty;
+      let separator = '';
+      for (const entry of entries) {
         const isOpen = entry[2] === undefined || !values;
-        const pair = isOpen
-          ? ink.open(writePair(entry))
-          : ink.join(ink.open(writeKey(entry)), writeValue(entry, ink));
-        return pairEnd.length === 0 ? pair : ink.join(pair, end);
-      });
-      return ink.list(pairs, pairSep);
+        text = isOpen
+          ? ink.join(text, ink.open(separator + writePair(entry)))
+          : ink.join(ink.join(text, ink.open(separator + writeKey(entry))), writeValue(entry, ink));
+        if (pairEnd.length > 0) text = ink.join(text, end);
+        separator = pairSep;
+      }
+      return text;
     },
     writeNames(entries, ink) {
       return ink.list(
