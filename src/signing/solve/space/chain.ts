@@ -35,13 +35,25 @@ export interface AffixLink {
 /** The steps as a recipe says them. */
 export function stepsOf({ links, reading }: Chain): string[] {
   const last = links.length - 1;
-  return [...links.map((link, index) => stepOf(link, index === last)), ...reading.after];
+  return [...links.flatMap((link, index) => stepsOfLink(link, index === last)), ...reading.after];
 }
 
-function stepOf(link: Link, isLast: boolean): string {
-  if (link.kind !== 'digest') return `${link.kind}:${link.piece.tokens.join('')}`;
+function stepsOfLink(link: Link, isLast: boolean): string[] {
+  if (link.kind !== 'digest') return stepsOfAffix(link);
   const name = link.hmac ? `hmac-${link.algorithm}` : link.algorithm;
-  return isLast || link.format === 'hex' ? name : `${name}:${link.format}`;
+  return [isLast || link.format === 'hex' ? name : `${name}:${link.format}`];
+}
+
+/** A step for each stretch of the text: a token would take in what its name could go on with, so that begins another. */
+function stepsOfAffix({ kind, piece: { tokens } }: AffixLink): string[] {
+  const stretches: string[] = [];
+  tokens.forEach((token, index) => {
+    const isTaken = /^\$[^$]/.test(tokens[index - 1] ?? '') && /^[\w.:-]/.test(token);
+    if (index === 0 || isTaken) stretches.push(token);
+    else stretches.push((stretches.pop() ?? '') + token);
+  });
+  const steps = stretches.map((stretch) => `${kind}:${stretch}`);
+  return kind === 'append' ? steps : steps.reverse();
 }
 
 /** The `$sub` rule that its key or its affixes take; undefined where they take none. */

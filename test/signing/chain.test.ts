@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { completeRecipe } from '../../src/signing/recipe.js';
+import { Secret } from '../../src/signing/secret.js';
+import { computeSignature } from '../../src/signing/sign.js';
+import { compileChain } from '../../src/signing/solve/search/digester.js';
+import { MessageBytes } from '../../src/signing/solve/search/message-bytes.js';
+import { type Chain, stepsOf, subOf } from '../../src/signing/solve/space/chain.js';
+import { distinctSpace } from '../../src/signing/solve/space/space.js';
+import { requestOf } from './requests.js';
+
+const request = requestOf([
+  ['code', 'c-77'],
+  ['time', '1795283538'],
+]);
+const secret = new Secret('5up3r-53cr37-K3y');
+
+/** What the recipe that a chain stands for makes of a message. */
+function digestBy(chain: Chain, message: string): string {
+  const { key } = chain;
+  const sub = subOf(chain);
+  const recipe = completeRecipe({
+    message: [message],
+    steps: stepsOf(chain),
+    ...(key !== null && { key: key.rule }),
+    ...(sub !== undefined && { sub }),
+  });
+  return computeSignature(recipe, request, secret).digest;
+}
+
+it('tries a message by every chain as the recipe digests it', () => {
+  const { chains } = distinctSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  const whole = chains.filter(({ reading }) => reading.cut === null).slice(0, 1500);
+  const message = new MessageBytes();
+  const kinds = new Set<string>();
+  for (const chain of whole) {
+    const { reading } = chain;
+    const fits = compileChain({
+      ...chain,
+      reading: { ...reading, digest: digestBy(chain, 'code=c-77&é') },
+    });
+    message.begin('code=', 'c-77');
+    message.end('&é');
+    expect(fits(message), stepsOf(chain).join()).toBe(true);
+    message.end('&è');
+    expect(fits(message), stepsOf(chain).join()).toBe(false);
+    kinds.add(chain.links.map((link) => (link.kind === 'digest' ? link.format : link.kind)).join());
+  }
+  expect(kinds.size).toBeGreaterThan(10);
+});
