@@ -4,6 +4,12 @@ const shortText = 64;
 /** What is left after a message for the padding of a digest: a whole block, the length, and one byte. */
 const paddingRoom = 80;
 
+const lowerDigits = Buffer.from('0123456789abcdef');
+const upperDigits = Buffer.from('0123456789ABCDEF');
+
+/** How a digest of sixteen bytes is written. */
+export type DigestFormat = 'hex' | 'HEX' | 'raw';
+
 let beginnings = 0;
 
 /**
@@ -44,12 +50,20 @@ export class MessageBytes {
     this.length = this.#write(more, this.#write(text, this.beginningLength));
   }
 
-  /** Writes words behind the beginning, the lowest byte of each first. */
-  endWithWords(words: Int32Array): void {
-    this.length = this.beginningLength + words.length * 4;
-    for (let word = 0; word < words.length; word++) {
-      this.view.setInt32(this.beginningLength + word * 4, words[word] as number, true);
+  /** Writes a digest of four words, the lowest byte of each first, and a text behind the beginning. */
+  endWithDigest(words: Int32Array, format: DigestFormat, text: string): void {
+    const { bytes } = this;
+    let at = this.beginningLength;
+    for (let index = 0; index < 16; index++) {
+      const byte = ((words[index >> 2] as number) >>> ((index & 3) * 8)) & 0xff;
+      if (format === 'raw') bytes[at++] = byte;
+      else {
+        const digits = format === 'hex' ? lowerDigits : upperDigits;
+        bytes[at++] = digits[byte >> 4] as number;
+        bytes[at++] = digits[byte & 15] as number;
+      }
     }
+    this.length = this.#write(text, at);
   }
 
   /** Pads the message for MD5, `lead` bytes of it being elsewhere, and tells where the padding ends. */

@@ -7,6 +7,16 @@ export interface ReadyChain {
   readonly fits: Digester;
 }
 
+/** Of many chains few are tried before a search ends: each is made ready when it is tried first. */
 export function readyChains(chains: readonly Chain[]): ReadyChain[] {
-  return chains.map((chain) => ({ chain, fits: compileChain(chain) }));
+  return chains.map((chain) => {
+    let digester: Digester | null = null;
+    return {
+      chain,
+      fits: (message) => {
+        digester ??= compileChain(chain);
+        return digester(message);
+      },
+    };
+  });
 }
