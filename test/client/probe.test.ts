@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findAddresses, openConnection, secure, type Way } from '../../src/client/probe.js';
+import { parseProxy } from '../../src/client/proxy.js';
+import { createService, type Service } from '../../src/service/index.js';
+import { httpProxy } from '../support/http-proxy.js';
+import { type TestServer, tcpServer } from '../support/raw-server.js';
+import { ca, tlsServer } from '../support/tls-server.js';
+
+let service: Service;
+let secured: TestServer;
+
+beforeAll(async () => {
+  service = await createService();
+  secured = await tlsServer('good', service.url);
+});
+
+afterAll(async () => {
+  await secured.close();
+  await service.close();
+});
+
+function wayTo(url: string, more: Partial<Way> = {}): Way {
+  return {
+    url: new URL(url),
+    proxy: null,
+    extraCa: undefined,
+    timeoutMs: 10_000,
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+/** The step's error; none is null. */
+function errorOf(step: Promise<unknown>): Promise<unknown> {
+  return step.then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+describe('the addresses', () => {
+  it('are those of the host, without the brackets of an IPv6 address', async () => {
+    expect(await findAddresses(wayTo('http://127.0.0.1'))).toEqual(['127.0.0.1']);
+    expect(await findAddresses(wayTo('https://[::1]'))).toEqual(['::1']);
+  });
+
+  it('are those of the proxy, where there is one', async () => {
+    const proxy = parseProxy('127.0.0.2:3128');
+    expect(await findAddresses(wayTo('https://service.example', { proxy }))).toEqual(['127.0.0.2']);
+  });
+
+  it('of a host that nobody knows are an error that says so', async () => {
+    expect(await errorOf(findAddresses(wayTo('https://nowhere.invalid')))).toMatchObject({
+      reason: 'dns',
+      received: false,
+      message: expect.stringContaining('nowhere.invalid is not known'),
+    });
+  });
+});
+
+describe('a connection', () => {
+  it('goes straight to the service, by the name of this machine too', async () => {
+    const named = service.url.replace('127.0.0.1', 'localhost');
+    for (const url of [service.url, named]) {
+      const socket = await openConnection(wayTo(url));
+      expect(socket.remotePort).toBe(Number(new URL(service.url).port));
+      socket.destroy();
+    }
+  });
+
+  it('to a port that nobody listens at is an error that says what to check', async () => {
+    const gone = await tcpServer(() => {});
+    await gone.close();
+    expect(await errorOf(openConnection(wayTo(gone.url)))).toMatchObject({
+      reason: 'connect',
+      hint: expect.stringContaining('that the service is running there'),
+    });
+  });
+
+  it('is opened by the proxy for https, to port 443 unless another is named', async () => {
+    const proxy = await httpProxy(secured.url, { credentials: 'me:secret' });
+    const known = { proxy: parseProxy(proxy.url.replace('//', '//me:secret@')) };
+    for (const url of ['https://service.example', 'https://service.example:8443']) {
+      (await openConnection(wayTo(url, known))).destroy();
+    }
+    expect(proxy.asked).toEqual(['CONNECT service.example:443', 'CONNECT service.example:8443']);
+    const unknown = { proxy: parseProxy(proxy.url) };
+    expect(await errorOf(openConnection(wayTo('https://service.example', unknown)))).toMatchObject({
+      reason: 'proxy',
+      message: expect.stringMatching(/through the proxy 127\.0\.0\.1:\d+, which answered HTTP 407$/),
+    });
+    await proxy.close();
+  });
+
+  it('ends at the proxy for http, which is asked for no tunnel', async () => {
+    const proxy = await httpProxy(service.url);
+    const socket = await openConnection(wayTo('http://service.example', { proxy: parseProxy(proxy.url) }));
+    expect(socket.remotePort).toBe(Number(new URL(proxy.url).port));
+    socket.destroy();
+    expect(proxy.asked).toEqual([]);
+    await proxy.close();
+  });
+
+  it('through a proxy that cannot prove who it is is refused', async () => {
+    const proxy = parseProxy(secured.url);
+    expect(await errorOf(openConnection(wayTo('https://service.example', { proxy })))).toMatchObject({
+      reason: 'tls',
+      received: false,
+    });
+  });
+
+  it('that a proxy does not open in time is given up', async () => {
+    const silent = await tcpServer(() => {});
+    const way = wayTo('https://service.example', { proxy: parseProxy(silent.url), timeoutMs: 50 });
+    expect(await errorOf(openConnection(way))).toMatchObject({
+      reason: 'proxy',
+      message: expect.stringContaining('UND_ERR_CONNECT_TIMEOUT'),
+    });
+    await silent.close();
+  });
+
+  it('is not opened once the user has had enough, and given up when it comes to that', async () => {
+    const over = AbortSignal.abort();
+    expect(await errorOf(openConnection(wayTo(service.url, { signal: over })))).toMatchObject({
+      code: 'CANCELLED',
+    });
+    const asked = new AbortController();
+    const silent = await tcpServer(() => asked.abort());
+    const way = wayTo('https://service.example', {
+      proxy: parseProxy(silent.url),
+      signal: asked.signal,
+    });
+    expect(await errorOf(openConnection(way))).toMatchObject({ code: 'CANCELLED' });
+    await silent.close();
+  });
+});
+
+describe('a connection is secured', () => {
+  async function secureThere(way: Way) {
+    const socket = await openConnection(way);
+    try {
+      return await secure(socket, way);
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  it('where the certificate is of an authority that is named', async () => {
+    const { protocol, certificate } = await secureThere(wayTo(secured.url, { extraCa: ca }));
+    expect(protocol).toMatch(/^TLSv1\.[23]$/);
+    expect(certificate.subjectaltname).toContain('DNS:localhost');
+  });
+
+  it('and not where nobody vouches for it, or it is for another host', async () => {
+    expect(await errorOf(secureThere(wayTo(secured.url)))).toMatchObject({ reason: 'tls' });
+    const byAddress = secured.url.replace('localhost', '127.0.0.2');
+    const proxy = await httpProxy(secured.url);
+    const way = wayTo(byAddress, { extraCa: ca, proxy: parseProxy(proxy.url) });
+    expect(await errorOf(secureThere(way))).toMatchObject({
+      reason: 'tls',
+      message: expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID'),
+    });
+    await proxy.close();
+  });
+
+  it('and not for ever, where the other side says nothing', async () => {
+    const silent = await tcpServer(() => {});
+    const way = wayTo(silent.url.replace('http:', 'https:'));
+    const socket = await openConnection(way);
+    expect(await errorOf(secure(socket, { ...way, timeoutMs: 50 }))).toMatchObject({
+      message: expect.stringContaining('UND_ERR_CONNECT_TIMEOUT'),
+    });
+    await silent.close();
+  });
+});
