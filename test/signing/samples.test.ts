@@ -137,6 +137,12 @@ describe('a curl command', () => {
     ['$ curl --request=DELETE https://e.com/p?a=1&b=2 -o out.txt > log', 'DELETE', '/p', 'a=1 b=2'],
     ['curl.exe -I https://e.com/p?a=%41+b', 'HEAD', '/p', 'a=A b'],
     ['curl https://e.com/p --url-query "q=1 2" --max-time 5', 'GET', '/p', 'q=1 2'],
+    ['curl https://e.com/p --url-query +q=1 -H', 'GET', '/p', 'q=1'],
+    ['curl -G https://e.com/p --data-urlencode "=a=b c"', 'GET', '/p', 'a=b c='],
+    ['curl -G https://e.com/p --data-urlencode "a b"', 'GET', '/p', 'a b='],
+    [`curl -G https://e.com/p -d $'a=\\101\\U0001F600\\q' -d "b=1\\\n2"`, 'GET', '/p', 'a=A😀\\q b=12'],
+    ['curl "https://e.com/p?a=1^2" ^\n -d "b=""x"""', 'POST', '/p', 'a=1^2 b="x"'],
+    ['curl https://e.com/p ^\n -d b=\\"x\\"', 'POST', '/p', 'b="x"'],
   ])('%s', (command, method, path, params) => {
     const sample = read(command);
     expect(sample).toMatchObject({ method, url: `https://e.com${path}` });
@@ -152,6 +158,12 @@ describe('a curl command', () => {
   it.each([
     ['curl -X PUT', 'the curl command has no URL'],
     ["curl 'https://e.com", 'a quote of the curl command is not closed'],
+    ['curl ^"https://e.com', 'a quote of the curl command is not closed'],
+    ['curl https://e.com --json @body.json', 'the body of --json @body.json is not in the curl command'],
+    [
+      'curl https://e.com --data-urlencode a@b',
+      'the body of --data-urlencode with @ is not in the curl command',
+    ],
     ['curl https://e.com -d @body.txt', 'the body of --data @body.txt is not in the curl command'],
     ['curl https://e.com -F a=1', 'the body of --form is not in the curl command'],
     ['curl "https://e.com?key=$KEY"', 'the curl command holds $KEY, which only the shell can replace'],
@@ -169,6 +181,16 @@ describe('a curl command', () => {
   it('can carry its signature under another name', () => {
     const sample = read("curl 'https://e.com?a=1&sig=abc'", { signParam: 'sig' });
     expect(sample).toMatchObject({ params: [['a', '1']], signParam: 'sig', signature: 'abc' });
+  });
+});
+
+describe('HTTP text without a scheme', () => {
+  it.each([
+    ['127.0.0.1:8787', 'http://127.0.0.1:8787/p'],
+    ['localhost', 'http://localhost/p'],
+    ['127.example.com', 'https://127.example.com/p'],
+  ])('of host %s is of %s', (host, url) => {
+    expect(readSample(`GET /p?a=1 HTTP/1.1\nHost: ${host}\n\n`)).toMatchObject({ url, params: [['a', '1']] });
   });
 });
 
@@ -200,6 +222,7 @@ describe('a sample file', () => {
   it('takes the signature from its own parameter, or from its own field', () => {
     expect(read('{"params":{"sig":"x","a":"1"},"signParam":"sig"}').signature).toBe('x');
     expect(read('{"params":{"a":"1"},"signature":"y"}').signature).toBe('y');
+    expect(readSample('{"params":{"s":"x"},"signParam":"t"}', { signParam: 's' }).signature).toBe('x');
     expect(() => read('{"params":{"sign":"x"},"signature":"y"}')).toThrow('sample.signature');
   });
 

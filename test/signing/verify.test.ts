@@ -120,6 +120,85 @@ test.each(mistakes)('a request that was signed %s gives that mistake away', (_, 
   expect(idsFor(made, known)).toEqual(ids);
 });
 
+describe('a signature is found to be', () => {
+  const keyed = completeRecipe({ ...right, steps: ['hmac-sha256'], output: 'base64' });
+  const address = completeRecipe({ ...right, message: ['$url', '$params', '$secret'] });
+  const at = (changed: Partial<typeof request>) => ({ ...request, ...changed });
+  const findingOf = (wrong: Omit<ReceivedSignature, 'received'>, received: string) =>
+    verifySignature({ ...wrong, received }).findings[0]?.[0];
+  const sign = (recipe: Recipe, signed = request) =>
+    computeSignature(recipe, signed, new Secret(secretText)).digest;
+
+  it('with seconds, where milliseconds were sent', () => {
+    const sent = caseOf(right, { request: at({ params: milliseconds }) });
+    expect(findingOf(sent, sign(right))?.says).toBe(
+      'It was signed with timestamp in seconds, and sent in milliseconds.',
+    );
+  });
+
+  it.each([
+    [url, `${url}/`],
+    [`${url}/`, url],
+  ])('over another end of the path: %s for %s', (sent, signed) => {
+    const found = findingOf(
+      caseOf(address, { request: at({ url: sent }) }),
+      sign(address, at({ url: signed })),
+    );
+    expect(found?.says).toBe('It was signed with a slash more or less at the end of the path.');
+  });
+
+  it.each([
+    ['encoded once too often', encodeURIComponent],
+    ['sent with + as it is', (digest: string) => digest.replaceAll('+', ' ')],
+  ])('%s', (_, change) => {
+    const sent = Array.from({ length: 99 }, (_, index) => at({ params: withValue('note', `${index}`) })).find(
+      (one) => sign(keyed, one).includes('+'),
+    );
+    const received = change(sign(keyed, sent));
+    expect(findingOf(caseOf(keyed, { request: sent ?? request }), received)?.id).toBe('signature-encoding');
+  });
+
+  it('with a keyed digest in milliseconds, though the secret is no hex', () => {
+    const received = sign(keyed, at({ params: milliseconds }));
+    expect(findingOf(caseOf(keyed), received)?.id).toBe('time-unit');
+  });
+
+  it('by a digest of a digest, one of them another', () => {
+    const twice = (first: string) => completeRecipe({ ...right, steps: [first, 'append:$secret', 'md5'] });
+    expect(findingOf(caseOf(twice('md5')), sign(twice('sha1')))?.id).toBe('digest');
+  });
+
+  it('by a recipe, where ours is a module that has none', () => {
+    const known = [{ name: 'the preset default', value: right }];
+    const module = { signer: compileRecipe(keyed), recipe: null, otherRecipes: known };
+    expect(findingOf(caseOf(keyed, module), sign(right))?.says).toBe('It was signed by the preset default.');
+  });
+
+  it('in another order than the list of the recipe', () => {
+    const listed = completeRecipe({ ...right, params: { order: ['timestamp', 'note'] } });
+    const received = sign(completeRecipe({ ...right, params: { order: 'name' } }));
+    expect(findingOf(caseOf(listed), received)?.advice).toContain('timestamp, note, and no others');
+  });
+
+  it('with the key and the secret swapped, where the secret is sent as the key', () => {
+    const swapped = at({ params: withValue('app_key', secretText) });
+    const other = new Secret('another');
+    const known = [{ name: 'the secret of profile "x"', value: other }];
+    const received = computeSignature(right, swapped, other).digest;
+    const found = findingOf(caseOf(right, { request: swapped, otherSecrets: known }), received);
+    expect(found?.advice).toContain('swap the two, and ask for a new secret');
+  });
+
+  it.each([
+    ['{"b":[1,{"d":"x","c":2}],"a":null}', '{"a":null,"b":[1,{"c":2,"d":"x"}]}', 'with its keys sorted'],
+    ['{"b":[1,null],"a":2}', '{"b": [1, null], "a": 2}', 'with spaces after its commas and colons'],
+  ])('over %s written %s', (sent, signed, words) => {
+    const wrong = caseOf(right, { request: at({ params: withValue('user_info', sent) }) });
+    const received = sign(right, at({ params: withValue('user_info', signed) }));
+    expect(findingOf(wrong, received)?.says).toBe(`It was signed with user_info ${words}.`);
+  });
+});
+
 test('what nobody could have guessed is not guessed', () => {
   expect(idsFor({ secret: 'nothing that is known' })).toBeUndefined();
 });
@@ -172,8 +251,43 @@ describe("the operator's text to sign", () => {
     ['no secret', 'a=1&b=x y&name=张三&note=&z=1.00', /no secret in it/],
     ['another value', 'a=1&b=x z&name=张三&note=&z=1.00&key=<secret>', /value of b is another one/],
     ['another secret', ours.replace('<secret>', 'f00ba4'), /theirs has 6 characters, ours 21/],
+    [
+      'another secret as long',
+      ours.replace('<secret>', 'f'.repeat(secretText.length)),
+      /of the same length \(21 characters\)/,
+    ],
   ])('with %s: the cause is told', (_, theirs, cause) => {
     expect(compare(theirs)?.causes[0]).toMatch(cause);
+  });
+
+  it.each([
+    ['{"a":[1],"b":null}', '{"b":null, "a":[1]}', /the same JSON, written otherwise/],
+    ['1700000000', '1700000000000', /seconds in one of them, milliseconds in the other/],
+    ['1700000000000', '1700000000', /seconds in one of them, milliseconds in the other/],
+    ['1700000000', '1800000000000', /value of v is another one/],
+    ['1700000000', '17000000001', /value of v is another one/],
+  ])('with a value %s for %s: the cause is told', (mine, theirs, cause) => {
+    expect(compare(`a=1&v=${theirs}&z=2`, `a=1&v=${mine}&z=2`)?.causes[0]).toMatch(cause);
+  });
+
+  it.each([
+    ['another order', 'a1b2c3', 'b2a1c3', 'Order: the same characters, arranged otherwise.'],
+    ['more in it', 'a1b2', 'a1xyb2', 'Theirs has also "xy".'],
+    ['less in it', 'a1xyb2', 'a1b2', 'Theirs leaves out "xy".'],
+    [
+      'the secret in front',
+      'a1b2<secret>',
+      '<secret>a1b2',
+      'The secret stands at another place, or under another name.',
+    ],
+  ])('without separators, with %s: the cause is told', (_, mine, theirs, cause) => {
+    const none = { pairSep: '', kvSep: '' };
+    expect(compareMessages(mine, theirs, secret, none)?.causes).toEqual([cause]);
+  });
+
+  it('is not parted inside an emoji', () => {
+    const difference = compare('a=😁', 'a=😀');
+    expect(difference?.ours.slice(0, difference.alike)).toBe('a=');
   });
 
   it('parts from ours at a byte, in UTF-8', () => {
