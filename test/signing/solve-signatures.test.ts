@@ -107,26 +107,19 @@ describe('a signature is read', () => {
   });
 });
 
-describe('the rule is found', () => {
-  it.each<[string, RecipeJson]>([
-    ['of a keyed digest in base64', { message: ['$params'], steps: ['hmac-sha256'], output: 'base64' }],
-    [
-      'of a digest before a parameter',
-      { message: ['$params', '$secret'], steps: ['md5', 'append:,$param:timestamp'] },
-    ],
-  ])('%s', async (_, json) => {
-    const rule = compileRecipe(completeRecipe(json));
-    const { digest } = rule.sign(small, secret);
-    const { fits } = await solve(
-      [{ request: small, secret, signature: digest, otherParams: [] }],
-      searchHere((tried) => tried > 200_000),
-      noPause,
-    );
-    const [first] = fits;
-    if (first === undefined) throw new Error('nothing was found');
-    const later: SignableRequest = { ...small, params: [['timestamp', '1795283999']] };
-    expect(compileRecipe(first.recipe).sign(later, secret).digest).toBe(rule.sign(later, secret).digest);
-  });
+it('a rule is found whose digest stands before a parameter', async () => {
+  const json: RecipeJson = { message: ['$params', '$secret'], steps: ['md5', 'append:,$param:timestamp'] };
+  const rule = compileRecipe(completeRecipe(json));
+  const { digest } = rule.sign(small, secret);
+  const { fits } = await solve(
+    [{ request: small, secret, signature: digest, otherParams: [] }],
+    searchHere((tried) => tried > 200_000),
+    noPause,
+  );
+  const [first] = fits;
+  if (first === undefined) throw new Error('nothing was found');
+  const later: SignableRequest = { ...small, params: [['timestamp', '1795283999']] };
+  expect(compileRecipe(first.recipe).sign(later, secret).digest).toBe(rule.sign(later, secret).digest);
 });
 
 describe('of captured requests', () => {

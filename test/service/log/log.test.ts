@@ -53,6 +53,43 @@ describe('the pretty log', () => {
   });
 });
 
+describe('the pretty log of what needs somebody', () => {
+  const faults: LogEvent = {
+    event: 'faults',
+    latencyMs: { min: 200, max: 2_000 },
+    error: 0.05,
+    reset: 0.01,
+    dropAfterCommit: 0.025,
+    throttlePerSecond: 200,
+    skewSeconds: -400,
+    seed: 7,
+  };
+
+  it.each<[LogEvent, string[]]>([
+    [
+      faults,
+      [
+        'warning: things go wrong on purpose: latency=200ms..2000ms,error=5%,reset=1%,drop-after-commit=2.5%,' +
+          'throttle=200/s,skew=-400s (seed 7)',
+      ],
+    ],
+    [{ event: 'faults', reset: 1, seed: 1 }, ['warning: things go wrong on purpose: reset=100% (seed 1)']],
+    [
+      { event: 'worker_ended', pid: 12, reason: 'SIGKILL', restart_ms: 100 },
+      ['worker 12 ended: SIGKILL; another starts in 100ms'],
+    ],
+    [{ event: 'overload', problem: 'too much' }, ['warning: too much']],
+    [{ event: 'store_unavailable', problem: 'disk full' }, ['the store is unavailable: disk full']],
+    [
+      { event: 'fault', problem: 'Error: a\u001b[2J\n    at b' },
+      ['fault of the service:', '    Error: a\\u001b[2J', '        at b'],
+    ],
+  ])('%j', (event, lines) => {
+    const [first, ...others] = lines;
+    expect(logged('pretty', event)).toEqual([`${time} ${first}`, ...others]);
+  });
+});
+
 describe('the JSON log', () => {
   it('has one object a line, with its time and level', () => {
     expect(logged('json', request).map((line) => JSON.parse(line))).toEqual([

@@ -1,0 +1,93 @@
+import { Pool } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ResponseEvent, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
+import { createService, type Service } from '../../src/service/index.js';
+import { httpServer, tcpServer } from '../support/raw-server.js';
+
+let service: Service;
+let credentials: Pick<UserInfoClientOptions, 'tenantCode' | 'channel' | 'appKey' | 'appSecret'>;
+
+beforeAll(async () => {
+  service = await createService();
+  const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
+  credentials = { tenantCode: 'acme', channel: 'web', appKey: app_key, appSecret: app_secret };
+  await service.admin.putUsers([
+    { tenant_code: 'acme', union_id: 'u1', basic_info: {}, extension_info: {}, login_device_info: [] },
+  ]);
+});
+
+afterAll(() => service.close());
+
+/** What a passback over a client of its own comes to: the result code, or the error. */
+async function passback(baseUrl: string, options: Partial<UserInfoClientOptions>) {
+  await using client = new UserInfoClient({ baseUrl, ...credentials, ...options });
+  return client.passback({ unionId: 'u1', userInfo: { a: 'x' } }).then(
+    ({ envelope }) => envelope.code,
+    (error: unknown) => error,
+  );
+}
+
+it("connections of the caller's own are used, and left open for the next client", async () => {
+  const dispatcher = new Pool(service.url, { connections: 1 });
+  let opened = 0;
+  dispatcher.on('connect', () => {
+    opened += 1;
+  });
+  expect(await passback(service.url, { dispatcher })).toBe(200);
+  expect(await passback(service.url, { dispatcher })).toBe(200);
+  expect(opened).toBe(1);
+  expect(dispatcher.closed).toBe(false);
+  await dispatcher.close();
+});
+
+it('a deadline before there is a connection is told as one: the request was not sent', async () => {
+  const silent = await tcpServer(() => {});
+  const error = await passback('https://service.example', { proxy: silent.url, timeoutMs: 50 });
+  await silent.close();
+  expect(error).toMatchObject({
+    reason: 'timeout',
+    received: false,
+    message: 'service.example did not answer within 50 ms',
+    hint: expect.stringContaining('The request was not sent'),
+  });
+});
+
+describe('an answer', () => {
+  it('that is no envelope is told of without its body', async () => {
+    const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
+    const responses: ResponseEvent[] = [];
+    const error = await passback(server.url, {
+      attempts: 1,
+      onResponse: (event) => responses.push(event),
+    });
+    await server.close();
+    expect(error).toMatchObject({ reason: 'not-envelope' });
+    expect(responses).toMatchObject([{ httpStatus: 200, resultCode: undefined, envelope: undefined }]);
+  });
+
+  it('with a header twice is taken by the first', async () => {
+    const server = await httpServer((_, response) => {
+      response.statusCode = 429;
+      response.setHeader('retry-after', ['3600', '0']);
+      response.end('{"code":42901,"msg":"slow down","data":{}}');
+    });
+    const error = await passback(server.url, { attempts: 2, timeoutMs: 5_000 });
+    await server.close();
+    expect(error).toMatchObject({ code: 'REJECTED', resultCode: 42901 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('with a date to wait for, but none of its own, is judged by the clock of the client', async () => {
+    const server = await httpServer((_, response) => {
+      response.sendDate = false;
+      response.statusCode = 429;
+      response.setHeader('retry-after', 'Tue, 14 Nov 2023 23:13:20 GMT');
+      response.end('{"code":42901,"msg":"slow down","data":{}}');
+    });
+    // An hour before the date: too long to be waited for.
+    const error = await passback(server.url, { attempts: 2, now: () => 1_700_000_000_000 });
+    await server.close();
+    expect(error).toMatchObject({ code: 'REJECTED', resultCode: 42901 });
+    expect(server.requests).toHaveLength(1);
+  });
+});
