@@ -1,5 +1,5 @@
 import { topLevelKeys } from './json-tokens.js';
-import { describeResultCode, type ResultCode, resultCode } from './result-codes.js';
+import { messageOf, type ResultCode, resultCode } from './result-codes.js';
 
 /** §1: the shape of every answer. */
 export interface Envelope<Data = Record<string, unknown>> {
@@ -16,7 +16,7 @@ export function formatSuccess(data: object): string {
 }
 
 /** The envelope of a failure, as JSON text: `data` is `{}`. `msg` is the table's unless a better one is given. */
-export function formatFailure(code: ResultCode, msg: string = describeResultCode(code)?.msg ?? ''): string {
+export function formatFailure(code: ResultCode, msg: string = messageOf(code)): string {
   return JSON.stringify({ code, msg, data: {} });
 }
 

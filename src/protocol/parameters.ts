@@ -12,6 +12,11 @@ export interface SignatureLengths {
   readonly sign: number | null;
 }
 
+/** The value of a parameter; empty where it was not sent. */
+export function parameterText(parameters: Parameters, name: string): string {
+  return parameters.get(name) ?? '';
+}
+
 /**
  * Gathers pairs into parameters, each name once. Throws an InvalidInputError (40002) for a name that comes twice,
  * or for text that could only be stored damaged.

@@ -44,3 +44,8 @@ export function describeResultCode(code: number): ResultCodeText | undefined {
 export function httpStatusOf(code: ResultCode): number {
   return Number(String(code).slice(0, 3));
 }
+
+/** What the table says of a code, as `msg` of an envelope. */
+export function messageOf(code: ResultCode): string {
+  return resultCodeTexts[code].msg;
+}

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { checkSignatureLengths } from '../../protocol/parameters.js';
+import { checkSignatureLengths, parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { expectedSignatures } from '../../signing/pair.js';
 import { Secret } from '../../signing/secret.js';
@@ -21,7 +21,7 @@ export function authenticate(
   now: number,
   context: ServiceContext,
 ): App {
-  const text = (name: string) => request.parameters.get(name) ?? '';
+  const text = (name: string) => parameterText(request.parameters, name);
   const signers = context.signersOf(app?.recipes ?? null);
   checkSignatureLengths(request.parameters, {
     app_sign: signers.app_sign.digestLength,

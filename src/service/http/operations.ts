@@ -1,5 +1,5 @@
 import { splitInfoNames } from '../../protocol/info-names.js';
-import type { Parameters } from '../../protocol/parameters.js';
+import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
 import { type ReadData, readData } from '../../protocol/read-data.js';
 import { resultCode } from '../../protocol/result-codes.js';
@@ -9,8 +9,8 @@ import { RefusedError } from './refusal.js';
 
 /** §4.1, for an app that may. `now` is in Unix seconds. Throws a RefusedError (40106). */
 export async function read(parameters: Parameters, records: Records, now: number): Promise<ReadData> {
-  const tenantCode = parameters.get('tenant_code') ?? '';
-  const code = await records.codes.take(tenantCode, parameters.get('code') ?? '', now);
+  const tenantCode = parameterText(parameters, 'tenant_code');
+  const code = await records.codes.take(tenantCode, parameterText(parameters, 'code'), now);
   const record = code && (await records.users.find(tenantCode, code.union_id));
   if (code === null || record === null) throw new RefusedError(resultCode.codeNotValid);
   return readData(record, splitInfoNames(parameters.get('info_name')), code.info_names);
@@ -22,8 +22,10 @@ export async function passback(
   records: Records,
 ): Promise<{ readonly union_id: string }> {
   const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
-  const { user, userInfo } = checkPassback(target, () => parseUserInfo(parameters.get('user_info') ?? ''));
-  const changed = await records.users.change(parameters.get('tenant_code') ?? '', user, (record) =>
+  const { user, userInfo } = checkPassback(target, () =>
+    parseUserInfo(parameterText(parameters, 'user_info')),
+  );
+  const changed = await records.users.change(parameterText(parameters, 'tenant_code'), user, (record) =>
     applyPassback(record, userInfo),
   );
   if (changed === 'no user') throw new RefusedError(resultCode.noSuchUser);

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
+import { parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { hasNeedlessEscapes } from '../../protocol/user-info.js';
 import type { App } from '../store/apps.js';
@@ -23,13 +24,13 @@ export async function perform(
   // One time for all: a second later its timestamp is too old, and its `random` forgotten.
   const now = context.unixSeconds();
   const { app_key, tenant_code } = authenticate(request, app, now, context);
-  if (hasNeedlessEscapes(parameters.get('user_info') ?? '')) {
+  if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
     context.log({ event: 'needless_escapes', app_key, tenant_code });
   }
   const nonce = {
     tenantCode: tenant_code,
     appKey: app_key,
-    random: parameters.get('random') ?? '',
+    random: parameterText(parameters, 'random'),
     expiresAt: Number(parameters.get('timestamp')) + context.clockWindowSeconds,
   };
   const outcome = await context.store.write(async (records) => {

@@ -1,5 +1,5 @@
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { describeResultCode, type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import { messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { RejectedSignature } from '../log/explain-rejection.js';
 
@@ -9,7 +9,7 @@ export class RefusedError extends UserInfoError {
   readonly resultCode: ResultCode;
 
   constructor(resultCode: ResultCode) {
-    super(describeResultCode(resultCode)?.msg ?? `refused with ${resultCode}`);
+    super(messageOf(resultCode));
     this.resultCode = resultCode;
   }
 }

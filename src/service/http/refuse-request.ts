@@ -56,6 +56,6 @@ function askedOf(request: FastifyRequest): Asked {
   return { operation: `${request.method} ${maskPath(pathOf(request))}` };
 }
 
-function pathOf({ raw }: FastifyRequest): string {
-  return (raw.url ?? '/').split('?', 1)[0] ?? '/';
+function pathOf({ url }: FastifyRequest): string {
+  return url.replace(/\?.*/s, '');
 }

@@ -4,12 +4,7 @@ import { formatFailure, formatSuccess } from '../../protocol/envelope.js';
 import { maskQuotedNames } from '../../protocol/mask-name.js';
 import type { Parameters } from '../../protocol/parameters.js';
 import { maskText } from '../../protocol/personal-data.js';
-import {
-  describeResultCode,
-  httpStatusOf,
-  type ResultCode,
-  resultCode,
-} from '../../protocol/result-codes.js';
+import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import { explainRejection } from '../log/explain-rejection.js';
 import type { Log, RequestEvent } from '../log/log.js';
 import { logFault } from '../log/log-fault.js';
@@ -94,7 +89,7 @@ export class Responder {
       tenant_code: shownClaim(asked, 'tenant_code'),
       status: httpStatusOf(code),
       code,
-      msg: maskQuotedNames(msg ?? describeResultCode(code)?.msg ?? ''),
+      msg: maskQuotedNames(msg ?? messageOf(code)),
       ms,
     };
     this.#log(event);

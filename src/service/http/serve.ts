@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../protocol/endpoints.js';
+import { parameterText } from '../../protocol/parameters.js';
 import { perform } from './perform.js';
 import { checkRequest, readRequest } from './received-request.js';
 import type { Asked, Responder } from './responder.js';
@@ -15,7 +16,7 @@ export async function serve(
 ): Promise<FastifyReply> {
   const received = readRequest({
     endpoint,
-    target: request.raw.url ?? '/',
+    target: request.url,
     host: addressedHost(request),
     contentType: request.headers['content-type'],
     body: Buffer.isBuffer(request.body) ? request.body : null,
@@ -24,7 +25,7 @@ export async function serve(
   let asked: Asked = { operation: endpoint.operation, parameters };
   try {
     const checked = checkRequest(received);
-    const app = await context.store.read(({ apps }) => apps.find(parameters.get('app_key') ?? ''));
+    const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
     asked = { ...asked, app };
     return responder.sendData(reply, asked, await perform(checked, app, context));
   } catch (error) {

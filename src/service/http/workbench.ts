@@ -40,7 +40,7 @@ export async function answerWorkbench(
   reply
     .headers({ ...headers, 'content-security-policy': contentSecurityPolicy })
     .type('text/html; charset=utf-8');
-  const query = new URLSearchParams((request.raw.url ?? '').split('?', 2)[1]);
+  const query = new URLSearchParams(request.url.split('?', 2)[1]);
   const after = query.get('after');
   if (after === null) return reply.send(await pageOf(ring));
   if (query.get('run') !== ring.run) return reply.code(205).send();

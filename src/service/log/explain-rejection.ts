@@ -1,3 +1,4 @@
+import { parameterText } from '../../protocol/parameters.js';
 import { maskText } from '../../protocol/personal-data.js';
 import { forAppSign, forSign, type SignaturePair, type Signers } from '../../signing/pair.js';
 import type { SignableRequest } from '../../signing/request.js';
@@ -29,7 +30,7 @@ export function explainRejection(rejected: RejectedSignature): SignatureRejected
     params: cutStage(params),
     message: cutStage(message),
     expected: maskText(expected[signature].digest),
-    received: maskReceived(request.parameters.get(signature) ?? '', app),
+    received: maskReceived(parameterText(request.parameters, signature), app),
   };
 }
 

@@ -9,8 +9,7 @@ type Part = string | number | Html | readonly Html[];
 
 /** Markup from a template. Every text that is put into it shows as it is, and can do nothing else. */
 export function html(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const shown = parts.map((part, index) => markupOf(part) + (template[index + 1] ?? ''));
-  return { markup: (template[0] ?? '') + shown.join('') };
+  return { markup: String.raw({ raw: template }, ...parts.map(markupOf)) };
 }
 
 /** Nothing. */
@@ -21,14 +20,11 @@ function markupOf(part: Part): string {
   return 'markup' in part ? part.markup : part.map(({ markup }) => markup).join('');
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 function escapeHtml(text: string): string {
-  return escapeControls(text.toWellFormed()).replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+  return escapeControls(text.toWellFormed())
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 }

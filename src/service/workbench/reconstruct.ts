@@ -1,5 +1,5 @@
 import { maskName } from '../../protocol/mask-name.js';
-import { unsentParameters } from '../../protocol/parameters.js';
+import { parameterText, unsentParameters } from '../../protocol/parameters.js';
 import { parseSigningRecipes } from '../../signing/parse-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
 import { type Finding, likeliestMistake } from '../../signing/verify/find-mistakes.js';
@@ -43,7 +43,7 @@ function receivedSignature({ signature, request, app, signers }: RejectedSignatu
     request: asSeenBy(signature, request.signable),
     secret: app.app_secret,
     signer: signers[signature],
-    received: request.parameters.get(signature) ?? '',
+    received: parameterText(request.parameters, signature),
     recipe: recipes[signature],
     otherSecrets: [],
     otherRecipes: namedPresets,
