@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog, type LogEvent, type LogFormat } from '../../../src/service/index.js';
-import { draftPassback, draftRead, fetchAnswer, send } from '../foreign-client.js';
+import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../foreign-client.js';
 import { type RunningService, runService, tenant, user } from '../running-service.js';
 
 const time = '2026-01-02T03:04:05.678Z';
@@ -125,6 +125,31 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     lines.length = 0;
     await running.passback({ union_id: 'u1', user_info: '{"name":"张\\n"}' });
     expect(lines.join('\n')).not.toMatch(/escape/);
+  });
+
+  it('hides a secret that was sent in the place of a signature', async () => {
+    const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
+    const { target, body } = signDraft(draft);
+    await fetchAnswer(running.service.url + target.replace(/(?<=&sign=)\w+/, running.app.secret), {
+      method: draft.method,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+    });
+    expect(running.app.secret).toHaveLength(32);
+    const text = lines.join('\n');
+    expect(text).toContain('<secret>');
+    expect(text).not.toContain(running.app.secret);
+  });
+
+  it('cuts what nobody would read to its end', async () => {
+    const many = Object.fromEntries(Array.from({ length: 330 }, (_, index) => [`k${index}`, 'a']));
+    const draft = draftPassback(running.app, { union_id: 'u1', user_info: JSON.stringify(many) });
+    draft.spoilSign = true;
+    await send(running.service.url, draft);
+    const text = lines.join('\n');
+    expect(text).toContain('k99');
+    expect(text).toContain('…');
+    expect(text).not.toContain('&key=<secret>');
   });
 
   it('explains a rejected signature with the secret hidden and personal data masked', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -120,6 +120,42 @@ describe('the SQLite driver', () => {
     expect(await count()).toBe(1);
   });
 
+  it('refuses a file that was removed, and works on when it is there again', async () => {
+    await createStore(driver);
+    await add('kept');
+    await rename(database.file, `${database.file}.away`);
+    await expect(add('lost')).rejects.toThrow(new StoreUnavailableError('the database file is gone'));
+    await expect(count()).rejects.toThrow('the database file is gone');
+    await rename(`${database.file}.away`, database.file);
+    await add('kept too');
+    expect(await count()).toBe(2);
+  });
+
+  it.each([
+    ['is of another application', 'the database file is not the one that was opened'],
+    ['has none of its tables', 'the database file is not the one that was opened'],
+    ['is no database', 'the database file is not the one that was opened'],
+  ])('does not write to a file in the place of its own that %s', async (kind, problem) => {
+    await add('kept');
+    await rm(database.file);
+    const text = 'a text '.repeat(1000);
+    if (kind === 'is no database') await writeFile(database.file, text);
+    else {
+      const other = new DatabaseSync(database.file);
+      if (kind === 'is of another application') other.exec('CREATE TABLE notes (text)');
+      other.close();
+    }
+    const before = await readFile(database.file);
+    await expect(add('lost')).rejects.toThrow(new StoreUnavailableError(problem));
+    if (kind !== 'has none of its tables') expect(await readFile(database.file)).toEqual(before);
+  });
+
+  it('refuses a statement whose values are not as many as its places', async () => {
+    await expect(driver.read((sql) => sql.all('SELECT $1, $2', ['one']))).rejects.toThrow(
+      '2 values wanted, 1 given',
+    );
+  });
+
   it('looks every statement of the store up in an index', async () => {
     await createStore(driver);
     for (const [name, statement] of Object.entries(everyStatement)) {
@@ -154,6 +190,20 @@ describe('the SQLite driver', () => {
     const opening = (async () => await createStore(await openSqliteDriver(file, { busyTimeoutMs: 50 })))();
     await expect(opening).rejects.toThrow(reason);
     holder?.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('does not take the database of another application for its own', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-foreign-'));
+    const file = join(folder, 'notes.db');
+    const notes = new DatabaseSync(file);
+    notes.exec('CREATE TABLE notes (text)');
+    await expect(openStore(file)).rejects.toThrow(
+      `cannot open the database ${file}: it holds the tables of another application`,
+    );
+    expect(notes.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'notes' }]);
+    notes.close();
+    await expect(openStore(folder)).rejects.toThrow('it is not a file');
     await rm(folder, { recursive: true });
   });
 

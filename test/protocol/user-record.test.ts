@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { joinInfoNames } from '../../src/protocol/info-names.js';
+import { parseUserRecord } from '../../src/protocol/user-record.js';
+
+const named = { tenant_code: 'acme', union_id: 'u1' };
+const withFields = (fields: object) => JSON.stringify({ ...named, ...fields });
+
+describe('the record of a user', () => {
+  it('may have nothing but its names', () => {
+    expect(parseUserRecord(withFields({}))).toEqual({
+      ...named,
+      basic_info: {},
+      extension_info: {},
+      login_device_info: [],
+    });
+  });
+
+  it('has numbers and truth values as they are written, and nothing where there is null', () => {
+    const json =
+      '{"tenant_code":"acme","union_id":17,"basic_info":null,' +
+      '"extension_info":{"big":12345678901234567890,"sum":1.00,"yes":true,"none":null}}';
+    expect(parseUserRecord(json)).toMatchObject({
+      union_id: '17',
+      basic_info: {},
+      extension_info: { big: '12345678901234567890', sum: '1.00', yes: 'true' },
+    });
+  });
+
+  it.each([
+    ['{', /^the record is not JSON/],
+    ['[]', /^the record is not a JSON object$/],
+    ['17', /^the record is not a JSON object$/],
+    ['null', /^the record is not a JSON object$/],
+    ['{"union_id":"u1"}', /^the record has no tenant_code$/],
+    ['{"tenant_code":"acme","union_id":null}', /^the record has no union_id$/],
+    [withFields({ mobil: '1' }), /^the record has an unknown field "mobil"$/],
+    [withFields({ basic_info: { mobil: '1' } }), /^basic_info has an unknown field "mobil"$/],
+    [withFields({ basic_info: [] }), /^basic_info is not a JSON object$/],
+    [withFields({ login_device_info: {} }), /^login_device_info is not an array$/],
+    [withFields({ login_device_info: [{}, 'x'] }), /^login_device_info\[1\] is not a JSON object$/],
+    [withFields({ extension_info: { a: ['x'] } }), /^"extension_info\.a" is not text$/],
+    [withFields({ extension_info: { a: 'x\0' } }), /^"extension_info\.a" holds/],
+    [withFields({ extension_info: { 'a\0': 'x' } }), /^a key of extension_info holds/],
+  ])('%s is refused', (json, problem) => {
+    expect(() => parseUserRecord(json)).toThrow(problem);
+  });
+
+  it('with an unknown field is refused with those that are known', () => {
+    expect(() => parseUserRecord(withFields({ basic_info: { mobil: '1' } }))).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('mobile, ') }),
+    );
+  });
+});
+
+describe('names of infos', () => {
+  it('are joined by a comma, none to nothing', () => {
+    expect(joinInfoNames(['mobile', 'id_card'])).toBe('mobile,id_card');
+    expect(joinInfoNames([])).toBeUndefined();
+  });
+
+  it.each([
+    ['', 'an info name is empty'],
+    ['a,b', 'info name "a,b" holds a comma'],
+    ['a\0', 'info name'],
+  ])('%j is refused: it could not be told apart again', (name, problem) => {
+    expect(() => joinInfoNames([name])).toThrow(problem);
+  });
+});
