@@ -20,6 +20,12 @@ test('a module signs in a recipe’s place', () => {
   expect(sign.params).toBe('a=1&app_sign=terc3s');
 });
 
+test('what a module explains is shown as it is where there is no secret', () => {
+  const fixed = { sign: () => ({ message: 'a and b', digest: 'x' }) };
+  const { message } = moduleSigner(fixed, 'm').explain(requestOf([]), new Secret(''));
+  expect(message).toBe('a and b');
+});
+
 test('a module’s digest has a known length only if the module says so', () => {
   expect(moduleSigner(backwards, 'm').digestLength).toBeNull();
   expect(moduleSigner({ ...backwards, digestLength: 6 }, 'm').digestLength).toBe(6);

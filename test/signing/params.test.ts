@@ -22,6 +22,13 @@ test.each([
   expect(write({ order }, params)).toBe(expected);
 });
 
+test('many parameters are ordered as few are, those of one name as they were sent', () => {
+  const many = Array.from({ length: 40 }, (_, index): Param => [`n${index % 20}`, `${39 - index}`]);
+  const names = [...new Set(many.map(([name]) => name))].sort();
+  const expected = names.flatMap((name) => many.filter(([known]) => known === name));
+  expect(write({}, many)).toBe(expected.map((pair) => pair.join('=')).join('&'));
+});
+
 test('a fixed order leaves out what is not in it', () => {
   expect(write({ order: ['ab', 'none', 'b'] }, params)).toBe('ab=3&b=2&b=0');
 });

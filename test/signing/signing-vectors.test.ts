@@ -72,6 +72,38 @@ describe('an implementation that is wrong in one point fails', () => {
   });
 });
 
+test('a digest that nothing gives is told as what it may be, where the text came back as well', () => {
+  const [ours] = makeVectors(one(defaultRecipes.sign));
+  if (ours === undefined) throw new Error('there are no vectors');
+  const { message } = ours.signatures.sign ?? {};
+  const causesOf = (stages: object) => {
+    const returned = parseVectors({
+      secret: vectorSecret,
+      vectors: [{ ...ours, signatures: { sign: stages } }],
+    });
+    const [check] = checkVectors(one(defaultRecipes.sign), returned.vectors, returned.secret);
+    return check?.fault?.causes;
+  };
+  const digest = '0'.repeat(32);
+  expect(causesOf({ message, digest })).toEqual([
+    expect.stringMatching(/^The text is the same, its digest is not/),
+  ]);
+  expect(causesOf({ digest })).toEqual([]);
+});
+
+test('the text of a module is compared by pairs as they are usually written', () => {
+  const module: SigningChoice = { ...pair, recipes: { app_sign: null, sign: null } };
+  const ours = makeVectors(pair).slice(0, 1);
+  const vectors = ours.map((vector) => {
+    const message = `${vector.signatures.sign?.message}`.replace('&key=', '&extra=1&key=');
+    return { ...vector, signatures: { sign: { message } } };
+  });
+  const checks = checkVectors(module, vectors, vectorSecret);
+  expect(checks.find(({ signature }) => signature === 'sign')?.fault?.causes).toEqual([
+    'Theirs has also extra.',
+  ]);
+});
+
 test('stages that did not come back are not checked, signatures without any are missing', () => {
   const [first, second] = makeVectors(pair);
   const digest = first?.signatures.sign?.digest ?? '';
