@@ -166,6 +166,28 @@ describe('a service with limits of its own', () => {
     await service.close();
   });
 
+  it('gives up the largest of too many bodies that never end, says so, and takes small ones', async () => {
+    const log: LogEvent[] = [];
+    const service = await createService({ maxBodyBytes: 1000, log: (event) => log.push(event) });
+    const pile = (size: number) => {
+      const socket = openSocket(service.url).resume();
+      const chunk = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
+      socket.write(`${put}Transfer-Encoding: chunked\r\n\r\n${chunk}`);
+      return socket;
+    };
+    const largest = pile(1000);
+    // With all of these, more is held than 64 bodies of the largest size.
+    const others = Array.from({ length: 127 }, () => pile(500));
+    await expect.poll(() => largest.destroyed).toBe(true);
+    expect(others.filter(({ destroyed }) => destroyed)).toEqual([]);
+    expect(log.filter(({ event }) => event === 'overload')).toEqual([
+      { event: 'overload', problem: 'too many large bodies arrive at once, the largest are given up' },
+    ]);
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+    for (const socket of others) socket.destroy();
+    await service.close();
+  });
+
   it('closes the connections past its limit at once, says so, and takes new ones when there is room', async () => {
     const log: LogEvent[] = [];
     const service = await createService({ maxConnections: 3, log: (event) => log.push(event) });

@@ -73,6 +73,16 @@ describe('the service over a store that does not answer', () => {
     expect((await passback()).status).toBe(200);
   });
 
+  it('stores none of many users where it cannot store one', async () => {
+    const users = [user('u2'), user('u3')];
+    await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
+    await expect(service.admin.putUsers(users)).rejects.toThrow('the database is read-only');
+    await driver.read((sql) => sql.run('PRAGMA query_only = 0'));
+    const found: string[] = [];
+    for await (const { union_id } of service.admin.listUsers({ tenantCode: tenant })) found.push(union_id);
+    expect(found).toEqual(['u1']);
+  });
+
   it('says so when the database is closed under it', async () => {
     expect(await health()).toMatchObject({ status: 200, text: '{"status":"ok"}' });
     await driver.close();

@@ -120,6 +120,12 @@ describe('the page of the service', () => {
   });
 });
 
+it('a fault on the page is told apart from what was refused', async () => {
+  await serve({ faults: { error: 1, seed: 1 } });
+  await send(running.service.url, passback());
+  expect((await page()).text).toMatch(/<tbody[^>]*fault[^>]*>/);
+});
+
 describe('a refused signature on the page', () => {
   it('is shown stage by stage, the first character that differs marked on both sides', async () => {
     await serve();
@@ -137,6 +143,46 @@ describe('a refused signature on the page', () => {
     expect(params[2]).toMatch(/user_info={&quot;a&quot;:<mark> <\/mark>&quot;\*/);
     expect(message[2]).toContain('&amp;key=&lt;secret&gt;');
     expect(digest[0]).toMatch(/^Digest <small>(?:differs at character \d|alike, as far)/);
+  });
+
+  it('is shown with all alike where only the digest is written otherwise', async () => {
+    await serve();
+    const { target, body } = signDraft(passback());
+    const shouted = target.replace(/(?<=&sign=)\w+/, (sign) => sign.toUpperCase());
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await fetchAnswer(running.service.url + shouted, { method: 'PUT', headers, body });
+    const { text } = await page();
+    expect(textOf(text)).toContain('It is the right digest in the wrong letter case.');
+    const [params = [], message = []] = stagesOf(text);
+    expect([params[0], message[0]]).toEqual([
+      'Parameters <small>alike</small>',
+      'Message <small>alike</small>',
+    ]);
+    expect(message[1]).toBe(message[2]);
+  });
+
+  it('is shown with where the text of the client ends too early', async () => {
+    await serve();
+    await sendSigned(passback(), { form: new Map([['union_id', 'u1']]) });
+    const { text } = await page();
+    expect(textOf(text)).toContain('It was signed without the parameter user_info.');
+    const [params = []] = stagesOf(text);
+    expect(params[1]).toContain('<mark>&amp;</mark>user_info=');
+    expect(params[2]).toContain('<mark class="end" title="the text ends here"></mark>');
+  });
+
+  it('is shown with its cause alone where that is inside what is masked', async () => {
+    await serve();
+    const form = (user_info: string) =>
+      new Map([
+        ['union_id', 'u1'],
+        ['user_info', user_info],
+      ] as const);
+    await sendSigned({ ...passback(), form: form('{"a":"b c"}') }, { form: form('{"a":"b+c"}') });
+    const { text } = await page();
+    expect(textOf(text)).toContain('It was signed with + in user_info');
+    const [params = []] = stagesOf(text);
+    expect(params[2]).toBe('The difference is inside what is masked.');
   });
 
   it('is shown with its cause where that is in the secret, which is not', async () => {
