@@ -150,6 +150,22 @@ describe('the SQLite driver', () => {
     if (kind !== 'has none of its tables') expect(await readFile(database.file)).toEqual(before);
   });
 
+  it('says that its file was overwritten, however often it is asked, and works on when that is whole again', async () => {
+    await createStore(driver);
+    await add('kept');
+    await driver.read((sql) => sql.all('PRAGMA wal_checkpoint(TRUNCATE)'));
+    const whole = await readFile(database.file);
+    await writeFile(database.file, Buffer.alloc(whole.length, 'x'));
+    await driver.read((sql) => sql.all('PRAGMA shrink_memory'));
+    const damaged = new StoreUnavailableError('the file is not a database');
+    await expect(count()).rejects.toThrow(damaged);
+    await expect(count()).rejects.toThrow(damaged);
+    await writeFile(database.file, whole);
+    expect(await count()).toBe(1);
+    await add('kept too');
+    expect(await count()).toBe(2);
+  });
+
   it('refuses a statement whose values are not as many as its places', async () => {
     await expect(driver.read((sql) => sql.all('SELECT $1, $2', ['one']))).rejects.toThrow(
       '2 values wanted, 1 given',
