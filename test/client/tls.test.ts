@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
-import { createService, type Service } from '../../src/service/index.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { httpServer } from '../support/raw-server.js';
 import { type CertificateName, ca, tlsServer } from '../support/tls-server.js';
+import { type ServiceWithApp, serviceWithApp } from './service-with-app.js';
 
-let service: Service;
-let credentials: Pick<UserInfoClientOptions, 'tenantCode' | 'channel' | 'appKey' | 'appSecret'>;
+let service: ServiceWithApp['service'];
+let credentials: ServiceWithApp['credentials'];
 
 beforeAll(async () => {
-  service = await createService();
-  const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
-  credentials = { tenantCode: 'acme', channel: 'web', appKey: app_key, appSecret: app_secret };
-  await service.admin.putUsers([
-    { tenant_code: 'acme', union_id: 'u1', basic_info: {}, extension_info: {}, login_device_info: [] },
-  ]);
+  ({ service, credentials } = await serviceWithApp());
 });
 
 afterAll(() => service.close());

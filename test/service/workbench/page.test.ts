@@ -127,13 +127,14 @@ it('a fault on the page is told apart from what was refused', async () => {
 });
 
 describe('a refused signature on the page', () => {
+  const form = (user_info: string) =>
+    new Map([
+      ['union_id', 'u1'],
+      ['user_info', user_info],
+    ] as const);
+
   it('is shown stage by stage, the first character that differs marked on both sides', async () => {
     await serve();
-    const form = (user_info: string) =>
-      new Map([
-        ['union_id', 'u1'],
-        ['user_info', user_info],
-      ] as const);
     const signed = { form: form('{"a": "b"}') };
     expect(await sendSigned({ ...passback(), form: form('{"a":"b"}') }, signed)).toBe(40103);
     const { text } = await page();
@@ -173,11 +174,6 @@ describe('a refused signature on the page', () => {
 
   it('is shown with its cause alone where that is inside what is masked', async () => {
     await serve();
-    const form = (user_info: string) =>
-      new Map([
-        ['union_id', 'u1'],
-        ['user_info', user_info],
-      ] as const);
     await sendSigned({ ...passback(), form: form('{"a":"b c"}') }, { form: form('{"a":"b+c"}') });
     const { text } = await page();
     expect(textOf(text)).toContain('It was signed with + in user_info');
