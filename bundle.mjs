@@ -12,11 +12,13 @@ const standIns = [
     module: 'undici',
     importer: /\/src\//,
     // Its proxies open their tunnels by a method that its index adds to all dispatchers.
-    code: `import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
-      import connect from 'undici/lib/api/api-connect.js';
-      Dispatcher.prototype.connect = connect;
-      export { default as Pool } from 'undici/lib/dispatcher/pool.js';
-      export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`,
+    code: `module.exports = {
+      get Pool() { return require('undici/lib/dispatcher/pool.js'); },
+      get ProxyAgent() {
+        require('undici/lib/dispatcher/dispatcher.js').prototype.connect = require('undici/lib/api/api-connect.js');
+        return require('undici/lib/dispatcher/proxy-agent.js');
+      },
+    };`,
   },
   // No connection is offered HTTP/2. This is what undici itself does without it.
   { module: 'node:http2', importer: /\/node_modules\/undici\//, code: 'export const constants = {}' },
@@ -53,7 +55,7 @@ await build({
     codeSplitting: {
       // Each with all that it imports: every file that a start has to open costs as much as 10 kB in it.
       groups: [
-        { name: 'start', test: /src\/cli\/(io|exit-status|version)\.ts$/, priority: 4 },
+        { name: 'start', test: /src\/cli\/(io|exit-status|version)\.ts$|rolldown\/runtime/, priority: 4 },
         { name: 'profile-names', test: /src\/cli\/completion\/profile-names\.ts$/, priority: 3 },
         { name: 'undici', test: /node_modules\/undici\//, priority: 3 },
         {
