@@ -2,7 +2,7 @@ import type { SearchEnd, Searcher } from '../solve.js';
 import { Search } from './search.js';
 import { dearest, ShareQueue } from './share.js';
 
-/** Searches in this thread. `isOver` is asked after every share, which takes a tenth of a second or so. */
+/** Searches in this thread. `isOver` is asked after every share, which takes a quarter of a second or so. */
 export function searchHere(isOver: (tried: number) => boolean): Searcher {
   return async (task): Promise<SearchEnd> => {
     const search = new Search(task);

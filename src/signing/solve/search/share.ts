@@ -37,8 +37,8 @@ const bandBits = 2;
 /** A band has about so many times as many candidates as the one before it. */
 const growth = 3.5;
 
-/** A share should have about so many candidates: a tenth of a second's work. */
-const shareSize = 120_000;
+/** A share should have about so many candidates: a quarter of a second's work. */
+const shareSize = 200_000;
 
 /** Nothing dearer than this is ever tried. */
 export const dearest = 44;
