@@ -2,12 +2,11 @@ import { hash } from 'node:crypto';
 import type { Chain, DigestLink, Link } from '../space/chain.js';
 import type { KeyForm } from '../space/keys.js';
 import { Md5 } from './md5.js';
+import { blockBytes } from './md5-block.js';
 import { type DigestFormat, MessageBytes } from './message-bytes.js';
 
 /** Digests a message, to four words, which the next message overwrites. */
 type Digest = (message: MessageBytes) => Int32Array;
-
-const blockBytes = 64;
 
 /**
  * Tells whether a message may have the signature by a chain of MD5 and HMAC-MD5: whether the first four bytes are
