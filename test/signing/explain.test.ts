@@ -81,7 +81,8 @@ test('what is shown does not depend on the secret', () => {
   const independent = vectors.filter(
     ({ recipe }) => recipe.params?.order !== 'value' && recipe.key?.decode !== 'hex',
   );
-  const secret = fc.string({ minLength: 1 });
+  // One that the request holds by chance is masked there too.
+  const secret = fc.string().map((text) => `§${text}`);
   fc.assert(
     fc.property(fc.constantFrom(...independent), secret, secret, ({ recipe, request }, one, other) => {
       const [a, b] = [one, other].map((text) =>
