@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     globalSetup: 'test/support/postgres/global-setup.ts',
+    setupFiles: 'test/support/property-seed.ts',
     // A machine that is busy is not a fault of what is tested.
     testTimeout: 60_000,
     hookTimeout: 60_000,
