@@ -52,6 +52,9 @@ function maskKnown(name: string, value: string): string {
   switch (name) {
     case 'union_id':
       return maskText(value);
+    case 'random':
+      // So many digits in a row may be a phone number that went astray.
+      return /\d{11}/.test(value) ? maskText(value) : value;
     case 'primary_key':
       return maskName(value);
     case 'info_name':

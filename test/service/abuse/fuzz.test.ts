@@ -82,6 +82,7 @@ function addSigned(signed: Set<string>, userInfo: string): void {
     return;
   }
   for (const [name, value] of Object.entries(entries ?? {})) {
+    if (typeof value === 'object') continue; // never stored
     // A number is stored as it is written.
     const written = typeof value === 'number' ? (userInfo.match(/-?\d[\d.eE+-]*/g) ?? []) : [String(value)];
     for (const text of written) signed.add(`${name}\0${text}`);

@@ -180,6 +180,7 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
       draftPassback(app, { union_id: 'u1', user_info: JSON.stringify(personal) }),
       draftPassback(app, { union_id: 'u1', user_info: `${JSON.stringify(personal)}oops` }),
       draftPassback(app, { primary_key: 'mobile', user_info: JSON.stringify(personal) }),
+      draftRead(app, issued.code, { random: personal.mobile }),
     ];
     for (const draft of drafts) {
       for (const spoil of ['none', 'app_sign', 'sign', 'query']) {
