@@ -1,9 +1,16 @@
 // Makes dist/cli, the command line in few files; tsc makes the rest of dist.
+import { readFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
-/** The packages that stay packages: large and seldom needed. */
-const packages =
-  /^(@inquirer\/prompts|@jmespath-community\/jmespath|@photostructure\/sqlite|conf|csv-parse|csv-stringify|fastify|light-my-request|pg|pg-boss|pg-connection-string|pgpass|yaml)(\/|$)/;
+/** Small, or needed by every command; the other dependencies are loaded from their packages, by who needs them. */
+const bundled = ['chalk', 'cli-table3', 'commander', 'env-paths', 'lossless-json', 'string-width', 'undici'];
+
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const packages = Object.keys(dependencies).filter((name) => !bundled.includes(name));
+
+function isPackage(module) {
+  return packages.some((name) => module === name || module.startsWith(`${name}/`));
+}
 
 /** Modules that cost a start dear, and what does instead of them. */
 const standIns = [
@@ -44,7 +51,7 @@ const useStandIns = {
 await build({
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
   platform: 'node',
-  external: (id, importer) => standInFor(id, importer) < 0 && (id.startsWith('node:') || packages.test(id)),
+  external: (id, importer) => standInFor(id, importer) < 0 && (id.startsWith('node:') || isPackage(id)),
   plugins: [useStandIns],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
@@ -55,14 +62,11 @@ await build({
     codeSplitting: {
       // Each with all that it imports: every file that a start has to open costs as much as 10 kB in it.
       groups: [
-        { name: 'start', test: /src\/cli\/(io|exit-status|version)\.ts$|rolldown\/runtime/, priority: 4 },
+        { name: 'start', test: /src\/cli\/(io|exit-status|version)\.ts$/, priority: 4 },
         { name: 'profile-names', test: /src\/cli\/completion\/profile-names\.ts$/, priority: 3 },
         { name: 'undici', test: /node_modules\/undici\//, priority: 3 },
-        {
-          name: 'read',
-          test: /src\/(cli\/(run|call-service|commands\/read)|client\/client)\.ts$/,
-          priority: 2,
-        },
+        { name: 'program', test: /src\/cli\/(run|call-service|commands\/read)\.ts$/, priority: 2 },
+        { name: 'client', test: /src\/client\/client\.ts$/, priority: 1 },
         { name: 'table', test: /src\/cli\/output\/envelope-table\.ts$/, priority: 1 },
       ],
     },

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { configFolder } from '../profiles/config-folder.js';
 import { ProfileStore } from '../profiles/profile-store.js';
 import type { CliContext } from './context.js';
@@ -21,6 +20,7 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     uniqueText: lockHost.uniqueText,
     async connect(options) {
       // For one request, to compile undici's parser a second time takes longer than it saves, and holds up the exit.
+      const { setFlagsFromString } = await import('node:v8');
       setFlagsFromString('--liftoff-only');
       const { UserInfoClient } = await import('../client/client.js');
       return new UserInfoClient(options);

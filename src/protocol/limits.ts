@@ -18,6 +18,3 @@ export const defaultMaxBodyBytes = 1_048_576;
 
 /** §8 leaves the number of parameters open: query and form together. */
 export const maxParameters = 1000;
-
-/** The request line and the headers together, in bytes: what Node's HTTP parser takes by default. */
-export const maxHeaderBytes = 16_384;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NoAnswerError, UserInfoClient } from '../../src/index.js';
-import { createService, type Service } from '../../src/service/index.js';
+import type { Service } from '../../src/service/index.js';
 import {
   answerOf,
   changedAndClosed,
@@ -12,6 +12,7 @@ import {
 } from '../support/fault-proxy.js';
 import { httpServer } from '../support/raw-server.js';
 import { faults, oddities, ok } from './bad-answers.js';
+import { type ServiceWithApp, serviceWithApp } from './service-with-app.js';
 
 /** Soon over, for what never ends; nobody waits for the other. */
 const timeouts = { short: 400, long: 30_000 } as const;
@@ -19,14 +20,13 @@ const mebibyte = 1024 * 1024;
 const user = { tenant_code: 'acme', union_id: 'u1', basic_info: { mobile: '13800138000' } };
 
 let service: Service;
-let app: Awaited<ReturnType<Service['admin']['createApp']>>;
+let credentials: ServiceWithApp['credentials'];
 let proxy: FaultProxy;
 let client: UserInfoClient;
 
 beforeAll(async () => {
-  service = await createService();
+  ({ service, credentials } = await serviceWithApp());
   await service.admin.putUsers([{ extension_info: {}, login_device_info: [], ...user }]);
-  app = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
   proxy = await FaultProxy.before(service.url);
 });
 
@@ -44,10 +44,7 @@ afterAll(async () => {
 function clientWith(timeoutMs: number): UserInfoClient {
   return new UserInfoClient({
     baseUrl: proxy.url,
-    tenantCode: 'acme',
-    channel: 'web',
-    appKey: app.app_key,
-    appSecret: app.app_secret,
+    ...credentials,
     timeoutMs,
     attempts: 1,
   });

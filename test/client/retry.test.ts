@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NoAnswerError, RejectedError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
-import { createService, type Service } from '../../src/service/index.js';
+import type { Service } from '../../src/service/index.js';
 import {
   answerOf,
   changed,
@@ -11,19 +11,19 @@ import {
   passOn,
   toBytes,
 } from '../support/fault-proxy.js';
+import { type ServiceWithApp, serviceWithApp } from './service-with-app.js';
 
 const user = { tenant_code: 'acme', union_id: 'u1' };
 const key = { tenantCode: 'acme', unionId: 'u1' };
 
 let service: Service;
-let app: Awaited<ReturnType<Service['admin']['createApp']>>;
+let credentials: ServiceWithApp['credentials'];
 let proxy: FaultProxy;
 /** How often a request was sent. */
 let sent: number;
 
 beforeAll(async () => {
-  service = await createService();
-  app = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
+  ({ service, credentials } = await serviceWithApp());
 });
 
 beforeEach(async () => {
@@ -40,10 +40,7 @@ afterAll(() => service.close());
 function clientWith(options: Partial<UserInfoClientOptions> = {}): UserInfoClient {
   return new UserInfoClient({
     baseUrl: proxy.url,
-    tenantCode: 'acme',
-    channel: 'web',
-    appKey: app.app_key,
-    appSecret: app.app_secret,
+    ...credentials,
     timeoutMs: 2_000,
     onRequest: () => {
       sent += 1;

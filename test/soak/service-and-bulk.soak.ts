@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { medianOf } from '../bench/median.js';
 import { ServedMachine } from '../support/served.js';
 import { type ProcessSize, processSize } from './process-size.js';
 
@@ -112,8 +113,7 @@ function describe(sizes: readonly ProcessSize[]): string {
 }
 
 function median(sizes: readonly ProcessSize[], of: keyof ProcessSize): number {
-  const sorted = sizes.map((size) => size[of]).sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return medianOf(sizes.map((size) => size[of]));
 }
 
 function report(line: string): void {

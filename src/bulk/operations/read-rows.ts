@@ -2,7 +2,7 @@ import { readRequest } from '../../client/request.js';
 import { type RowOperation, requiredText } from './row-operation.js';
 
 /** The column of authorization codes. */
-export const codeColumn = 'code';
+const codeColumn = 'code';
 
 /** Reads with the code of each row (§4.1); other columns are for whoever made the file. */
 export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {

@@ -38,7 +38,7 @@ export interface Finding<T> {
 }
 
 /** One or more checks failed. The code is that of the first fault, which decides the exit status. */
-export class CheckupError extends UserInfoError {
+class CheckupError extends UserInfoError {
   readonly code: string;
 
   constructor(message: string, first: UserInfoError) {

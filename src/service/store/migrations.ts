@@ -34,9 +34,6 @@ const storeSteps: Schema['steps'] = [
   ],
 ];
 
-/** The schema that this version of the store works with. */
-export const schemaVersion = storeSteps.length;
-
 const storeSchema: Schema = { table: 'userinfo_migrations', steps: storeSteps, owner: 'the service' };
 
 const attempts = 5;

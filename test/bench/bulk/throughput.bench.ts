@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Machine } from '../../support/cli.js';
+import { medianOf } from '../median.js';
 import { printRates } from '../print-rates.js';
 import type { ServerProcess } from '../service/bare-server.js';
 import { anyApp, passBack, runScript, type Target } from './bulk-machine.js';
-import { medianOf } from './median.js';
 import { writeRows } from './rows.js';
 import { startTrivialServer } from './trivial-server.js';
 

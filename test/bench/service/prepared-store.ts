@@ -48,6 +48,6 @@ export async function prepareStore(database: string): Promise<PreparedStore> {
   };
 }
 
-export function unionId(index: number): string {
+function unionId(index: number): string {
   return `u${index % users}`;
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { medianOf } from '../median.js';
 
 /** A command line to be timed, from its start to its end. */
 export interface TimedCommand {
@@ -23,7 +24,7 @@ export function timeProcesses(commands: readonly TimedCommand[], turns: number):
       if (turn > 0) runs[index]?.push(ms);
     }
   }
-  return commands.map(({ name }, index) => ({ name, ms: median(runs[index] ?? []) }));
+  return commands.map(({ name }, index) => ({ name, ms: medianOf(runs[index] ?? []) }));
 }
 
 function timeOnce({ name, argv: [file = '', ...args], env }: TimedCommand): number {
@@ -34,8 +35,4 @@ function timeOnce({ name, argv: [file = '', ...args], env }: TimedCommand): numb
   });
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
   return performance.now() - startedAt;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -3,7 +3,7 @@ import { decompress } from '../../../src/bulk/source/decompress.js';
 import type { FileRow, RowFormat } from '../../../src/bulk/source/row-format.js';
 import { type TextOptions, toUtf8 } from '../../../src/bulk/source/utf8-text.js';
 
-export const utf8: TextOptions = { encoding: 'utf-8', suspectUtf8: 'never' };
+const utf8: TextOptions = { encoding: 'utf-8', suspectUtf8: 'never' };
 
 export function csv(options: Partial<CsvOptions> = {}): CsvFormat {
   return new CsvFormat({ delimiter: ',', types: new Map(), empty: 'drop', checkColumns() {}, ...options });

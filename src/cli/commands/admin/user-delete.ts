@@ -2,21 +2,15 @@ import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { say } from '../../io.js';
-import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
-
-interface DeleteOptions extends AdminOptions {
-  readonly tenantCode: string;
-  readonly unionId: string;
-}
+import { addUserOptions, type UserOptions } from './user-options.js';
+import { withAdmin } from './with-admin.js';
 
 export function declareUserDelete(user: Command, context: CliContext): void {
   const command = user
     .command('delete')
     .summary('delete a user')
-    .description('Delete the record of a user, and the codes issued to it.')
-    .requiredOption('--tenant-code <code>', 'the tenant')
-    .requiredOption('--union-id <id>', 'the user');
-  addDatabaseOption(command)
+    .description('Delete the record of a user, and the codes issued to it.');
+  addUserOptions(command)
     .addHelpText(
       'after',
       examples(
@@ -27,7 +21,7 @@ export function declareUserDelete(user: Command, context: CliContext): void {
     .action(() => runUserDelete(context, command.optsWithGlobals()));
 }
 
-async function runUserDelete(context: CliContext, options: DeleteOptions): Promise<void> {
+async function runUserDelete(context: CliContext, options: UserOptions): Promise<void> {
   await withAdmin(context, options, (admin) => admin.deleteUser(options));
   await say(context.io, `deleted user "${options.unionId}"`);
 }

@@ -3,21 +3,15 @@ import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { printData } from '../../output/print-data.js';
 import { outputStyle } from '../../output/style.js';
-import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
-
-interface UserOptions extends AdminOptions {
-  readonly tenantCode: string;
-  readonly unionId: string;
-}
+import { addUserOptions, type UserOptions } from './user-options.js';
+import { withAdmin } from './with-admin.js';
 
 export function declareUserGet(user: Command, context: CliContext): void {
   const command = user
     .command('get')
     .summary('print a user record')
-    .description('Print the whole record of a user.')
-    .requiredOption('--tenant-code <code>', 'the tenant')
-    .requiredOption('--union-id <id>', 'the user');
-  addDatabaseOption(command)
+    .description('Print the whole record of a user.');
+  addUserOptions(command)
     .addHelpText(
       'after',
       examples(

@@ -1,5 +1,4 @@
 import { type MessageChange, messageChanges } from '../space/block-changes.js';
-
 import { type Choice, choice, sortByBits, type Weighed } from '../space/choice.js';
 import { visitLists } from '../space/name-lists.js';
 import type { Piece } from '../space/piece.js';
