@@ -51,6 +51,12 @@ it('holds what is needed, and no more', () => {
   );
 });
 
+it('needs no package that SECURITY.md does not say what it is trusted with', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  const security = readFileSync(join(project, 'SECURITY.md'), 'utf8');
+  expect(Object.keys(dependencies).filter((name) => !security.includes(`\`${name}\``))).toEqual([]);
+});
+
 it('is found right by every way of importing it', () => {
   expect(tool('publint/src/cli.js', tarball, '--strict')).toContain('All good!');
   expect(tool('@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only')).toContain('🟢');
