@@ -12,29 +12,45 @@ function isPackage(module) {
   return packages.some((name) => module === name || module.startsWith(`${name}/`));
 }
 
+const ours = /\/src\//;
+const undici = /\/node_modules\/undici\//;
+
 /** Modules that cost a start dear, and what does instead of them. */
 const standIns = [
   {
     // The rest of undici (fetch, web sockets, caches) takes longer to load than a request takes.
     module: 'undici',
-    importer: /\/src\//,
-    // Its proxies open their tunnels by a method that its index adds to all dispatchers.
+    importer: ours,
     code: `module.exports = {
-      get Pool() { return require('undici/lib/dispatcher/pool.js'); },
-      get ProxyAgent() {
-        require('undici/lib/dispatcher/dispatcher.js').prototype.connect = require('undici/lib/api/api-connect.js');
-        return require('undici/lib/dispatcher/proxy-agent.js');
-      },
+      Pool: require('undici/lib/dispatcher/pool.js'),
+      get ProxyAgent() { return require('undici/index.js').ProxyAgent; },
     };`,
   },
-  // No connection is offered HTTP/2. This is what undici itself does without it.
-  { module: 'node:http2', importer: /\/node_modules\/undici\//, code: 'export const constants = {}' },
+  // No connection is offered HTTP/2, and no body is a form or a blob.
+  { module: './client-h2.js', importer: undici, code: 'module.exports = undefined;' },
+  { module: '../web/fetch/body.js', importer: undici, code: 'module.exports = undefined;' },
+  // All that undici takes of node:http: a kind of stream that it is never given here, and Node's default.
+  {
+    module: 'node:http',
+    importer: undici,
+    code: 'module.exports = { IncomingMessage: class {}, maxHeaderSize: 16384 };',
+  },
+  {
+    module: 'node:assert',
+    importer: undici,
+    code: "module.exports = (value, message = 'undici: an assertion failed') => { if (!value) throw new Error(message); };",
+  },
   // No command is a program of its own.
-  { module: 'node:child_process', importer: /\/node_modules\/commander\//, code: 'export default {}' },
+  { module: 'node:child_process', importer: /\/node_modules\/commander\//, code: 'export default {};' },
 ];
 
 function standInFor(module, importer = '') {
   return standIns.findIndex((standIn) => standIn.module === module && standIn.importer.test(importer));
+}
+
+/** Of undici, what no call without a proxy needs: loaded from the package. */
+function isRarelyNeeded(module) {
+  return module === 'undici/index.js' || module.endsWith('/llhttp-wasm.js');
 }
 
 const prefix = '\0stand-in:';
@@ -42,6 +58,7 @@ const prefix = '\0stand-in:';
 const useStandIns = {
   name: 'stand-ins',
   resolveId(module, importer) {
+    if (isRarelyNeeded(module)) return { id: module.replace(/^\.\./, 'undici/lib'), external: true };
     const index = standInFor(module, importer);
     return index < 0 ? null : `${prefix}${index}`;
   },
@@ -58,15 +75,22 @@ await build({
   output: {
     dir: 'dist/cli',
     cleanDir: true,
-    chunkFileNames: '[name]-[hash].js',
+    // Node starts CommonJS sooner than ESM. What only ESM can load is loaded by import().
+    format: 'cjs',
+    dynamicImportInCjs: true,
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
+    // Names stay, for stack traces.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     codeSplitting: {
       // Each with all that it imports: every file that a start has to open costs as much as 10 kB in it.
       groups: [
-        { name: 'start', test: /src\/cli\/(io|exit-status|version)\.ts$/, priority: 4 },
-        { name: 'profile-names', test: /src\/cli\/completion\/profile-names\.ts$/, priority: 3 },
-        { name: 'undici', test: /node_modules\/undici\//, priority: 3 },
-        { name: 'program', test: /src\/cli\/(run|call-service|commands\/read)\.ts$/, priority: 2 },
-        { name: 'client', test: /src\/client\/client\.ts$/, priority: 1 },
+        { name: 'start', test: /rolldown[/:]runtime|src\/cli\/(exit-status|version)\.ts$/, priority: 5 },
+        { name: 'folders', test: /src\/cli\/completion\/profile-names\.ts$/, priority: 5 },
+        // By itself: it has to be there before what it loads.
+        { name: 'compile-cache', test: /src\/cli\/compile-cache\.ts$/, priority: 4 },
+        { name: 'program', test: /src\/cli\/(run|call-service|commands\/read)\.ts$/, priority: 3 },
+        { name: 'client', test: /src\/cli\/one-call-client\.ts$|node_modules\/undici\//, priority: 2 },
         { name: 'table', test: /src\/cli\/output\/envelope-table\.ts$/, priority: 1 },
       ],
     },

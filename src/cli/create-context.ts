@@ -19,11 +19,8 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     steadyNow: () => performance.now(),
     uniqueText: lockHost.uniqueText,
     async connect(options) {
-      // For one request, to compile undici's parser a second time takes longer than it saves, and holds up the exit.
-      const { setFlagsFromString } = await import('node:v8');
-      setFlagsFromString('--liftoff-only');
-      const { UserInfoClient } = await import('../client/client.js');
-      return new UserInfoClient(options);
+      const { OneCallClient } = await import('./one-call-client.js');
+      return new OneCallClient(options);
     },
     async openSender(options, connections) {
       const { Sender } = await import('../client/sender.js');

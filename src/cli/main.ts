@@ -1,6 +1,5 @@
-import module from 'node:module';
+import { writeSync } from 'node:fs';
 import { exitStatus } from './exit-status.js';
-import { OutputError } from './io.js';
 import { version } from './version.js';
 
 /** The parts of `process` that the program is run by. */
@@ -8,6 +7,9 @@ type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' 
 
 /** Runs the command line of `host`, and exits with its status. */
 export async function main(host: Host): Promise<void> {
+  const args = host.argv.slice(2);
+  const quickAnswer = await answerQuickly(args, host.env);
+  if (quickAnswer !== undefined && writeQuickly(quickAnswer)) host.exit(exitStatus.success);
   let failure: Error | undefined;
   host.stdout.on('error', (error) => {
     if (isClosedPipe(error)) host.exit(exitStatus.success);
@@ -16,44 +18,56 @@ export async function main(host: Host): Promise<void> {
   host.stderr.on('error', (error) => {
     if (isClosedPipe(error)) host.exit(exitStatus.success);
   });
-  const status = await runOnce(host);
+  if (quickAnswer !== undefined) host.stdout.write(quickAnswer);
+  const status = quickAnswer === undefined ? await runCommand(args, host) : exitStatus.success;
   // Not every writer waits for its stream: what went wrong there is known only after all is written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
-  const finalStatus = failed ? await report(host, new OutputError(failed)) : status;
+  const finalStatus = failed ? await reportUnwritten(host, failed) : status;
   await written(host.stderr);
   // Left to itself, the process would wait for what V8 still compiles.
   host.exit(finalStatus);
+}
+
+/** What scripts and the tab key ask often is not worth loading the program for. */
+async function answerQuickly(args: readonly string[], env: Host['env']): Promise<string | undefined> {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return `${version}\n`;
+  if (args.length !== 2 || args[0] !== '__complete' || args[1] !== 'profiles') return undefined;
+  const { profileNames } = await import('./completion/profile-names.js');
+  return profileNames(env)
+    .map((name) => `${name}\n`)
+    .join('');
+}
+
+/** The most that a pipe takes whole or not at all. */
+const wholeWrite = 512;
+
+/** Writes to stdout without its stream, which takes long to make. Returns whether it could be done. */
+function writeQuickly(text: string): boolean {
+  try {
+    return text.length <= wholeWrite && writeSync(1, text) > 0;
+  } catch {
+    return false;
+  }
+}
+
+async function runCommand(args: readonly string[], host: Host): Promise<number> {
+  const { useCompileCache } = await import('./compile-cache.js');
+  host.on('exit', useCompileCache(args, host.env));
+  const { run } = await import('./run.js');
+  return run(args, host, interruptOf(host));
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-async function runOnce(host: Host): Promise<number> {
-  const args = host.argv.slice(2);
-  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
-    // Asked for by scripts, often: not worth loading anything for.
-    host.stdout.write(`${version}\n`);
-    return exitStatus.success;
-  }
-  if (args.length === 2 && args[0] === '__complete' && args[1] === 'profiles') {
-    const { profileNames } = await import('./completion/profile-names.js');
-    host.stdout.write(
-      profileNames(host.env)
-        .map((name) => `${name}\n`)
-        .join(''),
-    );
-    return exitStatus.success;
-  }
-  (module as { enableCompileCache?: () => unknown }).enableCompileCache?.(); // Node 22.8 has it
-  const { run } = await import('./run.js');
-  return run(args, host, interruptOf(host));
-}
-
-async function report(host: Host, error: Error): Promise<number> {
-  const { reportError } = await import('./report-error.js');
-  return reportError(error, host, false);
+async function reportUnwritten(host: Host, failure: Error): Promise<number> {
+  const [{ OutputError }, { reportError }] = await Promise.all([
+    import('./io.js'),
+    import('./report-error.js'),
+  ]);
+  return reportError(new OutputError(failure), host, false);
 }
 
 /** Aborted by Ctrl-C and SIGTERM. */

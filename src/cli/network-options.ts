@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { UserInfoClientOptions } from '../client/options.js';
 import { parseProxy } from '../client/proxy.js';
 import { describeOrigin } from '../profiles/given-values.js';
@@ -42,7 +42,7 @@ async function readAuthorities(
 
 async function readPem(path: string, label: string): Promise<string> {
   try {
-    return decodeUtf8(await readFile(path), label);
+    return decodeUtf8(readFileSync(path), label);
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
     const code = (error as NodeJS.ErrnoException).code;

@@ -13,25 +13,25 @@ export interface Prompt {
 
 /** Prompts on the terminal of `io`. The library behind them is loaded with the first question. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Prompt {
-  const load = () => import('@inquirer/prompts');
-  const place = { input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false };
+  const load = () => import('./questions.js');
+  const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
     get possible() {
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },
     async text(message, check = (answer) => answer.trim() !== '' || 'Something is needed here.') {
-      return (await load()).input({ message, validate: check }, place);
+      return (await load()).input({ message, validate: check }, place());
     },
     async secret(message) {
       const validate = (answer: string) => answer !== '' || 'Something is needed here.';
-      return (await load()).password({ message, mask: false, validate }, place);
+      return (await load()).password({ message, mask: false, validate }, place());
     },
     async confirm(message) {
-      return (await load()).confirm({ message, default: false }, place);
+      return (await load()).confirm({ message, default: false }, place());
     },
     async choose(message, choices) {
       const options = choices.map((value) => ({ value }));
-      return (await load()).select({ message, choices: options }, place);
+      return (await load()).select({ message, choices: options }, place());
     },
   };
 }

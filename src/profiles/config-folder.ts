@@ -16,3 +16,8 @@ export const profileFileName = 'profiles.json';
 export function dataFolder(): string {
   return paths.data;
 }
+
+/** Where the system keeps what can be had again (XDG_CACHE_HOME counts). */
+export function cacheFolder(): string {
+  return paths.cache;
+}

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { ProfileError, ProfileFileError } from './errors.js';
@@ -18,7 +18,7 @@ const howToRepair =
 export async function readProfileFile(path: string, { beforeWriting = false } = {}): Promise<ProfileList> {
   let bytes: Uint8Array;
   try {
-    bytes = await readFile(path);
+    bytes = readFileSync(path); // a small file: loading node:fs/promises would take longer
   } catch (cause) {
     if (isSystemError(cause, 'ENOENT')) return noProfiles;
     throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, { cause });

@@ -81,8 +81,8 @@ export class ProfileStore {
   }
 
   async #change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
-    // conf is slow to load: only what writes pays for it, and before the lock is taken.
-    const { writeProfileFile } = await import('./write-profile-file.js');
+    const { loadProfileFileWriter } = await import('./write-profile-file.js');
+    const writeProfileFile = await loadProfileFileWriter();
     try {
       prepareFolder(this.#folder);
       const file = followLinks(this.path);

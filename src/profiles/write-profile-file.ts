@@ -1,22 +1,33 @@
 import { chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Conf from 'conf';
+import type Conf from 'conf';
 import { ProfileFileError } from './errors.js';
 import type { HeldLock } from './file-lock.js';
 import { formatProfileFile } from './profile-file.js';
 import type { ProfileList } from './profile-list.js';
 
 /**
- * Puts the profiles in the file's place, whole or not at all, mode 0600. conf writes a file beside it first: what is
- * under conf takes no notice when a full disk cuts a write short, and would put the half in place.
- * To be called under the lock. Throws a ProfileFileError, or what the file system throws.
+ * Puts the profiles in the file's place, whole or not at all, mode 0600. To be called under the lock. Throws a
+ * ProfileFileError, or what the file system throws.
  */
-export function writeProfileFile(path: string, list: ProfileList, lock: HeldLock): void {
+export type WriteProfileFile = (path: string, list: ProfileList, lock: HeldLock) => void;
+
+/** Loads conf, which takes long: not to be done under the lock. */
+export async function loadProfileFileWriter(): Promise<WriteProfileFile> {
+  const { default: ConfFile } = await import('conf');
+  return (path, list, lock) => writeProfileFile(ConfFile, path, list, lock);
+}
+
+/**
+ * conf writes a file beside it first: what is under conf takes no notice when a full disk cuts a write short, and
+ * would put the half in place.
+ */
+function writeProfileFile(ConfFile: typeof Conf, path: string, list: ProfileList, lock: HeldLock): void {
   const staged = `${path}.new`;
   removeLeftOvers(staged);
   const content = formatProfileFile(list);
   try {
-    openConf(staged).store = content;
+    openConf(ConfFile, staged).store = content;
     if (readFileSync(staged, 'utf8') !== serialize(content)) {
       throw notWritten(path, 'the disk took only a part of it', 'Make room on the disk and try again.');
     }
@@ -29,8 +40,8 @@ export function writeProfileFile(path: string, list: ProfileList, lock: HeldLock
   }
 }
 
-function openConf(path: string): Conf<Record<string, unknown>> {
-  return new Conf({
+function openConf(ConfFile: typeof Conf, path: string): Conf<Record<string, unknown>> {
+  return new ConfFile({
     cwd: dirname(path),
     configName: basename(path),
     fileExtension: '',

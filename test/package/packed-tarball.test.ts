@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const project = join(import.meta.dirname, '..', '..');
-const installed = 'node_modules/userinfo-cli/bin/userinfo.js';
+const installed = 'node_modules/userinfo-cli/bin/userinfo.cjs';
 let folder: string;
 let tarball: string;
 let packed: string[];

@@ -14,7 +14,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ProfileFileError } from '../../src/profiles/errors.js';
 import { noProfiles } from '../../src/profiles/profile-list.js';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
-import { writeProfileFile } from '../../src/profiles/write-profile-file.js';
+import { loadProfileFileWriter } from '../../src/profiles/write-profile-file.js';
 import { rejection, sampleProfile, secretText, temporaryFolder, thisProcess } from './fixtures.js';
 
 const umask = process.umask();
@@ -71,7 +71,7 @@ describe('the mode of what is written', () => {
     expect(mode(join(store.path, '../..'))).toBe('700');
   });
 
-  it('is 0600 for the file that is being written as well', () => {
+  it('is 0600 for the file that is being written as well', async () => {
     process.umask(0);
     const path = join(temporaryFolder(), 'profiles.json');
     const modes: string[] = [];
@@ -79,6 +79,7 @@ describe('the mode of what is written', () => {
       modes.push(...readdirSync(join(path, '..')).map((name) => mode(join(path, '..', name))));
       return true;
     };
+    const writeProfileFile = await loadProfileFileWriter();
     writeProfileFile(path, noProfiles, { isHeld });
     expect(modes).toEqual(['600']);
   });
@@ -192,9 +193,10 @@ describe('a file that cannot be read or written', () => {
     expect(await rejection(store.add(sampleProfile()))).toBeInstanceOf(ProfileFileError);
   });
 
-  it('is left as it was when the lock was lost on the way', () => {
+  it('is left as it was when the lock was lost on the way', async () => {
     const path = join(temporaryFolder(), 'profiles.json');
     writeFileSync(path, 'before');
+    const writeProfileFile = await loadProfileFileWriter();
     expect(() => writeProfileFile(path, noProfiles, { isHeld: () => false })).toThrow(ProfileFileError);
     expect(readFileSync(path, 'utf8')).toBe('before');
     expect(readdirSync(join(path, '..'))).toEqual(['profiles.json']);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const bin = join(import.meta.dirname, '..', '..', 'bin', 'userinfo.js');
+const bin = join(import.meta.dirname, '..', '..', 'bin', 'userinfo.cjs');
 
 /** What a finished command left behind. */
 export interface Finished {

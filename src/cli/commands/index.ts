@@ -1,37 +1,38 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../context.js';
+import { type CommandName, commandNames } from './names.js';
 
 /** Adds a command to the program. */
 export type Declare = (program: Command, context: CliContext) => void;
 
-/** Every command, in the order in which help lists them. A module is loaded where its command may be meant. */
-const commands: readonly (readonly [name: string, load: () => Promise<Declare>])[] = [
-  ['read', async () => (await import('./read.js')).declareRead],
-  ['passback', async () => (await import('./passback.js')).declarePassback],
-  ['profile', async () => (await import('./profile/index.js')).declareProfile],
-  ['sign', async () => (await import('./sign/index.js')).declareSign],
-  ['serve', async () => (await import('./serve.js')).declareServe],
-  ['admin', async () => (await import('./admin/index.js')).declareAdmin],
-  ['worker', async () => (await import('./worker.js')).declareWorker],
-  ['runs', async () => (await import('./runs/index.js')).declareRuns],
-  ['demo', async () => (await import('./demo.js')).declareDemo],
-  ['doctor', async () => (await import('./doctor.js')).declareDoctor],
-  ['openapi', async () => (await import('./openapi.js')).declareOpenApi],
-  ['explain', async () => (await import('./explain.js')).declareExplain],
-  ['completion', async () => (await import('./completion.js')).declareCompletion],
-  ['help', async () => (await import('./help.js')).declareHelp],
-];
+/** A module is loaded where its command may be meant. */
+const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
+  read: async () => (await import('./read.js')).declareRead,
+  passback: async () => (await import('./passback.js')).declarePassback,
+  profile: async () => (await import('./profile/index.js')).declareProfile,
+  sign: async () => (await import('./sign/index.js')).declareSign,
+  serve: async () => (await import('./serve.js')).declareServe,
+  admin: async () => (await import('./admin/index.js')).declareAdmin,
+  worker: async () => (await import('./worker.js')).declareWorker,
+  runs: async () => (await import('./runs/index.js')).declareRuns,
+  demo: async () => (await import('./demo.js')).declareDemo,
+  doctor: async () => (await import('./doctor.js')).declareDoctor,
+  openapi: async () => (await import('./openapi.js')).declareOpenApi,
+  explain: async () => (await import('./explain.js')).declareExplain,
+  completion: async () => (await import('./completion.js')).declareCompletion,
+  help: async () => (await import('./help.js')).declareHelp,
+};
 
 /** What declares the commands that `args` can mean: those that it names, all where it names none, or asks for help. */
 export async function declarationsFor(args: readonly string[]): Promise<Declare[]> {
-  const named = commands.filter(([name]) => args.includes(name));
+  const named = commandNames.filter((name) => args.includes(name));
   const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(args);
-  return Promise.all((isKnown ? named : commands).map(([, load]) => load()));
+  return Promise.all((isKnown ? named : commandNames).map((name) => load[name]()));
 }
 
 /** Whether something that is no command, and no option or its value, stands in front of the first command. */
 function isMistyped(args: readonly string[]): boolean {
-  const first = args.findIndex((arg) => commands.some(([name]) => name === arg));
+  const first = args.findIndex((arg) => (commandNames as readonly string[]).includes(arg));
   const before = args.slice(0, first);
   return before.some((arg, index) => !arg.startsWith('-') && !before[index - 1]?.startsWith('-'));
 }

@@ -51,7 +51,7 @@ async function searchTogether(task: SolveTask, run: SearchRun, jobs: number): Pr
 }
 
 function startWorker(task: SolveTask): Worker {
-  return new Worker(new URL('./search-worker.js', import.meta.url), {
+  return new Worker(new URL('./search-worker.cjs', import.meta.url), {
     workerData: packTask(task),
     // What a search makes is short-lived or stays: more room for the young saves copying.
     resourceLimits: { maxYoungGenerationSizeMb: 64 },

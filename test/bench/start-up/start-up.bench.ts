@@ -5,7 +5,7 @@ import { startBareServer } from '../service/bare-server.js';
 import { type ProcessTime, type TimedCommand, timeProcesses } from './time-processes.js';
 
 const node = process.execPath;
-const bin = join(import.meta.dirname, '..', '..', '..', 'bin', 'userinfo.js');
+const bin = join(import.meta.dirname, '..', '..', '..', 'bin', 'userinfo.cjs');
 const turns = 30;
 
 /** What the same GET takes at the least. */

@@ -1,0 +1,30 @@
+import { setFlagsFromString } from 'node:v8';
+import { type PassbackAnswer, type ReadAnswer, UserInfoClient } from '../client/client.js';
+import type { CallOptions } from '../client/options.js';
+import type { PassbackInput, ReadInput } from '../client/request.js';
+
+/** A client for a process that makes one call and ends. */
+export class OneCallClient extends UserInfoClient {
+  override read(input: ReadInput, options?: CallOptions): Promise<ReadAnswer> {
+    return withUnoptimizedWasm(() => super.read(input, options));
+  }
+
+  override passback(input: PassbackInput, options?: CallOptions): Promise<PassbackAnswer> {
+    return withUnoptimizedWasm(() => super.passback(input, options));
+  }
+}
+
+/**
+ * To optimise undici's parser takes longer than one call gains by it, and holds up the exit. Only while a call is
+ * under way: under other flags than at its start, V8 takes no code from a cache, not even from Node's own.
+ */
+async function withUnoptimizedWasm<T>(call: () => Promise<T>): Promise<T> {
+  setFlagsFromString('--liftoff-only');
+  try {
+    return await call();
+  } finally {
+    // The flag, and what it implies.
+    for (const flag of ['--no-liftoff-only', '--wasm-tier-up', '--wasm-dynamic-tiering'])
+      setFlagsFromString(flag);
+  }
+}
