@@ -12,6 +12,9 @@ export class OneCallClient extends UserInfoClient {
   override passback(input: PassbackInput, options?: CallOptions): Promise<PassbackAnswer> {
     return withUnoptimizedWasm(() => super.passback(input, options));
   }
+
+  /** Its connections end with the process. */
+  override async close(): Promise<void> {}
 }
 
 /**

@@ -37,7 +37,7 @@ function encodeRfc3986(text: string): string {
 
 /** An unpaired surrogate becomes U+FFFD, as it does in the bytes that a digest sees, where JavaScript throws. */
 function encodeComponent(text: string): string {
-  return encodeURIComponent(/\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text);
+  return encodeURIComponent(text.toWellFormed());
 }
 
 function percent(character: string): string {

@@ -44,7 +44,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('holds what is needed, and no more', () => {
-  const needed = /^(README\.md|LICENSE|CHANGELOG\.md|package\.json|bin\/userinfo\.cjs|dist\/.+\.(c?js|d\.ts))$/;
+  const needed =
+    /^(README\.md|LICENSE|CHANGELOG\.md|package\.json|bin\/userinfo\.cjs|dist\/.+\.(c?js|d\.ts))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining(['dist/index.js', 'dist/service/index.d.ts', 'dist/cli/main.cjs']),
