@@ -2,8 +2,9 @@ import { expect, it } from 'vitest';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
 import { computeSignature } from '../../src/signing/sign.js';
-import { compileChain } from '../../src/signing/solve/search/digester.js';
-import { MessageBytes } from '../../src/signing/solve/search/message-bytes.js';
+import { byteText } from '../../src/signing/solve/lanes/byte-text.js';
+import { Room } from '../../src/signing/solve/lanes/lane-memory.js';
+import { compileChain } from '../../src/signing/solve/search/ready-chain.js';
 import { type Chain, stepsOf, subOf } from '../../src/signing/solve/space/chain.js';
 import { distinctSpace } from '../../src/signing/solve/space/space.js';
 import { requestOf } from './requests.js';
@@ -30,19 +31,16 @@ function digestBy(chain: Chain, message: string): string {
 it('tries a message by every chain as the recipe digests it', () => {
   const { chains } = distinctSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
   const whole = chains.filter(({ reading }) => reading.cut === null).slice(0, 1500);
-  const message = new MessageBytes();
   const kinds = new Set<string>();
   for (const chain of whole) {
     const { reading } = chain;
-    const fits = compileChain({
-      ...chain,
-      reading: { ...reading, digest: digestBy(chain, 'code=c-77&é') },
-    });
-    message.begin('code=', 'c-77');
-    message.end('&é');
-    expect(fits(message), stepsOf(chain).join()).toBe(true);
-    message.end('&è');
-    expect(fits(message), stepsOf(chain).join()).toBe(false);
+    const digest = digestBy(chain, 'code=c-77&é');
+    const trial = compileChain({ ...chain, reading: { ...reading, digest } }, new Room());
+    trial.keep(byteText('code='));
+    const ends = ['&e', '&è', '&é', ''].map(byteText);
+    const finds = ends.map((end) => trial.tryKept(byteText('c-77'), end, 0)).concat(trial.flush());
+    const found = finds.flatMap((find) => (find === null ? [] : [find.message]));
+    expect(found, stepsOf(chain).join()).toEqual(['code=c-77&é']);
     kinds.add(chain.links.map((link) => (link.kind === 'digest' ? link.format : link.kind)).join());
   }
   expect(kinds.size).toBeGreaterThan(10);

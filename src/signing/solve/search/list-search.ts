@@ -1,5 +1,6 @@
-import { type MessageChange, messageChanges } from '../space/block-changes.js';
-import { type Choice, choice, sortByBits, type Weighed } from '../space/choice.js';
+import { noText } from '../lanes/byte-text.js';
+import { messageChanges } from '../space/block-changes.js';
+import { type Choice, choice, firstFrom, sortByBits, type Weighed } from '../space/choice.js';
 import { visitLists } from '../space/name-lists.js';
 import type { Piece } from '../space/piece.js';
 import type { Space } from '../space/space.js';
@@ -13,7 +14,7 @@ import {
   type SecretPlace,
   secretPlaces,
 } from '../space/value-lists.js';
-import { MessageBytes } from './message-bytes.js';
+import { type ListPart, ListText, listPart } from './list-text.js';
 import type { ReadyChain } from './ready-chain.js';
 import { noteHit, type Share, type Tally } from './share.js';
 
@@ -22,25 +23,26 @@ const dearestFinish = 15;
 
 /** How a list becomes a digest. */
 interface Finish extends Weighed {
-  readonly joiner: string;
+  readonly joiner: ListPart;
   readonly place: SecretPlace;
   /** What stands for the secret. */
-  readonly secret: string;
-  readonly message: MessageChange;
+  readonly secret: ListPart;
+  /** Which of `messageChanges` the message is changed by. */
+  readonly change: number;
   readonly ready: ReadyChain;
 }
 
 /** Messages without a parameter block: a few values and parts of the request in a fixed order, and the secret. */
 export class ListSearch {
-  readonly #items: readonly Choice<readonly string[]>[];
+  readonly #items: readonly Choice<readonly ListPart[]>[];
+  readonly #text = new ListText();
   readonly #finishes: readonly Finish[];
-  readonly #message = new MessageBytes();
 
   constructor(space: Space, chains: readonly ReadyChain[]) {
     const items = distinctItems(listItems(space.pieces, space.hasBody));
     this.#items = items.map(({ value, bits }) =>
       choice(
-        value.map(({ text }) => text),
+        value.map(({ text }) => listPart(text)),
         bits,
       ),
     );
@@ -62,56 +64,47 @@ export class ListSearch {
   }
 
   #tryList(
-    list: readonly string[],
+    list: readonly ListPart[],
     spent: number,
     { from, to }: Pick<Share, 'from' | 'to'>,
     tally: Tally,
   ): void {
     const finishes = this.#finishes;
     for (let index = firstFrom(finishes, from); index < finishes.length; index++) {
-      const { bits, place, secret, joiner, ready, message } = finishes[index] as Finish;
+      const { bits, place, secret, joiner, ready, change } = finishes[index] as Finish;
       if (bits >= to) return;
       const placed = placeSecret(list, place, secret);
       if (placed === null) continue;
-      const text = placed.join(joiner);
-      const candidate = message.changes ? message.apply(text) : text;
-      if (message.changes && candidate === text) continue;
+      const text = this.#text.join(placed, joiner, change);
+      if (messageChanges[change]?.changes && !this.#text.differs) continue;
       tally.tried += 1;
-      this.#message.end(candidate);
-      if (!ready.fits(this.#message)) continue;
-      noteHit(tally, candidate, ready.chain, bits + spent);
+      const find = ready.trial().tryWhole(text, noText, noText, bits + spent);
+      if (find === null) continue;
+      noteHit(tally, find, ready.chain);
       return;
     }
   }
 }
 
-function firstFrom(finishes: readonly Finish[], bits: number): number {
-  let low = 0;
-  let high = finishes.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((finishes[middle]?.bits ?? 0) < bits) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const noSecret = [choice(listPart(''), 0)];
 
 function finishesOf(forms: readonly Piece[], chains: readonly ReadyChain[]): Finish[] {
-  const secrets = forms.map((form) => choice(form.text, form.bits));
+  const secrets = forms.map((form) => choice(listPart(form.text), form.bits));
+  const joiners = listJoiners.map((joiner) => choice(listPart(joiner.value), joiner.bits));
   const finishes: Finish[] = [];
   for (const ready of chains) {
-    for (const message of messageChanges) {
-      for (const joiner of listJoiners) {
+    for (const [change, message] of messageChanges.entries()) {
+      for (const joiner of joiners) {
         for (const place of secretPlaces(ready.chain.keyed)) {
           const bits = ready.chain.bits + message.bits + joiner.bits + place.bits;
           if (bits > dearestFinish) break;
-          for (const secret of place.value === 'none' ? [choice('', 0)] : secrets) {
+          for (const secret of place.value === 'none' ? noSecret : secrets) {
             if (bits + secret.bits > dearestFinish) break;
             finishes.push({
               joiner: joiner.value,
               place: place.value,
               secret: secret.value,
-              message,
+              change,
               ready,
               bits: bits + secret.bits,
             });

@@ -1,22 +1,39 @@
+import { compileLanes } from '../lanes/lane-digest.js';
+import { Room } from '../lanes/lane-memory.js';
 import type { Chain } from '../space/chain.js';
-import { compileChain, type Digester } from './digester.js';
+import { LaneTrial, wantedWord } from './lane-trial.js';
+import { compileText } from './text-chain.js';
+import { textTrial } from './text-trial.js';
+import type { Trial } from './trial.js';
 
 /** A digest chain, ready to be tried. */
 export interface ReadyChain {
   readonly chain: Chain;
-  readonly fits: Digester;
+  /** Made when it is asked for first: of many chains few are tried before a search ends. */
+  trial(): Trial;
+  /** The trial, where it was asked for. */
+  readonly begun: Trial | null;
 }
 
-/** Of many chains few are tried before a search ends: each is made ready when it is tried first. */
 export function readyChains(chains: readonly Chain[]): ReadyChain[] {
+  const room = new Room();
   return chains.map((chain) => {
-    let digester: Digester | null = null;
+    let begun: Trial | null = null;
     return {
       chain,
-      fits: (message) => {
-        digester ??= compileChain(chain);
-        return digester(message);
+      trial: () => (begun ??= compileChain(chain, room)),
+      get begun() {
+        return begun;
       },
     };
   });
+}
+
+/** The chain as a trial, for millions of messages. */
+export function compileChain(chain: Chain, room: Room): Trial {
+  const { digest, cut } = chain.reading;
+  const fits = compileText(chain);
+  const lanes = compileLanes(chain, room);
+  const wanted = lanes && wantedWord(digest, cut, lanes.compressor.bigEndian);
+  return lanes === null || wanted === null ? textTrial(fits) : new LaneTrial(lanes, wanted, fits);
 }

@@ -1,4 +1,5 @@
 import { type Chain, chainIdentity } from '../space/chain.js';
+import type { Find } from './trial.js';
 
 /** Which candidates are tried: those in a range of prices, and of these every `parts`-th, beginning at `part`. */
 export interface Share {
@@ -24,8 +25,8 @@ export interface Tally {
   hit: Hit | null;
 }
 
-export function noteHit(tally: Tally, message: string, chain: Chain, bits: number): void {
-  tally.hit = { message, chain: chainIdentity(chain), bits };
+export function noteHit(tally: Tally, find: Find, chain: Chain): void {
+  tally.hit = { ...find, chain: chainIdentity(chain) };
 }
 
 /** Up to these prices everything is tried at one go: there is little to try yet. */

@@ -1,15 +1,13 @@
+import { noText } from '../lanes/byte-text.js';
 import type { PriceRange } from '../space/choice.js';
 import type { GrowingList } from '../space/growing-list.js';
 import type { LayoutText } from '../space/layout-lists.js';
-import { MessageBytes } from './message-bytes.js';
+import { packedLayouts, packedTexts } from './packed-lists.js';
 import type { ReadyChain } from './ready-chain.js';
 import { noteHit, type Tally } from './share.js';
 
 /** A product is parted along its inner loop where that leaves so many candidates of a round for each part. */
 const triesForEach = 32;
-
-/** Where every candidate is written. */
-const message = new MessageBytes();
 
 /** What a product is tried with. */
 interface Attempt {
@@ -47,20 +45,20 @@ function tryBlock(
   first: number,
   step: number,
 ) {
-  const block = blocks.items[index] ?? '';
+  const block = packedTexts(blocks).at(index);
+  const { befores, afters } = packedLayouts(layouts);
   const bits = blocks.bits[index] ?? 0;
   const end = layouts.countBelow(range.to - bits);
-  let begun: string | null = null;
+  const trial = ready.trial();
+  trial.keep(block);
   for (let at = layouts.countBelow(range.from - bits) + first; at < end; at += step) {
-    const { before, after } = layouts.items[at] as LayoutText;
-    if (before !== begun) {
-      message.begin(before, block);
-      begun = before;
-    }
-    message.end(after);
     tally.tried += 1;
-    if (ready.fits(message))
-      return noteHit(tally, message.text, ready.chain, spent + bits + (layouts.bits[at] ?? 0));
+    const before = befores.at(at);
+    const after = afters.at(at);
+    const price = spent + bits + (layouts.bits[at] as number);
+    const find =
+      before.length === 0 ? trial.tryKept(after, noText, price) : trial.tryWhole(before, block, after, price);
+    if (find !== null) return noteHit(tally, find, ready.chain);
   }
 }
 
@@ -71,14 +69,16 @@ function tryLayout(
   first: number,
   step: number,
 ) {
-  const { before, after } = layouts.items[index] as LayoutText;
+  const { befores, afters } = packedLayouts(layouts);
+  const after = afters.at(index);
   const bits = layouts.bits[index] ?? 0;
   const end = blocks.countBelow(range.to - bits);
-  message.begin(before);
+  const texts = packedTexts(blocks);
+  const trial = ready.trial();
+  trial.keep(befores.at(index));
   for (let at = blocks.countBelow(range.from - bits) + first; at < end; at += step) {
-    message.end(blocks.items[at] as string, after);
     tally.tried += 1;
-    if (ready.fits(message))
-      return noteHit(tally, message.text, ready.chain, spent + bits + (blocks.bits[at] ?? 0));
+    const find = trial.tryKept(texts.at(at), after, spent + bits + (blocks.bits[at] as number));
+    if (find !== null) return noteHit(tally, find, ready.chain);
   }
 }

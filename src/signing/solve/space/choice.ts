@@ -17,6 +17,18 @@ export function sortByBits<T extends Weighed>(things: readonly T[]): T[] {
   return [...things].sort((a, b) => a.bits - b.bits);
 }
 
+/** Where in a list, the cheapest first, things begin to cost so much. */
+export function firstFrom(things: readonly Weighed[], bits: number): number {
+  let low = 0;
+  let high = things.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((things[middle]?.bits ?? 0) < bits) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** The likeliest of those that `key` cannot tell apart, the likeliest first. */
 export function distinctBy<T extends Weighed>(things: readonly T[], key: (thing: T) => string): T[] {
   const kept = new Map<string, T>();

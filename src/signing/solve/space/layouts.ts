@@ -1,4 +1,4 @@
-import { type Choice, type PriceRange, sortByBits, type Weighed } from './choice.js';
+import { type Choice, firstFrom, type PriceRange, sortByBits, type Weighed } from './choice.js';
 import { literal, nothing, type Piece } from './piece.js';
 import { separators } from './separators.js';
 import { byJoiner, type Surroundings } from './surroundings.js';
@@ -73,6 +73,9 @@ export function keyedLayouts(parts: KeyedParts, range: PriceRange, take: (layout
   }
 }
 
+/** Sums of prices are no farther apart than this, whatever is added first. */
+const roundingBits = 1e-6;
+
 function layAround(
   places: readonly Surroundings[],
   { lay, needs, bits: ofSpot }: Spot,
@@ -82,7 +85,8 @@ function layAround(
   take: (layout: Layout) => void,
 ): void {
   const ofSecret = style.bits + form.bits + ofSpot;
-  for (const place of places) {
+  for (let index = firstFrom(places, from - ofSecret - roundingBits); index < places.length; index++) {
+    const place = places[index] as Surroundings;
     const bits = place.bits + ofSecret;
     if (bits >= to) return;
     if (bits < from || (needs !== null && place[needs] === nothing)) continue;

@@ -1,31 +1,17 @@
 import { hash } from 'node:crypto';
 import type { Algorithm } from '../../digests.js';
 import type { Chain, DigestLink, Link, LinkFormat } from '../space/chain.js';
-import { compileMd5 } from './md5-chain.js';
-import type { MessageBytes } from './message-bytes.js';
 
 /** Tells whether the chain makes the signature of a message. */
-export type Digester = (message: MessageBytes) => boolean;
+export type TextChain = (message: string) => boolean;
 
 type Text = string | Buffer;
-
-/**
- * The chain as one function, for millions of messages: the first word of an MD5 or HMAC-MD5 rules out nearly all of
- * them, and what is left is digested to the end.
- */
-export function compileChain(chain: Chain): Digester {
-  const mayFit = compileMd5(chain);
-  const fits = compileText(chain);
-  return mayFit === null
-    ? (message) => fits(message.text)
-    : (message) => mayFit(message) && fits(message.text);
-}
 
 /**
  * The chain over text: one-shot digests, and the two halves of each hmac ready. What is computed here is what
  * `computeDigest` computes.
  */
-function compileText({ links, key, reading }: Chain): (message: string) => boolean {
+export function compileText({ links, key, reading }: Chain): TextChain {
   const { digest: wanted, cut } = reading;
   const [from, to] = cut ?? [0, wanted.length];
   const keyBytes = key?.bytes ?? null;
