@@ -2,6 +2,7 @@ import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Search } from '../../signing/solve/search/search.js';
 import type { Share, Tally } from '../../signing/solve/search/share.js';
+import { threadLimits } from '../../signing/solve/search/thread-limits.js';
 import type { Searcher } from '../../signing/solve/solve.js';
 import type { SolveTask } from '../../signing/solve/space/space.js';
 import { packTask } from './packed-task.js';
@@ -53,8 +54,7 @@ async function searchTogether(task: SolveTask, run: SearchRun, jobs: number): Pr
 function startWorker(task: SolveTask): Worker {
   return new Worker(new URL('./search-worker.cjs', import.meta.url), {
     workerData: packTask(task),
-    // What a search makes is short-lived or stays: more room for the young saves copying.
-    resourceLimits: { maxYoungGenerationSizeMb: 64 },
+    resourceLimits: threadLimits,
   });
 }
 

@@ -1,32 +1,41 @@
 // Prints how many one-shot digests, and how many recipes for a request, one thread tries a second: [bare, tried].
 // Takes {request, secret} as JSON, and for how many CPU seconds to search.
 import { hash } from 'node:crypto';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Secret } from '../../../dist/signing/secret.js';
 import { Search } from '../../../dist/signing/solve/search/search.js';
 import { ShareQueue } from '../../../dist/signing/solve/search/share.js';
+import { threadLimits } from '../../../dist/signing/solve/search/thread-limits.js';
 import { cpuSeconds, measure, perSecond } from './cpu-time.mjs';
 
-const [sample, seconds] = process.argv.slice(2);
-const { request, secret } = JSON.parse(sample);
-/** As long as a usual message. */
-const text = 'x'.repeat(180);
-const digest = () => hash('md5', text, 'hex');
-
-measure({ count: 0, seconds: 0 }, 1, digest);
-// A signature that no recipe makes: everything is tried.
-const signature = '0123456789abcdef0123456789abcdef';
-const bare = { count: 0, seconds: 0 };
-const tried = { count: 0, seconds: 0 };
-const startedAt = cpuSeconds();
-const search = new Search({ request, secret: new Secret(secret), signature, otherParams: [] });
-tried.seconds += cpuSeconds() - startedAt;
-const queue = new ShareQueue();
-for (let share = queue.take(); share !== null && tried.seconds < Number(seconds); share = queue.take()) {
-  measure(bare, 0.03, digest);
-  const shareStartedAt = cpuSeconds();
-  const tally = search.run(share);
-  tried.seconds += cpuSeconds() - shareStartedAt;
-  tried.count += tally.tried;
-  queue.note(share, tally.tried);
+// In a thread such as the program starts for a search.
+if (isMainThread) {
+  new Worker(new URL(import.meta.url), { workerData: process.argv.slice(2), resourceLimits: threadLimits });
+} else {
+  const [sample, seconds] = workerData;
+  process.stdout.write(JSON.stringify(measureSearch(JSON.parse(sample), Number(seconds))));
 }
-process.stdout.write(JSON.stringify([perSecond(bare), perSecond(tried)]));
+
+function measureSearch({ request, secret }, seconds) {
+  /** As long as a usual message. */
+  const text = 'x'.repeat(180);
+  const digest = () => hash('md5', text, 'hex');
+  measure({ count: 0, seconds: 0 }, 1, digest);
+  // A signature that no recipe makes: everything is tried.
+  const signature = '0123456789abcdef0123456789abcdef';
+  const bare = { count: 0, seconds: 0 };
+  const tried = { count: 0, seconds: 0 };
+  const startedAt = cpuSeconds();
+  const search = new Search({ request, secret: new Secret(secret), signature, otherParams: [] });
+  tried.seconds += cpuSeconds() - startedAt;
+  const queue = new ShareQueue();
+  for (let share = queue.take(); share !== null && tried.seconds < seconds; share = queue.take()) {
+    measure(bare, 0.03, digest);
+    const shareStartedAt = cpuSeconds();
+    const tally = search.run(share);
+    tried.seconds += cpuSeconds() - shareStartedAt;
+    tried.count += tally.tried;
+    queue.note(share, tally.tried);
+  }
+  return [perSecond(bare), perSecond(tried)];
+}
