@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
 import { computeSignature } from '../../src/signing/sign.js';
-import { byteText } from '../../src/signing/solve/lanes/byte-text.js';
+import { byteText, noText } from '../../src/signing/solve/lanes/byte-text.js';
 import { Room } from '../../src/signing/solve/lanes/lane-memory.js';
 import { compileChain } from '../../src/signing/solve/search/ready-chain.js';
 import { type Chain, stepsOf, subOf } from '../../src/signing/solve/space/chain.js';
@@ -44,4 +44,20 @@ it('tries a message by every chain as the recipe digests it', () => {
     kinds.add(chain.links.map((link) => (link.kind === 'digest' ? link.format : link.kind)).join());
   }
   expect(kinds.size).toBeGreaterThan(10);
+});
+
+it.each([
+  ['beginning', 'x'.repeat(70_000), 'end'],
+  ['end', 'beginning', 'é'.repeat(5000)],
+])('tries a message whose %s is long', (_, beginning, end) => {
+  const { chains } = distinctSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  for (const chain of chains.slice(0, 20)) {
+    const reading = { ...chain.reading, digest: digestBy(chain, beginning + end) };
+    const trial = compileChain({ ...chain, reading }, new Room());
+    trial.keep(byteText(beginning));
+    const others = [byteText(`${end}.`), byteText('')].map((other) => trial.tryKept(other, noText, 0));
+    expect(others).toEqual([null, null]);
+    const find = trial.tryKept(byteText(end), noText, 3) ?? trial.flush();
+    expect(find).toEqual({ message: beginning + end, bits: 3 });
+  }
 });

@@ -13,6 +13,8 @@ export class Beginning {
   restBytes = 0;
   /** How many bytes all of it is. */
   length: number;
+  /** Whether there is no room for it: then it is known by its text alone. */
+  isTooLong = false;
   /** The text that it is. */
   text = noText;
   readonly #compressor: Compressor;
@@ -30,15 +32,12 @@ export class Beginning {
     this.#start = this.state.slice();
   }
 
-  /** Whether there is room for a text. */
-  static hasRoomFor({ length }: ByteText): boolean {
-    return length <= scratchBytes;
-  }
-
   /** Makes it this text. */
   set({ view, from, to }: ByteText): void {
     this.text = new ByteText(view, from, to);
     const length = to - from;
+    this.isTooLong = length > scratchBytes;
+    if (this.isTooLong) return;
     this.restBytes = length % blockBytes;
     this.length = this.#lead + length;
     writeBytes(this.text, scratchAt);

@@ -51,8 +51,9 @@ function compileLinks(
   }
   const between = { before: byteText(before), after: byteText(after) };
   const second = digestOf(link, key, digestBytes + between.after.length, room);
-  if (second === null || format === 'base64' || !Beginning.hasRoomFor(between.before)) return null;
-  return compileLinks(inTurn(first, { ...between, format }, second), link, links.slice(at + 1), key, room);
+  if (second === null || format === 'base64') return null;
+  const both = inTurn(first, { ...between, format }, second);
+  return both && compileLinks(both, link, links.slice(at + 1), key, room);
 }
 
 /** What the second digest takes: the first one, written so, between two texts. */
@@ -62,12 +63,18 @@ interface Between {
   readonly after: ByteText;
 }
 
-function inTurn(first: LaneDigest, { before, format, after }: Between, second: LaneDigest): LaneDigest {
+/** Null where there is no room for the text before. */
+function inTurn(
+  first: LaneDigest,
+  { before, format, after }: Between,
+  second: LaneDigest,
+): LaneDigest | null {
   const { initial, bigEndian } = first.compressor;
   const written = { format, wordCount: initial.length, bigEndian };
   const { lanes, digest, compressor } = second;
   const beginning = second.begin();
   beginning.set(before);
+  if (beginning.isTooLong) return null;
   return {
     ...first,
     compressor,

@@ -83,7 +83,7 @@ export class LaneTrial implements Trial {
     const waiting = this.#waiting[lane] as Waiting;
     waiting.beginning = beginning.text;
     waiting.bits = bits;
-    if (!lanes.hasRoomFor(one.length + two.length + three.length)) {
+    if (beginning.isTooLong || !lanes.hasRoomFor(one.length + two.length + three.length)) {
       return this.#judge(beginning.text.text + one.text + two.text + three.text, bits);
     }
     lanes.put(lane, beginning, one, two, three);

@@ -2,6 +2,7 @@ import { noText } from '../lanes/byte-text.js';
 import { messageChanges } from '../space/block-changes.js';
 import { type Choice, choice, firstFrom, sortByBits, type Weighed } from '../space/choice.js';
 import { visitLists } from '../space/name-lists.js';
+import { once } from '../space/once.js';
 import type { Piece } from '../space/piece.js';
 import type { Space } from '../space/space.js';
 import {
@@ -10,11 +11,9 @@ import {
   listBits,
   listItems,
   listJoiners,
-  placeSecret,
-  type SecretPlace,
   secretPlaces,
 } from '../space/value-lists.js';
-import { type ListPart, ListText, listPart } from './list-text.js';
+import { type ListPart, type ListStyle, ListText, listPart, orderFor, type PartOrder } from './list-text.js';
 import type { ReadyChain } from './ready-chain.js';
 import { noteHit, type Share, type Tally } from './share.js';
 
@@ -22,13 +21,8 @@ import { noteHit, type Share, type Tally } from './share.js';
 const dearestFinish = 15;
 
 /** How a list becomes a digest. */
-interface Finish extends Weighed {
-  readonly joiner: ListPart;
-  readonly place: SecretPlace;
-  /** What stands for the secret. */
-  readonly secret: ListPart;
-  /** Which of `messageChanges` the message is changed by. */
-  readonly change: number;
+interface Finish extends Weighed, ListStyle {
+  readonly order: (length: number) => PartOrder | null;
   readonly ready: ReadyChain;
 }
 
@@ -71,11 +65,12 @@ export class ListSearch {
   ): void {
     const finishes = this.#finishes;
     for (let index = firstFrom(finishes, from); index < finishes.length; index++) {
-      const { bits, place, secret, joiner, ready, change } = finishes[index] as Finish;
+      const finish = finishes[index] as Finish;
+      const { bits, ready, change } = finish;
       if (bits >= to) return;
-      const placed = placeSecret(list, place, secret);
-      if (placed === null) continue;
-      const text = this.#text.join(placed, joiner, change);
+      const order = finish.order(list.length);
+      if (order === null) continue;
+      const text = this.#text.join(list, order, finish);
       if (messageChanges[change]?.changes && !this.#text.differs) continue;
       tally.tried += 1;
       const find = ready.trial().tryWhole(text, noText, noText, bits + spent);
@@ -91,6 +86,7 @@ const noSecret = [choice(listPart(''), 0)];
 function finishesOf(forms: readonly Piece[], chains: readonly ReadyChain[]): Finish[] {
   const secrets = forms.map((form) => choice(listPart(form.text), form.bits));
   const joiners = listJoiners.map((joiner) => choice(listPart(joiner.value), joiner.bits));
+  const orderOf = once(orderFor);
   const finishes: Finish[] = [];
   for (const ready of chains) {
     for (const [change, message] of messageChanges.entries()) {
@@ -102,7 +98,7 @@ function finishesOf(forms: readonly Piece[], chains: readonly ReadyChain[]): Fin
             if (bits + secret.bits > dearestFinish) break;
             finishes.push({
               joiner: joiner.value,
-              place: place.value,
+              order: orderOf(place.value),
               secret: secret.value,
               change,
               ready,

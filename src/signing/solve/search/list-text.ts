@@ -1,5 +1,7 @@
 import { ByteText, byteText } from '../lanes/byte-text.js';
 import { messageChanges } from '../space/block-changes.js';
+import { once } from '../space/once.js';
+import { placeSecret, type SecretPlace } from '../space/value-lists.js';
 
 /** One text of a list by each change of the message: these go character by character, so that parts can be changed. */
 export type ListPart = readonly ChangedPart[];
@@ -18,6 +20,25 @@ export function listPart(text: string): ListPart {
   });
 }
 
+/** Which part of a list comes when, by their numbers; the secret has one as well. */
+export type PartOrder = readonly number[];
+
+const secretPart = -1;
+
+/** The order of a list of so many parts with the secret in its place; null where there is no such place. */
+export function orderFor(place: SecretPlace): (length: number) => PartOrder | null {
+  return once((length) => placeSecret([...Array(length).keys()], place, secretPart));
+}
+
+/** How a list is written. */
+export interface ListStyle {
+  /** What stands for the secret. */
+  readonly secret: ListPart;
+  readonly joiner: ListPart;
+  /** Which of `messageChanges` the message is changed by. */
+  readonly change: number;
+}
+
 const slack = 4;
 
 /** Parts put together, as one text at one place for millions of lists. */
@@ -26,13 +47,14 @@ export class ListText {
   /** Whether the change does anything to it. */
   differs = false;
 
-  /** Puts parts together, by the change of this number, with a joiner between them. */
-  join(parts: readonly ListPart[], joiner: ListPart, change: number): ByteText {
+  /** Puts the parts of a list and the secret together, in this order, by the change of this number. */
+  join(list: readonly ListPart[], order: PartOrder, { secret, joiner, change }: ListStyle): ByteText {
     this.text.to = 0;
     this.differs = false;
-    for (let index = 0; index < parts.length; index++) {
+    for (let index = 0; index < order.length; index++) {
+      const part = order[index] as number;
       if (index > 0) this.#add(joiner[change] as ChangedPart);
-      this.#add(parts[index]?.[change] as ChangedPart);
+      this.#add((part === secretPart ? secret : (list[part] as ListPart))[change] as ChangedPart);
     }
     return this.text;
   }

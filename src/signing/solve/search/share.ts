@@ -39,7 +39,7 @@ const bandBits = 2;
 const growth = 3.5;
 
 /** A share should have about so many candidates: a quarter of a second's work. */
-const shareSize = 200_000;
+const shareSize = 300_000;
 
 /** Nothing dearer than this is ever tried. */
 export const dearest = 44;
