@@ -90,7 +90,8 @@ function layAround(
     const bits = place.bits + ofSecret;
     if (bits >= to) return;
     if (bits < from || (needs !== null && place[needs] === nothing)) continue;
-    take({ ...lay(place, style, form), keyed: true, bare: place.bare, bits });
+    const { before, after } = lay(place, style, form);
+    take({ before, after, keyed: true, bare: place.bare, bits });
   }
 }
 
