@@ -26,6 +26,7 @@ it.each(['md5', 'sha1', 'sha256'] as const)(
   'digests up to four messages by %s as crypto.hash does, whatever was digested before',
   (algorithm) => {
     const compressor = compressors[algorithm];
+    if (compressor === null) throw new Error('this machine has no vector instructions');
     const lanes = new Lanes(compressor, new Room(), 1800);
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 4 }), lead, (messages, bytes) => {

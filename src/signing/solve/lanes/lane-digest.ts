@@ -25,7 +25,10 @@ export interface LaneDigest {
   readonly compressor: Compressor;
 }
 
-/** Null for a chain with a digest or a format that is left to others, and where no room is left. */
+/**
+ * Null for a chain with a digest or a format that is left to others, as every one is on a machine without vector
+ * instructions, and where no room is left.
+ */
 export function compileLanes({ links: [first, ...links], key }: Chain, room: Room): LaneDigest | null {
   const digest = first?.kind === 'digest' ? digestOf(first, key, messageBytes, room) : null;
   if (first?.kind !== 'digest' || digest === null) return null;
@@ -92,8 +95,8 @@ function digestOf(
   textBytes: number,
   room: Room,
 ): LaneDigest | null {
-  if (algorithm === 'sha512') return null;
-  const compressor = compressors[algorithm];
+  const compressor = algorithm === 'sha512' ? null : compressors[algorithm];
+  if (compressor === null) return null;
   if (!hmac || key === null) return plainDigest(compressor, () => new Beginning(compressor), textBytes, room);
   const padded = new Uint8Array(blockBytes);
   padded.set(key.bytes.length > blockBytes ? hash(algorithm, key.bytes, 'buffer') : key.bytes);

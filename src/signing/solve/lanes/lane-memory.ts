@@ -7,6 +7,7 @@ import { sha256Rounds } from './sha256-rounds.js';
 /** What is used here of WebAssembly: Node has it, its types have not. */
 declare const WebAssembly: {
   readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
+  readonly validate: (bytes: Uint8Array<ArrayBuffer>) => boolean;
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   readonly Instance: new (
     module: object,
@@ -38,15 +39,17 @@ const memory = new WebAssembly.Memory({ initial: pages });
 export const view = new DataView(memory.buffer);
 export const words = new Int32Array(memory.buffer);
 
+/** Null on a machine without vector instructions. */
 export const compressors = {
   md5: compressorOf(md5Rounds),
   sha1: compressorOf(sha1Rounds),
   sha256: compressorOf(sha256Rounds),
 };
 
-function compressorOf(rounds: Rounds): Compressor {
-  const module = new WebAssembly.Module(compressionModule(rounds));
-  const { exports } = new WebAssembly.Instance(module, { lanes: { memory } });
+function compressorOf(rounds: Rounds): Compressor | null {
+  const code = compressionModule(rounds);
+  if (!WebAssembly.validate(code)) return null;
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { lanes: { memory } });
   return {
     initial: Int32Array.from(rounds.initial),
     bigEndian: rounds.bigEndian,
