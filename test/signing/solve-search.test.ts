@@ -41,6 +41,16 @@ describe('the shares of a search', () => {
     }
   });
 
+  it('are small enough for many threads, even where all of a band is taken before any of it is done', () => {
+    const queue = new ShareQueue();
+    for (let share = queue.take(); share !== null; share = queue.take()) {
+      if (share.from === 0) queue.note(share, 100_000);
+      if (share.from >= 20) expect(share.parts).toBeGreaterThan(1);
+      if (share.from >= 24) break;
+    }
+    expect(queue.from).toBeGreaterThanOrEqual(24);
+  });
+
   it('have together what one alone would have', () => {
     const search = new Search({ request: small, secret, signature: '0'.repeat(32), otherParams: [] });
     const tried = (part: number, parts: number) => search.run({ from: 13, to: 15, part, parts }).tried;

@@ -50,6 +50,8 @@ export class ShareQueue {
   #next = 0;
   #tried = 0;
   #done = 0;
+  /** How many candidates the band should have that is being handed out. */
+  #expected = 0;
 
   /** Where the band begins that is being handed out: everything cheaper was handed out before. */
   get from(): number {
@@ -80,8 +82,10 @@ export class ShareQueue {
     if (this.isEmpty) return false;
     const { to: from, parts } = this.#band;
     const to = firstBounds.find((bound) => bound > from) ?? from + bandBits;
-    const expected = this.#done === 0 ? 0 : (this.#tried / this.#done) * parts * growth;
-    this.#band = { from, to, parts: Math.max(1, Math.ceil(expected / shareSize)) };
+    // Many threads may be through with a band before any has told of its share.
+    const counted = this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts;
+    this.#expected = counted * growth;
+    this.#band = { from, to, parts: Math.max(1, Math.ceil(this.#expected / shareSize)) };
     this.#next = 0;
     this.#tried = 0;
     this.#done = 0;
