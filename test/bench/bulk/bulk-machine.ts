@@ -30,7 +30,20 @@ export interface MeasuredRun {
 }
 
 /** Passes the rows of a file back with the built program, journal and results on. Throws where one is not ok. */
-export async function passBack(machine: Machine, file: string, { url, app }: Target): Promise<MeasuredRun> {
+export function passBack(machine: Machine, file: string, target: Target): Promise<MeasuredRun> {
+  return runRows(machine, ['passback', '--from', file], target);
+}
+
+/** Reads with the codes of a file, as `passBack` passes back. */
+export function readWithCodes(machine: Machine, file: string, target: Target): Promise<MeasuredRun> {
+  return runRows(machine, ['read', '--from', file], target);
+}
+
+async function runRows(
+  machine: Machine,
+  command: readonly string[],
+  { url, app }: Target,
+): Promise<MeasuredRun> {
   const [tenant, channel, key, secret] = app;
   const env = {
     USERINFO_TENANT_CODE: tenant,
@@ -40,7 +53,7 @@ export async function passBack(machine: Machine, file: string, { url, app }: Tar
     NODE_OPTIONS: `--import=${join(import.meta.dirname, 'print-peak-memory.mjs')}`,
   };
   const startedAt = performance.now();
-  const args = ['passback', '--from', file, '--base-url', url, '--restart', '--json'];
+  const args = [...command, '--base-url', url, '--restart', '--json'];
   const { status, stdout, stderr } = await machine.run(args, { env });
   const seconds = (performance.now() - startedAt) / 1000;
   if (status !== 0) throw new Error(`ended with ${status}: ${stderr}`);

@@ -1,24 +1,37 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Machine } from '../../support/cli.js';
-import { anyApp, passBack } from './bulk-machine.js';
-import { writeRows } from './rows.js';
+import { anyApp, passBack, readWithCodes } from './bulk-machine.js';
+import { writeCodes, writeRows } from './rows.js';
 import { startTrivialServer } from './trivial-server.js';
 
 const few = 100_000;
 const many = 3_000_000;
+/** What the many may take of what the few take. */
+const mostGrowth = 1.1;
+/** In MB. */
+const most = 160;
+/** Journal and results on, in all of them. */
+const runs = [
+  { name: 'passback --from', write: writeRows, run: passBack },
+  { name: 'read --from', write: writeCodes, run: readWithCodes },
+] as const;
 
-it('measures how much memory a run takes', { timeout: 3_600_000 }, async () => {
-  using machine = new Machine();
-  const server = await startTrivialServer();
-  const peakOf = async (count: number) => {
-    await writeRows(join(machine.folder, 'rows.csv'), count);
-    return (await passBack(machine, 'rows.csv', { url: server.url, app: anyApp })).peakMemory;
-  };
-  const [ofFew, ofMany] = [await peakOf(few), await peakOf(many)];
-  server.stop();
-  const line = (count: number, peak: number) =>
-    `  ${String(count).padStart(8)} rows  ${(peak / ofFew).toFixed(2)}  (${Math.round(peak)} MB)`;
-  process.stdout.write(`\nPeak memory\n${line(few, ofFew)}\n${line(many, ofMany)}\n`);
-  expect(ofMany).toBeGreaterThan(0);
-});
+it.each(runs)(
+  'measures how much memory $name takes',
+  { timeout: 3_600_000 },
+  async ({ name, write, run }) => {
+    using machine = new Machine();
+    const server = await startTrivialServer();
+    const peakOf = async (count: number) => {
+      await write(join(machine.folder, 'rows.csv'), count);
+      return (await run(machine, 'rows.csv', { url: server.url, app: anyApp })).peakMemory;
+    };
+    const [ofFew, ofMany] = [await peakOf(few), await peakOf(many)];
+    server.stop();
+    const line = (count: number, peak: number) =>
+      `  ${String(count).padStart(8)} rows  ${(peak / ofFew).toFixed(2)}  (${Math.round(peak)} MB)`;
+    process.stdout.write(`\nPeak memory of ${name}\n${line(few, ofFew)}\n${line(many, ofMany)}\n`);
+    expect(ofMany).toBeLessThan(Math.min(most, ofFew * mostGrowth));
+  },
+);

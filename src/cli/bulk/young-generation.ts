@@ -1,0 +1,24 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+
+/** Of both of its halves, in bytes. Half as much costs a run some speed; twice as much makes it no faster. */
+const enoughBytes = 8 * 1024 * 1024;
+/** How often it is looked at until it has grown so far, in milliseconds. */
+const lookMs = 10;
+
+/**
+ * Keeps the memory of a run from growing with its input. No row lives for long, yet V8 goes on doubling the space that
+ * new objects take, to 32 MB on Node 20 and 128 MB on Node 24, and seldom gives any of it back. How large that may
+ * become can be said only when Node is started, before any script; that it is to grow no more, at any time.
+ */
+export function boundYoungGeneration(): void {
+  const timer = setInterval(() => {
+    if (youngBytes() < enoughBytes) return;
+    clearInterval(timer);
+    setFlagsFromString('--semi-space-growth-factor=1');
+  }, lookMs);
+  timer.unref();
+}
+
+function youngBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
+}
