@@ -28,6 +28,8 @@ const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const space = /[ \t\n\r]*/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
 const literal = /(?:true|false|null)(?!\w)/y;
+/** What JSON.stringify may write as an escape. */
+const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 const literals = { true: true, false: false, null: null } as const;
 
 /**
@@ -107,10 +109,18 @@ function syntaxFault(text: string, at: number, expected: string): FlatJsonError 
 
 /** The JSON text of a flat object: non-ASCII characters and slashes unescaped (§4.2 rule 7). */
 export function formatFlatJson(entries: ReadonlyMap<string, FlatValue>): string {
-  const members = [];
+  let members = '';
   for (const [key, value] of entries) {
-    const written = value instanceof JsonNumber ? value.text : JSON.stringify(value);
-    members.push(`${JSON.stringify(key)}:${written}`);
+    members += `${members === '' ? '' : ','}${formatText(key)}:${formatValue(value)}`;
   }
-  return `{${members.join(',')}}`;
+  return `{${members}}`;
+}
+
+function formatValue(value: FlatValue): string {
+  return typeof value === 'string' ? formatText(value) : String(value);
+}
+
+/** What JSON.stringify says, which takes twice as long for the texts that most are. */
+function formatText(text: string): string {
+  return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
