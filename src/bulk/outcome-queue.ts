@@ -1,4 +1,4 @@
-import type { EngineListener } from './engine/row-engine.js';
+import type { EngineListener } from './engine/engine-options.js';
 import type { RowOutcome } from './outcome.js';
 
 /** How many outcomes may wait for whoever takes them, before no more rows are sent. */

@@ -1,49 +1,16 @@
 import { NoAnswerError } from '../../client/errors.js';
 import { pauseBefore } from '../../client/retry.js';
-import type { AttemptResult, Sender } from '../../client/sender.js';
+import type { AttemptResult } from '../../client/sender.js';
 import type { RowOutcome } from '../outcome.js';
+import type { EngineListener, EngineOptions } from './engine-options.js';
 import type { Flight } from './flight.js';
 import { InFlight } from './in-flight.js';
-import { judge, missedService } from './judge.js';
+import { judge, missedService, type Verdict } from './judge.js';
 import { RowFeed } from './row-feed.js';
 import { errorOf, rowOutcome } from './row-outcome.js';
-import { RowQueue, type RowQueueOptions } from './row-queue.js';
+import { RowQueue } from './row-queue.js';
 import { Traffic } from './traffic.js';
-
-/** How a run sends its rows. */
-export interface Pacing {
-  /** Requests under way at once, at the most. */
-  readonly concurrency: number;
-  /** Requests a second; `null` for as many as go. */
-  readonly ratePerSecond: number | null;
-  /** How often a row is sent at the most; being throttled does not count where others are served. */
-  readonly attempts: number;
-  /** How long one attempt may take, in milliseconds. */
-  readonly timeoutMs: number;
-}
-
-export interface EngineOptions<Row> extends Pacing, RowQueueOptions<Row> {
-  readonly operation: 'read' | 'passback';
-  readonly sender: Sender;
-  readonly listener: EngineListener<Row>;
-  /** Milliseconds that only go forward. */
-  readonly now: () => number;
-  /** At least 0, less than 1. */
-  readonly random: () => number;
-}
-
-/** Whom the engine tells. What `onTurn` and `onSend` throw ends the run; the others must not throw. */
-export interface EngineListener<Row> {
-  onOutcome(outcome: RowOutcome<Row>): void;
-  /** The outcomes of a turn of the event loop have been told; more rows are sent next. */
-  onTurn?(): void;
-  /** These are about to be sent. */
-  onSend?(rows: readonly Row[]): void;
-  /** A row of those has no outcome, and will be sent again or not at all. */
-  onTakenBack?(row: Row): void;
-  /** Whether no new rows should be taken; after `resume` it is asked again. */
-  isFull?(): boolean;
-}
+import { Turns } from './turns.js';
 
 /**
  * Sends rows, many at a time, until each has its outcome. Lean on purpose: what happens to a row happens in
@@ -54,12 +21,13 @@ export class RowEngine<Row> {
   readonly #listener: EngineListener<Row>;
   readonly #queue: RowQueue<Row>;
   readonly #inFlight: InFlight<Row>;
+  readonly #turns = new Turns(() => {
+    if (this.#end !== null) this.#turn(this.#end);
+  });
   /** What holds rows back. */
   readonly traffic: Traffic;
   /** How many envelopes came that served a row, or refused it. */
   #served = 0;
-  #turnIsDue = false;
-  #wakeUp: NodeJS.Timeout | undefined;
   #stopping = false;
   #error: unknown;
   #end: (() => void) | null = null;
@@ -89,8 +57,7 @@ export class RowEngine<Row> {
       this.#end = resolve;
       this.resume();
     });
-    this.#end = null;
-    clearTimeout(this.#wakeUp);
+    this.#turns.close();
     this.#inFlight.close();
     if (this.#error !== undefined) throw this.#error;
   }
@@ -104,12 +71,7 @@ export class RowEngine<Row> {
 
   /** Looks for something to do, once what happens in this turn of the event loop is known. */
   resume(): void {
-    if (this.#turnIsDue) return;
-    this.#turnIsDue = true;
-    setImmediate(() => {
-      this.#turnIsDue = false;
-      if (this.#end !== null) this.#turn(this.#end);
-    });
+    this.#turns.soon();
   }
 
   #turn(end: () => void): void {
@@ -119,7 +81,7 @@ export class RowEngine<Row> {
     } catch (error) {
       this.stop(error);
     }
-    const isIdle = this.#inFlight.size === 0 && !this.#turnIsDue;
+    const isIdle = this.#inFlight.size === 0 && !this.#turns.isDue;
     if (isIdle && (this.#stopping || this.#queue.isOver)) end();
   }
 
@@ -133,7 +95,7 @@ export class RowEngine<Row> {
       const flight = waitMs > 0 ? undefined : this.#queue.next(now, mayCome);
       if (flight === undefined) {
         const { dueAt } = this.#queue;
-        if (waitMs > 0 || dueAt !== null) this.#wakeUpIn(waitMs || (dueAt ?? now) - now);
+        if (waitMs > 0 || dueAt !== null) this.#turns.later(waitMs || (dueAt ?? now) - now);
         break;
       }
       this.traffic.onSend(now);
@@ -173,36 +135,33 @@ export class RowEngine<Row> {
         this.stop(errorOf(outcome));
         return;
       case 'throttled':
-        // Where others are served meanwhile, the row is only waiting for its turn.
-        if (flight.throttledAfter === this.#served) flight.attempts += 1;
-        flight.throttledAfter = this.#served;
-        break;
       case 'again':
-        flight.attempts += 1;
-        break;
+        this.#countAttempt(flight, verdict);
+        if (flight.attempts >= this.#options.attempts) {
+          this.#settle(flight, rowOutcome(flight, outcome, 'unsettled'));
+        } else this.#putBack(flight, now, verdict === 'throttled' ? 0 : retryAfterMs);
+        if (this.traffic.isGivenUp(now)) this.stop(errorOf(outcome));
+        return;
       default:
         this.#served += outcome instanceof NoAnswerError ? 0 : 1;
         this.#settle(flight, rowOutcome(flight, outcome, verdict));
-        return;
     }
-    if (flight.attempts >= this.#options.attempts) {
-      this.#settle(flight, rowOutcome(flight, outcome, 'unsettled'));
-    } else {
-      this.#listener.onTakenBack?.(flight.row);
-      const waitMs = verdict === 'throttled' ? 0 : retryAfterMs;
-      flight.dueAt = now + pauseBefore(flight.attempts + 1, waitMs, this.#options.random);
-      this.#queue.putBack(flight);
-    }
-    if (this.traffic.isGivenUp(now)) this.stop(errorOf(outcome));
+  }
+
+  #countAttempt(flight: Flight<Row>, verdict: Extract<Verdict, 'again' | 'throttled'>): void {
+    // Where others are served meanwhile, a row that is throttled is only waiting for its turn.
+    if (verdict === 'again' || flight.throttledAfter === this.#served) flight.attempts += 1;
+    if (verdict === 'throttled') flight.throttledAfter = this.#served;
+  }
+
+  #putBack(flight: Flight<Row>, now: number, retryAfterMs: number | undefined): void {
+    this.#listener.onTakenBack?.(flight.row);
+    flight.dueAt = now + pauseBefore(flight.attempts + 1, retryAfterMs, this.#options.random);
+    this.#queue.putBack(flight);
   }
 
   #settle(flight: Flight<Row>, outcome: RowOutcome<Row>): void {
     this.#queue.settle(flight);
     this.#listener.onOutcome(outcome);
-  }
-
-  #wakeUpIn(ms: number): void {
-    clearTimeout(this.#wakeUp);
-    this.#wakeUp = setTimeout(() => this.resume(), Math.max(1, ms));
   }
 }

@@ -1,9 +1,9 @@
 import { BackOff } from './back-off.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
+import type { Pacing } from './engine-options.js';
 import type { Verdict } from './judge.js';
 import { Pace } from './pace.js';
 import { Reachability } from './reachability.js';
-import type { Pacing } from './row-engine.js';
 
 /** What an attempt told about the service. Times are in milliseconds. */
 export interface Signal {

@@ -1,4 +1,4 @@
-import type { EngineListener } from '../engine/row-engine.js';
+import type { EngineListener } from '../engine/engine-options.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/row-format.js';
 import type { Journal } from './journal.js';

@@ -1,4 +1,5 @@
-import { FileRun, type FileRunOptions } from '../../bulk/file-run.js';
+import { FileRun } from '../../bulk/file-run.js';
+import type { FileRunOptions } from '../../bulk/file-run-options.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
 import { outcomes } from '../../bulk/outcome.js';

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Pacing, RowEngine } from '../../bulk/engine/row-engine.js';
+import type { Pacing } from '../../bulk/engine/engine-options.js';
+import { RowEngine } from '../../bulk/engine/row-engine.js';
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
 import { NdjsonFormat } from '../../bulk/source/ndjson-format.js';
