@@ -5,11 +5,14 @@ import { expect, it } from 'vitest';
 import { openAdmin } from '../../../src/service/index.js';
 import { startServiceProcesses } from '../../service/service-process.js';
 import { Machine } from '../../support/cli.js';
+import { medianOf } from '../median.js';
 import { printRates } from '../print-rates.js';
 import { passBack, runScript, type Target } from './bulk-machine.js';
 import { unionId, writeRows } from './rows.js';
 
 const counted = 20_000;
+/** They take turns: what is stored already is written faster than what is new. */
+const turns = 3;
 
 it('measures bulk passback against our own service', async () => {
   using machine = new Machine();
@@ -19,14 +22,17 @@ it('measures bulk passback against our own service', async () => {
   if (service === undefined) throw new Error('no service');
   const target: Target = { url: service.url, app: await prepare(database) };
   await writeRows(join(machine.folder, 'rows.csv'), counted);
-  const bare = await runScript('bare-undici.mjs', target, String(counted));
-  const { perSecond } = await passBack(machine, 'rows.csv', target);
+  const rates = { bare: [] as number[], run: [] as number[] };
+  for (let turn = 0; turn < turns; turn += 1) {
+    rates.bare.push(await runScript('bare-undici.mjs', target, String(counted)));
+    rates.run.push((await passBack(machine, 'rows.csv', target)).perSecond);
+  }
   printRates(
-    `${counted} rows to userinfo serve on SQLite, on the same machine`,
-    { name: 'bare undici pool, signed beforehand', perSecond: bare },
-    { name: 'userinfo passback --from', perSecond },
+    `${counted} rows to userinfo serve on SQLite, on the same machine, medians of ${turns}`,
+    { name: 'bare undici pool, signed beforehand', perSecond: medianOf(rates.bare) },
+    { name: 'userinfo passback --from', perSecond: medianOf(rates.run) },
   );
-  expect(perSecond).toBeGreaterThan(0);
+  expect(medianOf(rates.run)).toBeGreaterThan(0);
   service.child.kill();
   await rm(folder, { recursive: true });
 });

@@ -10,7 +10,7 @@ const concurrency = 16;
 const rowCount = Number(process.env.USERINFO_TEST_ROWS ?? 600);
 /** In as many moments, at random, a run is killed that takes about this long, in seconds. */
 const kills = 10;
-const seconds = 2;
+const seconds = Math.max(2, rowCount / 1000);
 let machine: ServedMachine;
 let proxy: CountingProxy;
 
@@ -49,13 +49,17 @@ async function kill(args: readonly string[], file: string, afterMs: number): Pro
   return ended;
 }
 
-/** Kills a run so many times, then lets it come to its end; `check` sees what was asked of the service in between. */
+/**
+ * Kills a run of so many seconds so many times, then lets it come to its end; `check` sees what was asked of the service
+ * in between.
+ */
 async function killOften(
-  times: number,
+  { times, seconds }: { readonly times: number; readonly seconds: number },
   args: readonly string[],
   file: string,
   check: (asked: readonly string[], finalBefore: ReadonlySet<number>) => void,
 ): Promise<number> {
+  const longestPartMs = (seconds * 750) / times;
   let kills = 0;
   for (let round = 0; ; round += 1) {
     const finalBefore = new Set(
@@ -65,7 +69,7 @@ async function killOften(
     const isLast = kills === times;
     const status = isLast
       ? (await machine.run([...args, ...resume])).status
-      : await kill([...args, ...resume], file, Math.random() * 150);
+      : await kill([...args, ...resume], file, Math.random() * longestPartMs);
     check(proxy.takeAsked(), finalBefore);
     if (status !== null) return status;
     kills += 1;
@@ -84,10 +88,15 @@ describe('a run that is killed at ten random moments', { timeout: 120_000 + rowC
     const lineOf = (unionId: string) => 2 + 2 * Number(unionId.slice(1));
 
     let asked = 0;
-    const status = await killOften(kills, args, 'rows.csv', (unionIdsAsked, finalBefore) => {
-      asked += unionIdsAsked.length;
-      expect(unionIdsAsked.filter((unionId) => finalBefore.has(lineOf(unionId)))).toEqual([]);
-    });
+    const status = await killOften(
+      { times: kills, seconds },
+      args,
+      'rows.csv',
+      (unionIdsAsked, finalBefore) => {
+        asked += unionIdsAsked.length;
+        expect(unionIdsAsked.filter((unionId) => finalBefore.has(lineOf(unionId)))).toEqual([]);
+      },
+    );
 
     expect(status).toBe(0);
     expect(asked).toBeLessThanOrEqual(unionIds.length + kills * concurrency);
@@ -106,7 +115,7 @@ describe('a run that is killed at ten random moments', { timeout: 120_000 + rowC
     );
     const args = ['-p', 'local', 'read', '--from', 'codes.csv', '--names', 'mobile', '--concurrency', '4'];
     const asked = new Map<string, number>();
-    await killOften(3, [...args, '--rate', '40/s'], 'codes.csv', (codesAsked) => {
+    await killOften({ times: 3, seconds: 1 }, [...args, '--rate', '40/s'], 'codes.csv', (codesAsked) => {
       for (const code of codesAsked) asked.set(code, (asked.get(code) ?? 0) + 1);
     });
     expect(Math.max(...asked.values())).toBe(1);
