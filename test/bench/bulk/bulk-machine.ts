@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Machine } from '../../support/cli.js';
@@ -13,10 +13,24 @@ export interface Target {
 export const anyApp: Target['app'] = ['acme', 'web', 'app_bench', 'secret_bench'];
 
 /** Runs a script of this folder in a process of its own; gives the number that it prints. */
-export async function runScript(name: string, { url, app }: Target, last: string): Promise<number> {
+export async function runScript(
+  name: string,
+  { url, app }: Target,
+  ...others: readonly string[]
+): Promise<number> {
   const command = name.endsWith('.py') ? 'python3' : process.execPath;
-  const { stdout } = await promisify(execFile)(command, [join(import.meta.dirname, name), url, ...app, last]);
+  const { stdout } = await promisify(execFile)(command, [
+    join(import.meta.dirname, name),
+    url,
+    ...app,
+    ...others,
+  ]);
   return Number(stdout);
+}
+
+/** Whether Python has a module here. */
+export function hasPythonModule(name: string): boolean {
+  return spawnSync('python3', ['-c', `import ${name}`]).status === 0;
 }
 
 /** How a run of the built program went. */

@@ -1,6 +1,6 @@
 """What people write today: a thread pool, and for each row a new signature and a new connection.
 
-`requests.put` without a session does just that; urllib of the standard library stands in for it, and is no slower.
+The last argument says what sends: `requests`, without a session, or `urllib` of the standard library, which is faster.
 Prints how many rows a second.
 """
 import csv
@@ -14,7 +14,7 @@ import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-base_url, tenant_code, channel, app_key, secret, path = sys.argv[1:]
+base_url, tenant_code, channel, app_key, secret, path, library = sys.argv[1:]
 
 
 def md5(params):
@@ -31,16 +31,28 @@ def passback(row):
     query = {"tenant_code": tenant_code, "app_key": app_key, "channel": channel, **moment}
     query["app_sign"] = md5({"app_key": app_key, **moment})
     query["sign"] = md5({**query, **form})
+    if send(f"{base_url}/api/v1/server/user/passback_user_info", query, form)["code"] != 200:
+        raise RuntimeError("not ok")
+
+
+def send_with_requests(url, query, form):
+    return requests.put(url, params=query, data=form).json()
+
+
+def send_with_urllib(url, query, form):
     request = urllib.request.Request(
-        f"{base_url}/api/v1/server/user/passback_user_info?{urllib.parse.urlencode(query)}",
-        data=urllib.parse.urlencode(form).encode(),
-        method="PUT",
+        f"{url}?{urllib.parse.urlencode(query)}", data=urllib.parse.urlencode(form).encode(), method="PUT"
     )
     with urllib.request.urlopen(request) as answer:
-        if json.load(answer)["code"] != 200:
-            raise RuntimeError("not ok")
+        return json.load(answer)
 
 
+if library == "requests":
+    import requests
+
+    send = send_with_requests
+else:
+    send = send_with_urllib
 with open(path, encoding="utf-8", newline="") as file:
     rows = list(csv.DictReader(file))
 started_at = time.perf_counter()

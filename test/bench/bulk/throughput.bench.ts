@@ -4,7 +4,7 @@ import { Machine } from '../../support/cli.js';
 import { medianOf } from '../median.js';
 import { printRates } from '../print-rates.js';
 import type { ServerProcess } from '../service/bare-server.js';
-import { anyApp, passBack, runScript, type Target } from './bulk-machine.js';
+import { anyApp, hasPythonModule, passBack, runScript, type Target } from './bulk-machine.js';
 import { writeRows } from './rows.js';
 import { startTrivialServer } from './trivial-server.js';
 
@@ -49,12 +49,15 @@ it('measures bulk passback against a bare pool of connections', { timeout: 3_600
   expect(medianOf(rates.run)).toBeGreaterThan(0);
 });
 
-it('measures bulk passback against the script that people write', async () => {
-  const script = await runScript('requests_script.py', target, join(machine.folder, 'few.csv'));
+const libraries = ['requests', 'urllib'].filter(hasPythonModule);
+
+it.each(libraries)('measures bulk passback against the script that people write with %s', async (library) => {
+  const path = join(machine.folder, 'few.csv');
+  const script = await runScript('requests_script.py', target, path, library);
   const { perSecond } = await passBack(machine, 'rows.csv', target);
   printRates(
     'Rows to a trivial server',
-    { name: 'Python: thread pool, a connection a row (urllib)', perSecond: script },
+    { name: `Python: thread pool, a connection a row (${library})`, perSecond: script },
     { name: 'userinfo passback --from', perSecond },
   );
   expect(perSecond).toBeGreaterThan(0);
