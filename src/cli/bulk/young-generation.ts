@@ -15,6 +15,8 @@ export function boundYoungGeneration(): void {
     if (youngBytes() < enoughBytes) return;
     clearInterval(timer);
     setFlagsFromString('--semi-space-growth-factor=1');
+    // What is kept of compiled code at the exit, V8 takes only under the flags that it starts with.
+    process.prependOnceListener('exit', () => setFlagsFromString('--semi-space-growth-factor=2'));
   }, lookMs);
   timer.unref();
 }
