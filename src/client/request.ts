@@ -1,16 +1,11 @@
 import { type Endpoint, formContentType, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
 import { joinInfoNames } from '../protocol/info-names.js';
-import {
-  checkParameters,
-  checkSignatureLengths,
-  checkText,
-  type Parameters,
-} from '../protocol/parameters.js';
+import { checkSignatureLength, checkText, checkValues, type Parameters } from '../protocol/parameters.js';
 import { checkPassback } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
 import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/pair.js';
-import type { SignableRequest } from '../signing/request.js';
+import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { SignedRequest } from './transport.js';
 
@@ -82,6 +77,9 @@ export interface Moment {
   readonly timestamp: number;
 }
 
+/** The values of a request's parameters, each where its name stands in the endpoint's table. */
+type Values = (string | undefined)[];
+
 /** The request as a recipe sees it, `app_sign` in its place but still empty, `sign` not there yet. */
 export function signableRequest(
   request: PlainRequest,
@@ -89,59 +87,52 @@ export function signableRequest(
   caller: Omit<Credentials, 'secret' | 'signers'>,
   moment: Moment,
 ): SignableRequest {
-  return toSignable(request, baseUrl, parametersToSign(request, caller, moment));
+  return toSignable(request.endpoint, baseUrl, valuesToSign(request, caller, moment));
 }
 
-function toSignable(
-  { endpoint, parameters }: PlainRequest,
-  baseUrl: string,
-  toSign: Parameters,
-): SignableRequest {
+function toSignable(endpoint: Endpoint, baseUrl: string, values: Values): SignableRequest {
+  const params: Param[] = [];
+  let hasBody = false;
+  for (let index = 0; index < values.length; index++) {
+    const parameter = endpoint.parameters[index];
+    const value = values[index];
+    if (parameter === undefined) continue;
+    if (parameter.in === 'form') hasBody = true;
+    if (value !== undefined) params.push([parameter.name, value]);
+  }
   return {
     method: endpoint.method,
     url: baseUrl + endpoint.path,
-    params: [...toSign],
-    body: bodyOf(endpoint, parameters),
+    params,
+    body: hasBody ? encodeIn(endpoint, 'form', values) : null,
     extra: {},
   };
 }
 
-/** In the order of the endpoint's table, `app_sign` still empty. */
-function parametersToSign(
-  request: PlainRequest,
-  caller: Omit<Credentials, 'secret' | 'signers'>,
-  moment: Moment,
-): Map<string, string> {
-  const parameters = new Map<string, string>();
-  for (const { name } of request.endpoint.parameters) {
-    const value = parameterValue(name, request, caller, moment);
-    if (value !== undefined) parameters.set(name, value);
-  }
-  return parameters;
-}
-
-function parameterValue(
-  name: string,
-  { parameters }: PlainRequest,
+/** `app_sign` still empty. */
+function valuesToSign(
+  { endpoint, parameters }: PlainRequest,
   { tenantCode, appKey, channel }: Omit<Credentials, 'secret' | 'signers'>,
   { random, timestamp }: Moment,
-): string | undefined {
-  switch (name) {
-    case 'tenant_code':
-      return tenantCode;
-    case 'app_key':
-      return appKey;
-    case 'app_sign':
-      return '';
-    case 'channel':
-      return channel;
-    case 'random':
-      return random;
-    case 'timestamp':
-      return String(timestamp);
-    default:
-      return parameters.get(name);
-  }
+): Values {
+  return endpoint.parameters.map(({ name }) => {
+    switch (name) {
+      case 'tenant_code':
+        return tenantCode;
+      case 'app_key':
+        return appKey;
+      case 'app_sign':
+        return '';
+      case 'channel':
+        return channel;
+      case 'random':
+        return random;
+      case 'timestamp':
+        return String(timestamp);
+      default:
+        return parameters.get(name);
+    }
+  });
 }
 
 /** Signs a request for one attempt (§5). Throws an InvalidInputError for a parameter that breaks a rule of §4 or §8. */
@@ -153,39 +144,39 @@ export function signRequest(
 ): SignedRequest {
   const { endpoint } = request;
   const { signers, secret, tenantCode, appKey, channel } = credentials;
-  const parameters = parametersToSign(request, credentials, moment);
-  const signable = toSignable(request, baseUrl, parameters);
-  const signatures = signBoth(signers, signable, secret);
-  parameters.set('app_sign', signatures.app_sign.digest).set('sign', signatures.sign.digest);
+  const values = valuesToSign(request, credentials, moment);
+  const signable = toSignable(endpoint, baseUrl, values);
+  const { app_sign, sign } = signBoth(signers, signable, secret);
+  values[placeOf(endpoint, 'app_sign')] = app_sign.digest;
+  values[placeOf(endpoint, 'sign')] = sign.digest;
   // Those of the operation were checked when they were gathered.
   checkText('tenant_code', tenantCode);
   checkText('app_key', appKey);
   checkText('channel', channel);
   checkText('random', moment.random);
-  checkParameters(endpoint, parameters);
-  checkSignatureLengths(parameters, {
-    app_sign: signers.app_sign.digestLength,
-    sign: signers.sign.digestLength,
-  });
+  checkValues(endpoint, values);
+  checkSignatureLength('app_sign', app_sign.digest, signers.app_sign.digestLength);
+  checkSignatureLength('sign', sign.digest, signers.sign.digestLength);
   return {
     method: endpoint.method,
-    target: `${endpoint.path}?${encodeIn(endpoint, 'query', parameters)}`,
+    target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
     contentType: signable.body === null ? null : formContentType,
     body: signable.body,
   };
 }
 
-function bodyOf(endpoint: Endpoint, values: Parameters): string | null {
-  if (!endpoint.parameters.some((parameter) => parameter.in === 'form')) return null;
-  return encodeIn(endpoint, 'form', values);
+function placeOf({ parameters }: Endpoint, name: string): number {
+  return parameters.findIndex((parameter) => parameter.name === name);
 }
 
 /** The values that are sent in one place, in the order of the endpoint's table, whose names need no encoding. */
-function encodeIn(endpoint: Endpoint, place: 'query' | 'form', values: Parameters): string {
+function encodeIn({ parameters }: Endpoint, place: 'query' | 'form', values: Values): string {
   let text = '';
-  for (const { name, in: where } of endpoint.parameters) {
-    const value = where === place ? values.get(name) : undefined;
-    if (value !== undefined) text += `${text === '' ? '' : '&'}${name}=${encodeText(value)}`;
+  for (let index = 0; index < values.length; index++) {
+    const parameter = parameters[index];
+    const value = values[index];
+    if (value === undefined || parameter?.in !== place) continue;
+    text += `${text === '' ? '' : '&'}${parameter.name}=${encodeText(value)}`;
   }
   return text;
 }

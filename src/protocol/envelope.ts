@@ -52,7 +52,8 @@ function saysItTwice(text: string): boolean {
 }
 
 function occursOnce(text: string, part: string): boolean {
-  return text.indexOf(part) === text.lastIndexOf(part);
+  const at = text.indexOf(part);
+  return at < 0 || !text.includes(part, at + 1);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -44,21 +44,35 @@ export function checkText(name: string, value: string): void {
  * its own: see `checkPassback`.
  */
 export function checkParameters(endpoint: Endpoint, parameters: Parameters): void {
-  checkRequired(endpoint, parameters);
-  for (const parameter of endpoint.parameters) {
-    const value = parameters.get(parameter.name);
-    if (value) checkForm(parameter, value);
+  checkValues(endpoint, valuesOf(endpoint, parameters));
+}
+
+/** The same for values, each where its name stands in the endpoint's table. Throws an InvalidInputError. */
+export function checkValues(endpoint: Endpoint, values: readonly (string | undefined)[]): void {
+  requireValues(endpoint, values);
+  for (let index = 0; index < values.length; index++) {
+    const parameter = endpoint.parameters[index];
+    const value = values[index];
+    if (value && parameter !== undefined) checkForm(parameter, value);
   }
 }
 
 /** Checks that nothing required is missing; empty text counts as missing. Throws an InvalidInputError (40001). */
 export function checkRequired(endpoint: Endpoint, parameters: Parameters): void {
-  for (const { name, required } of endpoint.parameters) {
-    if (required === true && !parameters.get(name)) {
-      throw new InvalidInputError(`parameter ${name} is missing`, {
-        resultCode: resultCode.missingParameter,
-      });
-    }
+  requireValues(endpoint, valuesOf(endpoint, parameters));
+}
+
+function valuesOf(endpoint: Endpoint, parameters: Parameters): (string | undefined)[] {
+  return endpoint.parameters.map(({ name }) => parameters.get(name));
+}
+
+function requireValues(endpoint: Endpoint, values: readonly (string | undefined)[]): void {
+  for (let index = 0; index < values.length; index++) {
+    const parameter = endpoint.parameters[index];
+    if (values[index] || parameter?.required !== true) continue;
+    throw new InvalidInputError(`parameter ${parameter.name} is missing`, {
+      resultCode: resultCode.missingParameter,
+    });
   }
 }
 
@@ -76,8 +90,7 @@ export function unsentParameters(
 
 function checkForm({ name, length, digits, values }: Parameter, value: string): void {
   if (length !== undefined) {
-    let characters = 0;
-    for (const _ of value) characters += 1;
+    const characters = countCharacters(value);
     if (characters < length.min || characters > length.max) {
       throw malformed(`${name} has ${characters} characters; it must have ${length.min} to ${length.max}`);
     }
@@ -90,13 +103,26 @@ function checkForm({ name, length, digits, values }: Parameter, value: string): 
   }
 }
 
+function countCharacters(text: string): number {
+  if (!/[\ud800-\udbff]/.test(text)) return text.length;
+  return [...text].length;
+}
+
 /** §8, with recipes of other lengths: throws an InvalidInputError (40002) for a signature of another length. */
 export function checkSignatureLengths(parameters: Parameters, lengths: SignatureLengths): void {
   for (const name of ['app_sign', 'sign'] as const) {
-    const found = parameters.get(name)?.length;
-    if (lengths[name] !== null && found !== lengths[name])
-      throw malformed(`${name} has ${found} characters, not ${lengths[name]}`);
+    checkSignatureLength(name, parameters.get(name), lengths[name]);
   }
+}
+
+/** The same for one of the two; `length` is what its recipe yields, `null` where that is unknown. */
+export function checkSignatureLength(
+  name: keyof SignatureLengths,
+  signature: string | undefined,
+  length: number | null,
+): void {
+  const found = signature?.length;
+  if (length !== null && found !== length) throw malformed(`${name} has ${found} characters, not ${length}`);
 }
 
 function malformed(message: string): InvalidInputError {
