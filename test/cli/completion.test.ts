@@ -4,6 +4,7 @@ import { commandTree } from '../../src/cli/completion/command-tree.js';
 import { createContext } from '../../src/cli/create-context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { Machine } from '../support/cli.js';
+import { faultsOfPowerShell } from '../support/powershell.js';
 
 const machine = new Machine();
 const secret = 'never-to-be-seen-4711';
@@ -121,6 +122,12 @@ describe('the script for', () => {
       expect(stdout).not.toMatch(/--app-secret(?![\w-])/);
     },
   );
+
+  it('powershell is one by its grammar', async () => {
+    const { stdout } = await machine.run(['completion', 'powershell']);
+    expect(await faultsOfPowerShell(stdout)).toEqual([]);
+    expect(await faultsOfPowerShell(stdout.replace("'@text'", "'@text"))).not.toEqual([]);
+  });
 
   it('a shell that is not known is refused', async () => {
     expect(await machine.run(['completion', 'tcsh'])).toMatchObject({ status: 2, stdout: '' });
