@@ -39,13 +39,15 @@ async function answerQuickly(args: readonly string[], env: Host['env']): Promise
     .join('');
 }
 
-/** The most that a pipe takes whole or not at all. */
+/** The most that a pipe takes whole or not at all, in bytes. */
 const wholeWrite = 512;
 
 /** Writes to stdout without its stream, which takes long to make. Returns whether it could be done. */
 function writeQuickly(text: string): boolean {
   try {
-    return text.length <= wholeWrite && writeSync(1, text) > 0;
+    if (Buffer.byteLength(text) > wholeWrite) return false;
+    writeSync(1, text);
+    return true;
   } catch {
     return false;
   }
