@@ -16,7 +16,8 @@ interface Compiled {
  */
 export function keepCompiledChunks(folder: string): () => void {
   const { extensions } = createRequire(import.meta.url);
-  const unknown: Compiled[] = [];
+  const compiled: Compiled[] = [];
+  let isNew = false;
   extensions['.cjs'] = (module, path) => {
     const source = dirname(path) === import.meta.dirname ? readFileSync(path, 'utf8') : undefined;
     // A Script cannot import() without a flag of Node's.
@@ -25,12 +26,14 @@ export function keepCompiledChunks(folder: string): () => void {
     const file = join(folder, `${basename(path)}-${process.version}-${process.arch}`);
     const cachedData = readWhole(file);
     const script = new Script(Module.wrap(source), { filename: path, ...(cachedData && { cachedData }) });
-    if (script.cachedDataRejected !== false) unknown.push({ script, file });
+    compiled.push({ script, file });
+    isNew ||= script.cachedDataRejected !== false;
     const run = script.runInThisContext();
     run.call(module.exports, module.exports, module.require.bind(module), module, path, dirname(path));
   };
   return () => {
-    for (const { script, file } of unknown) replaceFile(file, script.createCachedData());
+    // A run that needs a chunk more than those before it has compiled more of the others as well.
+    if (isNew) for (const { script, file } of compiled) replaceFile(file, script.createCachedData());
   };
 }
 

@@ -1,7 +1,6 @@
 import { configFolder } from '../profiles/config-folder.js';
 import { ProfileStore } from '../profiles/profile-store.js';
 import type { CliContext } from './context.js';
-import { chooseDatabase } from './database.js';
 import type { Io } from './io.js';
 import { lockHost } from './lock-host.js';
 import { createPrompt } from './prompt.js';
@@ -27,7 +26,10 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       return new Sender(options, connections);
     },
     async openAdmin(database) {
-      const { openAdmin } = await import('../service/index.js');
+      const [{ openAdmin }, { chooseDatabase }] = await Promise.all([
+        import('../service/index.js'),
+        import('./database.js'),
+      ]);
       return openAdmin({ database: await chooseDatabase(database) });
     },
     async openQueue(url) {

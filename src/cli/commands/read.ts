@@ -6,7 +6,6 @@ import type { CliContext } from '../context.js';
 import { examples } from '../examples.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
-import { readValue } from '../read-value.js';
 import { splitNames } from '../split-names.js';
 
 const missingCode = "error: missing required argument 'code'";
@@ -74,14 +73,19 @@ async function runEither(
   await readMany(context, command.optsWithGlobals());
 }
 
+async function givenCode(context: CliContext, code: string): Promise<string> {
+  if (code !== '-') return code;
+  const { readValue } = await import('../read-value.js');
+  return readValue(context, 'code');
+}
+
 async function runRead(
   context: CliContext,
   code: string,
   names: readonly string[],
   options: ReadOptions,
 ): Promise<void> {
-  const given = code === '-' ? await readValue(context, 'code') : code;
-  const input = readInputOf(given, names, options);
+  const input = readInputOf(await givenCode(context, code), names, options);
   await callService(context, options, {
     send: (client, call) => client.read(input, call),
     sign: (client) => client.signRead(input),
