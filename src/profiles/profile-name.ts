@@ -1,7 +1,7 @@
 /** Letters and digits of any script, and `.` `_` `-` between them: safe to type, to quote and to print. */
 const readableName = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,63}$/u;
 
-/** Most of them, told without Unicode's tables: to read those takes V8 as long as to send a request. */
+/** Most of them, told without Unicode's tables, which V8 is slow to read. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Whether a profile may have that name. */

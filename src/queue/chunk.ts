@@ -10,6 +10,12 @@ export interface ChunkPlace {
   readonly chunk: number;
 }
 
+/** A chunk that is to be added to a run. */
+export interface FilledChunk extends ChunkPlace {
+  /** Its rows, as `formatQueuedRow` writes them. */
+  readonly body: string;
+}
+
 /** A row as the queue holds it: where it stood in the input, and its values as flat JSON. */
 export interface QueuedRow {
   readonly line: number;

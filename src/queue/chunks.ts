@@ -1,5 +1,5 @@
 import type { Sql, SqlDriver } from '../service/store/sql-driver.js';
-import { type ChunkPlace, parseChunk, type QueuedRow } from './chunk.js';
+import { type ChunkPlace, type FilledChunk, parseChunk, type QueuedRow } from './chunk.js';
 import { chunkStatements as statements } from './chunk-statements.js';
 import type { JobQueue } from './job-queue.js';
 import { findOutcomes, type QueuedOutcome, recordOutcomes } from './outcomes.js';
@@ -35,7 +35,7 @@ export class Chunks {
   }
 
   /** Adds chunks to a run that is loading. */
-  async add(run: string, chunks: readonly (ChunkPlace & { readonly body: string })[]): Promise<void> {
+  async add(run: string, chunks: readonly FilledChunk[]): Promise<void> {
     await this.#driver.write((sql) => sql.run(statements.add, [run, JSON.stringify(chunks)]));
   }
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ChunkPlace } from './chunk.js';
+import type { FilledChunk } from './chunk.js';
 import { RowBuffer } from './row-buffer.js';
 
 /** As many chunks of a run can be done at once, */
@@ -28,7 +28,7 @@ export class Lanes {
   }
 
   /** Adds a row, as `formatQueuedRow` writes it; gives its chunk where that is full. `user` is whose row it is. */
-  add(user: string, row: string): (ChunkPlace & { readonly body: string }) | null {
+  add(user: string, row: string): FilledChunk | null {
     const index = crc32(user) % this.#lanes.length;
     const lane = this.#lanes[index];
     if (lane === undefined) throw new RangeError(`there is no lane ${index}`);
@@ -39,7 +39,7 @@ export class Lanes {
   }
 
   /** The chunks that are not full, when all rows are there. */
-  *rest(): Generator<ChunkPlace & { readonly body: string }> {
+  *rest(): Generator<FilledChunk> {
     for (const [index, lane] of this.#lanes.entries()) if (lane.rows > 0) yield takeChunk(index, lane);
   }
 
@@ -49,7 +49,7 @@ export class Lanes {
   }
 }
 
-function takeChunk(index: number, lane: Lane): ChunkPlace & { readonly body: string } {
+function takeChunk(index: number, lane: Lane): FilledChunk {
   const { chunk } = lane;
   lane.chunk += 1;
   lane.rows = 0;

@@ -1,7 +1,7 @@
 import type { RowOperation } from '../bulk/operations/row-operation.js';
 import type { FileRow, RowFormat } from '../bulk/source/row-format.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { type ChunkPlace, formatQueuedRow } from './chunk.js';
+import { type FilledChunk, formatQueuedRow } from './chunk.js';
 import { Lanes } from './lanes.js';
 import type { Queue } from './queue.js';
 import type { NewRun } from './run.js';
@@ -46,8 +46,6 @@ export async function loadRun(
     throw error;
   }
 }
-
-type FilledChunk = ChunkPlace & { readonly body: string };
 
 async function* chunksOf(
   operation: RowOperation,

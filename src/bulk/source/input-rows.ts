@@ -36,6 +36,15 @@ export class InputRows<Row extends FileRow> {
     const bytes = watchBytes(input.read(), (chunk) => {
       this.#bytesRead += chunk.length;
     });
-    return format.read(toUtf8(decompress(bytes), text));
+    return rowsIn(bytes, format, text);
   }
+}
+
+/** The rows of bytes as they are in a file, in batches. Throws an InvalidInputError that names the line. */
+export function rowsIn<Row extends FileRow>(
+  bytes: AsyncIterable<Buffer>,
+  format: RowFormat<Row>,
+  text: TextOptions,
+): AsyncGenerator<readonly Row[]> {
+  return format.read(toUtf8(decompress(bytes), text));
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import { decompress } from '../../bulk/source/decompress.js';
-import { toUtf8 } from '../../bulk/source/utf8-text.js';
+import { rowsIn } from '../../bulk/source/input-rows.js';
 import { watchBytes } from '../../bulk/source/watch-bytes.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -110,7 +109,7 @@ function withLoading<T>(
     format,
     read: () => {
       const bytes = watchBytes(input.read(), (chunk) => hash.update(chunk));
-      return format.read(toUtf8(decompress(bytes), { encoding, suspectUtf8: 'never' }));
+      return rowsIn(bytes, format, { encoding, suspectUtf8: 'never' });
     },
     isUnchanged: () => hash.digest('hex') === checkedHash,
     onRows: (count) => {

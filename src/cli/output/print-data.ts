@@ -26,7 +26,11 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
  * Prints things as they come, one JSON object a line. In another format, or where a query is for all of them, they
  * are one list.
  */
-export async function printList(list: AsyncIterable<object>, io: Io, style: OutputStyle): Promise<void> {
+export async function printList(
+  list: Iterable<object> | AsyncIterable<object>,
+  io: Io,
+  style: OutputStyle,
+): Promise<void> {
   if (style.format === 'json' && style.select === undefined) {
     const show = style.mask ? (await import('./mask.js')).maskText : (json: string) => json;
     for await (const item of list) await write(io.stdout, `${show(JSON.stringify(item))}\n`);

@@ -1,8 +1,7 @@
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
-import { decompress } from '../../bulk/source/decompress.js';
+import { rowsIn } from '../../bulk/source/input-rows.js';
 import type { FileRow } from '../../bulk/source/row-format.js';
 import { surveyFile } from '../../bulk/source/survey.js';
-import { toUtf8 } from '../../bulk/source/utf8-text.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { ResultRows } from '../../queue/results.js';
@@ -37,7 +36,7 @@ export async function openRunFile(io: Io, run: QueuedRun, named: string | undefi
   return {
     format,
     isUtf8: encoding === 'utf-8',
-    read: () => format.read(toUtf8(decompress(input.read()), text)),
+    read: () => rowsIn(input.read(), format, text),
     close: () => input.close(),
   };
 }

@@ -26,13 +26,7 @@ async function runList(context: CliContext, options: QueueOptions): Promise<void
   const { io } = context;
   const style = await outputStyle(options, io);
   await withQueue(context, options.queue, async ({ runs }) => {
-    const list = (await runs.list()).map(summarizeRun);
-    await printList(
-      (async function* () {
-        yield* list;
-      })(),
-      io,
-      style,
-    );
+    const list = await runs.list();
+    await printList(list.map(summarizeRun), io, style);
   });
 }
