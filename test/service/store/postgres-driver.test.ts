@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailableError } from '../../../src/service/errors.js';
 import type { Sql, SqlDriver } from '../../../src/service/store/sql-driver.js';
@@ -31,11 +30,18 @@ describe('the PostgreSQL driver', () => {
 
   it('runs a work again that the database broke off to resolve a deadlock', async () => {
     let runs = 0;
+    let holding = 0;
+    let letGo = () => {};
+    const bothHold = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
     const crosswise = (first: string, second: string) =>
       driver.write(async (sql) => {
         runs += 1;
         await count(sql, first);
-        await wait(50);
+        holding += 1;
+        if (holding === 2) letGo();
+        await bothHold;
         await count(sql, second);
       });
     await Promise.all([crosswise('a', 'b'), crosswise('b', 'a')]);
