@@ -106,14 +106,13 @@ describe('serve --workers', () => {
       open.setEncoding('utf8').on('data', (chunk: string) => {
         received += chunk;
       });
-      open.write(`PUT ${target} HTTP/1.1\r\nContent-Length: ${bytes.length}\r\n\r\n${bytes.slice(0, 10)}`);
-      await expect.poll(() => open.bytesWritten).toBeGreaterThan(10);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      open.write(`PUT ${target} HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: ${bytes.length}\r\n\r\n`);
+      await expect.poll(() => received).toContain('100 Continue');
       const others = receivers(served.pid, workers).slice(1);
       for (const other of others) process.kill(other, signal);
       const stopped = served.stop(signal);
       await new Promise((resolve) => setTimeout(resolve, 100));
-      open.write(bytes.slice(10));
+      open.write(bytes);
       expect(await stopped).toBe(0);
       expect(received).toContain('"code":200');
       expect(served.log).not.toContain('ended:');

@@ -89,7 +89,8 @@ export class Machine implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    // The workers of a service that was killed may still be ending, and keep their compiled code.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
   async #finish(child: ChildProcess): Promise<Finished> {
