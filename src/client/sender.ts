@@ -1,8 +1,5 @@
 import type { Dispatcher } from 'undici';
 import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
-import { toSigners } from '../signing/pair.js';
-import { defaultRecipes } from '../signing/presets.js';
-import { Secret } from '../signing/secret.js';
 import { AnswerCollector, type AnswerListener } from './answer-collector.js';
 import { openConnections } from './connections.js';
 import { NoAnswerError } from './errors.js';
@@ -10,8 +7,8 @@ import { type ClientHooks, type RequestEvent, showAnswer, showParameters } from 
 import { toNoAnswerError } from './failures.js';
 import type { UserInfoClientOptions } from './options.js';
 import type { HttpProxy } from './proxy.js';
-import { randomString } from './random.js';
-import { type Credentials, type PlainRequest, signRequest } from './request.js';
+import type { PlainRequest } from './request.js';
+import { RequestSigner } from './request-signer.js';
 import type { AttemptOutcome } from './retry.js';
 import { parseRetryAfter } from './retry-after.js';
 import { takeAnswer } from './take-answer.js';
@@ -35,8 +32,7 @@ export class Sender {
   readonly proxy: HttpProxy | null;
   readonly dispatcher: Dispatcher;
   readonly hooks: ClientHooks;
-  readonly #credentials: Credentials;
-  readonly #random: () => string;
+  readonly #signer: RequestSigner;
   readonly #now: () => number;
   readonly #drop: () => Promise<void>;
 
@@ -45,7 +41,7 @@ export class Sender {
    * for a base URL, a proxy or a certificate that is none, and for plain http to another machine that `allowHttp`
    * does not allow; a RecipeError for a recipe that says nothing sensible.
    */
-  constructor({ appSecret, ...options }: UserInfoClientOptions, connections?: number) {
+  constructor(options: UserInfoClientOptions, connections?: number) {
     const { dispatcher, connectTimeoutMs = 5_000, extraCa, proxy } = options;
     this.baseUrl = parseBaseUrl(options.baseUrl);
     refusePlainHttp(this.baseUrl, options.allowHttp === true);
@@ -53,15 +49,8 @@ export class Sender {
     this.host = host;
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
-    this.#credentials = {
-      tenantCode: options.tenantCode,
-      channel: options.channel,
-      appKey: options.appKey,
-      secret: appSecret instanceof Secret ? appSecret : new Secret(appSecret),
-      signers: toSigners(options.signing ?? defaultRecipes),
-    };
+    this.#signer = new RequestSigner({ ...options, baseUrl: this.baseUrl });
     this.hooks = options;
-    this.#random = options.random ?? randomString;
     this.#now = options.now ?? Date.now;
     const own =
       dispatcher ?? openConnections({ baseUrl: this.baseUrl, connectTimeoutMs, extraCa, proxy, connections });
@@ -77,8 +66,7 @@ export class Sender {
 
   /** Signs a request for one attempt. Throws an InvalidInputError for one that breaks a rule of §4 or §8. */
   sign(request: PlainRequest): SignedRequest {
-    const moment = { random: this.#random(), timestamp: Math.floor(this.#now() / 1000) };
-    return signRequest(request, this.baseUrl, this.#credentials, moment);
+    return this.#signer.sign(request);
   }
 
   /** The request as it would be sent now, to be sent by other means. Throws as `sign` does. */
@@ -88,11 +76,16 @@ export class Sender {
   }
 
   /**
-   * Signs a request and sends it, once; `attempt` counts from 1. `done` is called once, at the end. Throws as `sign`
-   * does, before anything is sent.
+   * Signs a request, unless it comes `signed` already, and sends it, once; `attempt` counts from 1. `done` is called
+   * once, at the end. Throws as `sign` does, before anything is sent.
    */
-  send(request: PlainRequest, attempt: number, done: (result: AttemptResult) => void): Attempt {
-    return new Attempt(this, request, attempt, done);
+  send(
+    request: PlainRequest,
+    attempt: number,
+    done: (result: AttemptResult) => void,
+    signed?: SignedRequest,
+  ): Attempt {
+    return new Attempt(this, request, attempt, done, signed);
   }
 
   /** Closes its own connections, with what is under way on them. */
@@ -113,13 +106,19 @@ export class Attempt implements AnswerListener {
   /** Whether it may have arrived. */
   hasStarted = false;
 
-  constructor(sender: Sender, request: PlainRequest, attempt: number, done: (result: AttemptResult) => void) {
+  constructor(
+    sender: Sender,
+    request: PlainRequest,
+    attempt: number,
+    done: (result: AttemptResult) => void,
+    signed?: SignedRequest,
+  ) {
     this.#sender = sender;
     this.#request = request;
     this.#attempt = attempt;
     this.#done = done;
     this.#sentAt = sender.now();
-    this.#signed = sender.sign(request);
+    this.#signed = signed ?? sender.sign(request);
     sender.hooks.onRequest?.(this.#describe());
     this.#collector = new AnswerCollector(this);
     sender.dispatcher.dispatch(dispatchOptions(this.#signed, sender), this.#collector);

@@ -1,0 +1,41 @@
+import { toSigners } from '../signing/pair.js';
+import { defaultRecipes } from '../signing/presets.js';
+import { Secret } from '../signing/secret.js';
+import type { UserInfoClientOptions } from './options.js';
+import { randomString } from './random.js';
+import { type Credentials, type PlainRequest, signRequest } from './request.js';
+import type { SignedRequest } from './transport.js';
+
+/** Who signs, how, and for which deployment. */
+export type RequestSignerOptions = Pick<
+  UserInfoClientOptions,
+  'baseUrl' | 'tenantCode' | 'channel' | 'appKey' | 'appSecret' | 'signing' | 'now' | 'random'
+>;
+
+/** Signs the requests of one app to one deployment, each with a `random` and a `timestamp` of its own (§5.4). */
+export class RequestSigner {
+  readonly #baseUrl: string;
+  readonly #credentials: Credentials;
+  readonly #random: () => string;
+  readonly #now: () => number;
+
+  /** `baseUrl` as `parseBaseUrl` gives it. Throws a RecipeError for a recipe that says nothing sensible. */
+  constructor({ appSecret, ...options }: RequestSignerOptions) {
+    this.#baseUrl = options.baseUrl;
+    this.#credentials = {
+      tenantCode: options.tenantCode,
+      channel: options.channel,
+      appKey: options.appKey,
+      secret: appSecret instanceof Secret ? appSecret : new Secret(appSecret),
+      signers: toSigners(options.signing ?? defaultRecipes),
+    };
+    this.#random = options.random ?? randomString;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Signs a request for one attempt. Throws an InvalidInputError for one that breaks a rule of §4 or §8. */
+  sign(request: PlainRequest): SignedRequest {
+    const moment = { random: this.#random(), timestamp: Math.floor(this.#now() / 1000) };
+    return signRequest(request, this.#baseUrl, this.#credentials, moment);
+  }
+}
