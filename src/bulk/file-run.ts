@@ -25,7 +25,7 @@ export class FileRun<Row extends FileRow> {
 
   /** Throws an InvalidInputError where the file of failed rows cannot be written. */
   constructor(options: FileRunOptions<Row>) {
-    const { operation, pacing, sender, failed, format, text, now, random } = options;
+    const { operation, pacing, sender, signingAhead, failed, format, text, now, random } = options;
     this.#options = options;
     this.#rows = new InputRows(options);
     this.#failed =
@@ -38,6 +38,7 @@ export class FileRun<Row extends FileRow> {
       ...pacing,
       operation: operation.operation,
       sender,
+      signingAhead,
       prepare: (row) => this.#prepare(row),
       sizeOf: ({ size }) => size,
       listener: this.#listener(),

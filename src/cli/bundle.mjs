@@ -66,7 +66,11 @@ const useStandIns = {
 };
 
 await build({
-  input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
+  input: {
+    main: 'src/cli/main.ts',
+    'search-worker': 'src/cli/solve/search-worker.ts',
+    'signing-worker': 'src/cli/bulk/signing-worker.ts',
+  },
   platform: 'node',
   external: (id, importer) => standInFor(id, importer) < 0 && (id.startsWith('node:') || isPackage(id)),
   plugins: [useStandIns],

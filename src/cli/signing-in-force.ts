@@ -1,6 +1,6 @@
 import { shellRunner } from '../profiles/run-command.js';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
-import { isModule, type SignerSource, type SigningSource } from '../profiles/signing-source.js';
+import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
 import { compileRecipes } from '../signing/pair.js';
 import { defaultRecipes } from '../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../signing/recipe.js';
@@ -41,15 +41,6 @@ export async function pairOf(context: CliContext, source: SigningSource | null):
     return { kind: 'pair', signers: compileRecipes(defaultRecipes), recipes: defaultRecipes };
   }
   return { kind: 'pair', signers: await loadSigning(context, source), recipes: recipesOf(source) };
-}
-
-function recipesOf(source: SigningSource): SignerPair['recipes'] {
-  if (isModule(source)) return { app_sign: null, sign: null };
-  return { app_sign: recipeOf(source.app_sign), sign: recipeOf(source.sign) };
-}
-
-function recipeOf(source: SignerSource): Recipe | null {
-  return isModule(source) ? null : source;
 }
 
 /** The secret that a sample holds itself, else the one that any command would use. */

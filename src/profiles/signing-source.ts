@@ -74,6 +74,19 @@ function describeSigner(source: SignerSource): string {
   return preset === undefined ? 'a recipe of its own' : `the preset ${preset.name}`;
 }
 
+/** The recipes that it signs by; `null` where a module does. */
+export function recipesOf(source: SigningSource): {
+  readonly app_sign: Recipe | null;
+  readonly sign: Recipe | null;
+} {
+  if (isModule(source)) return { app_sign: null, sign: null };
+  return { app_sign: recipeOf(source.app_sign), sign: recipeOf(source.sign) };
+}
+
+function recipeOf(source: SignerSource): Recipe | null {
+  return isModule(source) ? null : source;
+}
+
 export function isModule(source: SigningSource | SignerSource): source is ModuleSource {
   return 'module' in source;
 }

@@ -1,5 +1,9 @@
 import type { PlainRequest } from '../../client/request.js';
 import type { Attempt } from '../../client/sender.js';
+import type { SignedRequest } from '../../client/transport.js';
+
+/** A request that was signed ahead is good for so long, in milliseconds: as its `timestamp` is in seconds (§5.4). */
+const signedForMs = 1_000;
 
 /** A row that has a request and no outcome yet. Times are in milliseconds. */
 export class Flight<Row> {
@@ -20,11 +24,28 @@ export class Flight<Row> {
   /** How many answers the run had when the row was throttled last. */
   throttledAfter = -1;
   pending: Attempt | null = null;
+  #signed: SignedRequest | null = null;
+  /** Since 1970. */
+  #signedAt = 0;
 
   constructor(row: Row, request: PlainRequest, user: string | null, size: number) {
     this.row = row;
     this.request = request;
     this.user = user;
     this.size = size;
+  }
+
+  /** Keeps what was signed ahead of the first attempt, unless that was made already. `signedAt` is the earliest it can be. */
+  keepSigned(signed: SignedRequest, signedAt: number): void {
+    if (this.sent > 0) return;
+    this.#signed = signed;
+    this.#signedAt = signedAt;
+  }
+
+  /** What was signed ahead, once, and where that is as good as signed now. */
+  takeSigned(now: number): SignedRequest | undefined {
+    const signed = this.#signed;
+    this.#signed = null;
+    return signed !== null && Math.abs(now - this.#signedAt) < signedForMs ? signed : undefined;
   }
 }

@@ -112,8 +112,10 @@ export class RowEngine<Row> {
       flight.sent += 1;
       flight.startedAt = now();
       this.#inFlight.add(flight);
+      const signed = flight.takeSigned(sender.now());
+      const done = (result: AttemptResult) => this.#take(flight, result);
       try {
-        flight.pending = sender.send(flight.request, flight.sent, (result) => this.#take(flight, result));
+        flight.pending = sender.send(flight.request, flight.sent, done, signed);
       } catch (error) {
         this.#inFlight.delete(flight);
         for (const { row } of flights.slice(index)) this.#listener.onTakenBack?.(row);

@@ -3,6 +3,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { Flight } from './flight.js';
 import { RetryQueue } from './retry-queue.js';
 import type { RowFeed } from './row-feed.js';
+import type { SigningAhead } from './signing-ahead.js';
 import { UsersInOrder } from './users-in-order.js';
 
 export interface RowQueueOptions<Row> {
@@ -11,6 +12,8 @@ export interface RowQueueOptions<Row> {
   /** In bytes, about. */
   readonly sizeOf: (row: Row) => number;
   readonly concurrency: number;
+  /** Is shown rows before their turn comes. */
+  readonly signingAhead?: SigningAhead;
 }
 
 /** How many rows are held at the most, those that wait to be sent again included. */
@@ -27,6 +30,8 @@ export class RowQueue<Row> {
   readonly #again = new RetryQueue<Row>();
   readonly #users = new UsersInOrder<Row>();
   #ready: Flight<Row>[] = [];
+  /** New rows, in their order. */
+  readonly #prepared: Flight<Row>[] = [];
   #openRows = 0;
   #openBytes = 0;
 
@@ -54,13 +59,11 @@ export class RowQueue<Row> {
   next(now: number, mayCome: boolean): Flight<Row> | undefined {
     const flight = this.#again.takeDue(now) ?? this.#ready.shift();
     if (flight !== undefined || !mayCome) return flight;
-    while (!this.#isFull()) {
-      const row = this.#feed.take();
-      if (row === undefined) return undefined;
-      const fresh = this.#prepare(row);
-      if (fresh !== null && this.#users.claim(fresh)) return fresh;
+    for (;;) {
+      this.#prepareUpTo(1 + (this.#options.signingAhead?.waitingRows ?? 0));
+      const fresh = this.#prepared.shift();
+      if (fresh === undefined || this.#users.claim(fresh)) return fresh;
     }
-    return undefined;
   }
 
   /** Puts a row back, to be sent again at its `dueAt`. */
@@ -80,6 +83,17 @@ export class RowQueue<Row> {
     if (this.#openRows >= Math.max(leastOpenRows, this.#options.concurrency * openRowsPerRequest))
       return true;
     return this.#openRows > 0 && this.#openBytes >= maxOpenBytes;
+  }
+
+  #prepareUpTo(count: number): void {
+    while (this.#prepared.length < count && !this.#isFull()) {
+      const row = this.#feed.take();
+      if (row === undefined) return;
+      const flight = this.#prepare(row);
+      if (flight === null) continue;
+      this.#prepared.push(flight);
+      this.#options.signingAhead?.add(flight);
+    }
   }
 
   #prepare(row: Row): Flight<Row> | null {

@@ -14,9 +14,11 @@ import { printData } from '../output/print-data.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import type { BulkOptions } from './bulk-options.js';
 import { noRows } from './check-rows.js';
+import { packSigner } from './packed-signer.js';
 import { withProgress } from './progress.js';
 import type { RowSource } from './row-source.js';
 import { FailedRowsError } from './run-error.js';
+import { signAheadOnceBusy } from './sign-ahead.js';
 import { formatSummary, reportData } from './summary.js';
 import { formatCount, formatRows } from './words.js';
 
@@ -42,12 +44,13 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const { context, options, plan, settings, record, goOn } = ready;
   const { io } = context;
   const style = await outputStyle(options, io);
-  const sender = await context.openSender(
-    await clientOptions(context, settings, options),
-    options.concurrency,
-  );
-  const report = await runWith(ready, sender).finally(() => sender.drop());
   const { operation } = plan.operation;
+  const client = await clientOptions(context, settings, options);
+  const sender = await context.openSender(client, options.concurrency);
+  const ahead = signAheadOnceBusy(packSigner(operation, client, settings.signing), context.now);
+  const report = await runWith(ready, { sender, ...ahead }).finally(() =>
+    Promise.all([sender.drop(), ahead.end()]),
+  );
   const end = { operation, paths: record.paths, failed: options.failed, goOn };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && record.paths !== null) await printData(reportData(report, end), io, style);
@@ -57,7 +60,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
 
 async function runWith(
   { context, options, plan, source, record, total }: ReadyRun,
-  sender: FileRunOptions<FileRow>['sender'],
+  { sender, signingAhead }: Pick<FileRunOptions<FileRow>, 'sender' | 'signingAhead'>,
 ): Promise<RunReport> {
   const { io, signal, steadyNow } = context;
   const { input, encoding } = source;
@@ -68,6 +71,7 @@ async function runWith(
     format: source.newFormat(),
     operation: plan.operation,
     sender,
+    signingAhead,
     pacing: {
       concurrency: options.concurrency,
       ratePerSecond: options.rate ?? null,
