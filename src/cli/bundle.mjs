@@ -65,27 +65,31 @@ const useStandIns = {
   load: (id) => (id.startsWith(prefix) ? standIns[Number(id.slice(prefix.length))]?.code : null),
 };
 
-await build({
-  input: {
-    main: 'src/cli/main.ts',
-    'search-worker': 'src/cli/solve/search-worker.ts',
-    'signing-worker': 'src/cli/bulk/signing-worker.ts',
-  },
+const shared = {
   platform: 'node',
   external: (id, importer) => standInFor(id, importer) < 0 && (id.startsWith('node:') || isPackage(id)),
   plugins: [useStandIns],
+};
+
+const output = {
+  dir: 'dist/cli',
+  // Node starts CommonJS sooner than ESM. What only ESM can load is loaded by import().
+  format: 'cjs',
+  entryFileNames: '[name].cjs',
+  // Names stay, for stack traces.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+};
+
+await build({
+  ...shared,
+  input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
   output: {
-    dir: 'dist/cli',
+    ...output,
     cleanDir: true,
-    // Node starts CommonJS sooner than ESM. What only ESM can load is loaded by import().
-    format: 'cjs',
     dynamicImportInCjs: true,
-    entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
-    // Names stay, for stack traces.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     codeSplitting: {
       // Each with all that it imports: every file that a start has to open costs as much as 10 kB in it.
       groups: [
@@ -100,3 +104,6 @@ await build({
     },
   },
 });
+
+// By itself: it needs little, and a thread has its own copy of all that it loads.
+await build({ ...shared, input: { 'signing-worker': 'src/cli/bulk/signing-worker.ts' }, output });

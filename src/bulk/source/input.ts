@@ -15,6 +15,9 @@ export interface Input {
   close(): Promise<void>;
 }
 
+/** How much of a file is read at once: what lasts until several thousand rows are made of it is cleared away late. */
+const chunkBytes = 16 * 1024;
+
 /**
  * A file, as long as it is now: what others append while it is read is left out. A named pipe or a device is taken
  * for a stream. Throws an InvalidInputError.
@@ -51,7 +54,8 @@ export function openStream(stream: Readable, name: string): Input {
 
 async function* readFile(handle: FileHandle, size: number, name: string): AsyncGenerator<Buffer> {
   if (size === 0) return;
-  yield* readAll(handle.createReadStream({ start: 0, end: size - 1, autoClose: false }), name);
+  const part = { start: 0, end: size - 1, autoClose: false, highWaterMark: chunkBytes };
+  yield* readAll(handle.createReadStream(part), name);
 }
 
 async function* readAll(stream: Readable, name: string): AsyncGenerator<Buffer> {

@@ -2,7 +2,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** Of both of its halves, in bytes: a run is about a twentieth slower than without a bound; half would cost it more. */
 const enoughBytes = 8 * 1024 * 1024;
-/** How often it is looked at until it has grown so far, in milliseconds. */
+/** How often it is looked at, in milliseconds. */
 const lookMs = 10;
 
 /**
@@ -11,14 +11,15 @@ const lookMs = 10;
  * become can be said only when Node is started, before any script; that it is to grow no more, at any time.
  */
 export function boundYoungGeneration(): void {
+  let isLargeEnough = false;
   const timer = setInterval(() => {
-    if (youngBytes() < enoughBytes) return;
-    clearInterval(timer);
-    setFlagsFromString('--semi-space-growth-factor=1');
-    // What is kept of compiled code at the exit, V8 takes only under the flags that it starts with.
-    process.prependOnceListener('exit', () => setFlagsFromString('--semi-space-growth-factor=2'));
+    isLargeEnough ||= youngBytes() >= enoughBytes;
+    // Said on and on: V8 takes it back whenever a thread starts.
+    if (isLargeEnough) setFlagsFromString('--semi-space-growth-factor=1');
   }, lookMs);
   timer.unref();
+  // What is kept of compiled code at the exit, V8 takes only under the flags that it starts with.
+  process.prependOnceListener('exit', () => setFlagsFromString('--semi-space-growth-factor=2'));
 }
 
 function youngBytes(): number {
