@@ -9,14 +9,16 @@ export interface Input {
   readonly name: string;
   /** In bytes; `null` for a stream, which can be read once and has no end that is known. */
   readonly size: number | null;
-  /** From the start: of a file, each time it is called. Throws an InvalidInputError where it cannot be read. */
-  read(): AsyncIterable<Buffer>;
+  /**
+   * From the start: of a file, each time it is called, and so many bytes at a time. Throws an InvalidInputError where
+   * it cannot be read.
+   */
+  read(partBytes?: number): AsyncIterable<Buffer>;
   /** Ends a read that is under way, too. */
   close(): Promise<void>;
 }
 
-/** How much of a file is read at once: what lasts until several thousand rows are made of it is cleared away late. */
-const chunkBytes = 16 * 1024;
+const usualPartBytes = 64 * 1024;
 
 /**
  * A file, as long as it is now: what others append while it is read is left out. A named pipe or a device is taken
@@ -35,7 +37,7 @@ export async function openFile(path: string): Promise<Input> {
   return {
     name: path,
     size: stat.size,
-    read: () => readFile(handle, stat.size, path),
+    read: (partBytes) => readFile(handle, stat.size, path, partBytes),
     close: () => handle.close(),
   };
 }
@@ -52,9 +54,14 @@ export function openStream(stream: Readable, name: string): Input {
   };
 }
 
-async function* readFile(handle: FileHandle, size: number, name: string): AsyncGenerator<Buffer> {
+async function* readFile(
+  handle: FileHandle,
+  size: number,
+  name: string,
+  partBytes = usualPartBytes,
+): AsyncGenerator<Buffer> {
   if (size === 0) return;
-  const part = { start: 0, end: size - 1, autoClose: false, highWaterMark: chunkBytes };
+  const part = { start: 0, end: size - 1, autoClose: false, highWaterMark: partBytes };
   yield* readAll(handle.createReadStream(part), name);
 }
 

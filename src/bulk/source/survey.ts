@@ -36,6 +36,8 @@ export interface SurveyProgress {
   bytes: number;
 }
 
+/** How much is read at once: where nothing is awaited, what rows are made of is cleared away late, unless it is short. */
+const partBytes = 16 * 1024;
 /** How many faults are kept. */
 const maxFaults = 20;
 /** How many names are kept. */
@@ -53,7 +55,7 @@ export async function surveyFile<Row extends FileRow>(
   progress: SurveyProgress,
 ): Promise<Survey> {
   const hash = createHash('sha256');
-  const bytes = watchBytes(input.read(), (chunk) => {
+  const bytes = watchBytes(input.read(partBytes), (chunk) => {
     hash.update(chunk);
     progress.bytes += chunk.length;
   });
