@@ -5,7 +5,7 @@ import type { PackedSigner } from './packed-signer.js';
 import { type StartedThread, startSigningThread } from './signing-thread.js';
 
 /**
- * Has a thread sign ahead once this one is all that holds the run up: a third of its time goes into signing, and a
+ * Has a thread sign ahead once this one is all that holds the run up: a quarter of its time goes into signing, and a
  * service that is slower would gain nothing. `signer` is `null` where no other thread can sign; `now` gives
  * milliseconds since 1970.
  */
