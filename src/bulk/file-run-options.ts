@@ -14,6 +14,7 @@ export interface FileRunOptions<Row extends FileRow> extends InputRowsOptions<Ro
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
+  /** Is shown rows before their turn comes. */
   readonly signingAhead: SigningAhead;
   /** Where the rows go that are worth trying again. */
   readonly failed: string | null;

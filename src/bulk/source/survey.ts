@@ -36,7 +36,7 @@ export interface SurveyProgress {
   bytes: number;
 }
 
-/** How much is read at once: where nothing is awaited, what rows are made of is cleared away late, unless it is short. */
+/** How much is read at once: rows are checked so fast that larger parts outlive the young generation, and pile up. */
 const partBytes = 16 * 1024;
 /** How many faults are kept. */
 const maxFaults = 20;

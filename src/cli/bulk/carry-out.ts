@@ -47,9 +47,12 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const { operation } = plan.operation;
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender(client, options.concurrency);
-  const ahead = signAheadOnceBusy(packSigner(operation, client, settings.signing), context.now);
-  const report = await runWith(ready, { sender, ...ahead }).finally(() =>
-    Promise.all([sender.drop(), ahead.end()]),
+  const { signingAhead, end: endThread } = signAheadOnceBusy(
+    packSigner(operation, client, settings.signing),
+    context.now,
+  );
+  const report = await runWith(ready, { sender, signingAhead }).finally(() =>
+    Promise.all([sender.drop(), endThread()]),
   );
   const end = { operation, paths: record.paths, failed: options.failed, goOn };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
