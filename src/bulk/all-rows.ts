@@ -1,15 +1,10 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
 import type { UserInfoClientOptions } from '../client/options.js';
-import {
-  type PassbackInput,
-  type PlainRequest,
-  passbackRequest,
-  type ReadInput,
-  readRequest,
-} from '../client/request.js';
+import { type PassbackInput, passbackRequest, type ReadInput, readRequest } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { RowEngine } from './engine/row-engine.js';
+import type { PreparedRow } from './engine/row-queue.js';
 import type { RowOutcome } from './outcome.js';
 import { OutcomeQueue } from './outcome-queue.js';
 import { toBatches } from './row-batches.js';
@@ -64,7 +59,7 @@ export function readAll<Row extends ReadInput>(
 async function* sendAll<Row>(
   operation: 'read' | 'passback',
   rows: Iterable<Row> | AsyncIterable<Row>,
-  prepare: (row: Row) => { request: PlainRequest; user: string | null },
+  prepare: (row: Row) => PreparedRow,
   options: AllRowsOptions,
 ): AsyncGenerator<RowOutcome<Row>, void> {
   const { concurrency = defaults.concurrency, ratePerSecond = null, signal } = options;

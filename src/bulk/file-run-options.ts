@@ -15,7 +15,7 @@ export interface FileRunOptions<Row extends FileRow> extends InputRowsOptions<Ro
   readonly sender: Sender;
   readonly pacing: Pacing;
   /** Is shown rows before their turn comes. */
-  readonly signingAhead: SigningAhead;
+  readonly signingAhead: SigningAhead<Row>;
   /** Where the rows go that are worth trying again. */
   readonly failed: string | null;
   /** How many rows may come to another outcome than ok before the run stops. */

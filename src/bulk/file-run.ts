@@ -1,6 +1,6 @@
-import type { PlainRequest } from '../client/request.js';
 import type { EngineListener } from './engine/engine-options.js';
 import { RowEngine } from './engine/row-engine.js';
+import type { PreparedRow } from './engine/row-queue.js';
 import type { FileRunOptions } from './file-run-options.js';
 import { completeRecord } from './files/complete-record.js';
 import { FailedFile } from './files/failed-file.js';
@@ -9,7 +9,7 @@ import { Recorder } from './files/recorder.js';
 import type { RowOutcome } from './outcome.js';
 import type { RunProgress, RunReport } from './run-report.js';
 import { InputRows } from './source/input-rows.js';
-import type { FileRow } from './source/row-format.js';
+import { type FileRow, fieldsOf } from './source/row-format.js';
 
 /** Does the rows of an input, and writes down what becomes of each. */
 export class FileRun<Row extends FileRow> {
@@ -33,13 +33,14 @@ export class FileRun<Row extends FileRow> {
         ? null
         : new FailedRows(new FailedFile(failed, format, text.encoding === 'utf-8'), this.#rows);
     this.#startedAt = now();
-    this.#recorder = new Recorder(operation.operation, options, now);
+    this.#recorder = new Recorder(operation, options, now);
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,
       operation: operation.operation,
       sender,
       signingAhead,
       prepare: (row) => this.#prepare(row),
+      onUser: setUser,
       sizeOf: ({ size }) => size,
       listener: this.#listener(),
       now,
@@ -95,12 +96,12 @@ export class FileRun<Row extends FileRow> {
     }
   }
 
-  #prepare(row: Row): { request: PlainRequest; user: string | null } {
+  #prepare(row: Row): PreparedRow {
     const { format, operation } = this.#options;
-    const fields = format.fields(row);
-    const label = operation.label(fields);
-    if (label !== null) row.label = label;
-    return { request: operation.request(fields), user: label?.[1] ?? null };
+    const fields = fieldsOf(format, row);
+    const user = operation.user(fields);
+    if (user !== null) setUser(row, user);
+    return { request: operation.request(fields), user };
   }
 
   #listener(): EngineListener<Row> {
@@ -149,4 +150,9 @@ export class FileRun<Row extends FileRow> {
     const { operation, state } = this.#options;
     return operation.operation === 'passback' && state.unknown.size > 0;
   }
+}
+
+/** Results say whose a row is. */
+function setUser(row: FileRow, user: string): void {
+  row.user = user;
 }

@@ -135,7 +135,7 @@ export class UserInfoClient implements AsyncDisposable {
         sent?.timeOut(call.limitMs);
       };
       signal.addEventListener('abort', giveUp, { once: true });
-      sent = this.#sender.send(request, attempt, (result) => {
+      sent = this.#sender.send(this.#sender.sign(request), attempt, (result) => {
         signal.removeEventListener('abort', giveUp);
         resolve(result);
       });

@@ -1,4 +1,4 @@
-import { type Endpoint, formContentType, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
 import { joinInfoNames } from '../protocol/info-names.js';
 import { checkSignatureLength, checkText, checkValues, type Parameters } from '../protocol/parameters.js';
 import { checkPassback } from '../protocol/passback.js';
@@ -158,9 +158,8 @@ export function signRequest(
   checkSignatureLength('app_sign', app_sign.digest, signers.app_sign.digestLength);
   checkSignatureLength('sign', sign.digest, signers.sign.digestLength);
   return {
-    method: endpoint.method,
+    endpoint,
     target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
-    contentType: signable.body === null ? null : formContentType,
     body: signable.body,
   };
 }

@@ -12,7 +12,13 @@ import { RequestSigner } from './request-signer.js';
 import type { AttemptOutcome } from './retry.js';
 import { parseRetryAfter } from './retry-after.js';
 import { takeAnswer } from './take-answer.js';
-import { dispatchOptions, type SignedRequest, type WireAnswer, type WireRequest } from './transport.js';
+import {
+  dispatchOptions,
+  type SignedRequest,
+  toWireRequest,
+  type WireAnswer,
+  type WireRequest,
+} from './transport.js';
 
 /** What one attempt came to. */
 export interface AttemptResult {
@@ -71,21 +77,12 @@ export class Sender {
 
   /** The request as it would be sent now, to be sent by other means. Throws as `sign` does. */
   toWire(request: PlainRequest): WireRequest {
-    const { target, ...signed } = this.sign(request);
-    return { ...signed, url: new URL(this.baseUrl + target) };
+    return toWireRequest(this.sign(request), this.baseUrl);
   }
 
-  /**
-   * Signs a request, unless it comes `signed` already, and sends it, once; `attempt` counts from 1. `done` is called
-   * once, at the end. Throws as `sign` does, before anything is sent.
-   */
-  send(
-    request: PlainRequest,
-    attempt: number,
-    done: (result: AttemptResult) => void,
-    signed?: SignedRequest,
-  ): Attempt {
-    return new Attempt(this, request, attempt, done, signed);
+  /** Sends a signed request, once; `attempt` counts from 1. `done` is called once, at the end. */
+  send(request: SignedRequest, attempt: number, done: (result: AttemptResult) => void): Attempt {
+    return new Attempt(this, request, attempt, done);
   }
 
   /** Closes its own connections, with what is under way on them. */
@@ -97,8 +94,7 @@ export class Sender {
 /** One request on its way. */
 export class Attempt implements AnswerListener {
   readonly #sender: Sender;
-  readonly #signed: SignedRequest;
-  readonly #request: PlainRequest;
+  readonly #request: SignedRequest;
   readonly #attempt: number;
   readonly #done: (result: AttemptResult) => void;
   readonly #sentAt: number;
@@ -108,20 +104,18 @@ export class Attempt implements AnswerListener {
 
   constructor(
     sender: Sender,
-    request: PlainRequest,
+    request: SignedRequest,
     attempt: number,
     done: (result: AttemptResult) => void,
-    signed?: SignedRequest,
   ) {
     this.#sender = sender;
     this.#request = request;
     this.#attempt = attempt;
     this.#done = done;
     this.#sentAt = sender.now();
-    this.#signed = signed ?? sender.sign(request);
     sender.hooks.onRequest?.(this.#describe());
     this.#collector = new AnswerCollector(this);
-    sender.dispatcher.dispatch(dispatchOptions(this.#signed, sender), this.#collector);
+    sender.dispatcher.dispatch(dispatchOptions(request, sender), this.#collector);
   }
 
   /** Gives it up, because it took longer than `limitMs`. */
@@ -159,7 +153,7 @@ export class Attempt implements AnswerListener {
   #describe(): RequestEvent {
     const { operation, method, path } = this.#request.endpoint;
     const url = this.#sender.baseUrl + path;
-    return { operation, method, url, attempt: this.#attempt, parameters: showParameters(this.#signed) };
+    return { operation, method, url, attempt: this.#attempt, parameters: showParameters(this.#request) };
   }
 
   #durationMs(): number {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { formContentType } from '../protocol/endpoints.js';
+import { type Endpoint, formContentType } from '../protocol/endpoints.js';
 
 /** A signed request, ready for the wire. */
 export interface WireRequest {
@@ -11,9 +11,18 @@ export interface WireRequest {
 }
 
 /** A request that was signed for one deployment. */
-export interface SignedRequest extends Omit<WireRequest, 'url'> {
+export interface SignedRequest {
+  readonly endpoint: Endpoint;
   /** Behind the base URL: path and query. */
   readonly target: string;
+  /** A form, where there is one. */
+  readonly body: string | null;
+}
+
+/** A signed request as it is sent to `baseUrl`. */
+export function toWireRequest({ endpoint, target, body }: SignedRequest, baseUrl: string): WireRequest {
+  const contentType = body === null ? null : formContentType;
+  return { method: endpoint.method, url: new URL(baseUrl + target), contentType, body };
 }
 
 /** What came back, whatever it is. Headers are as received; a missing content type is the empty string. */
@@ -45,7 +54,7 @@ const formHeaders = [...headers, 'content-type', formContentType];
  * answer is accepted: it is read as it is. `pathPrefix` is what the base URL has behind its `origin`.
  */
 export function dispatchOptions(
-  { method, target, body }: SignedRequest,
+  { endpoint: { method }, target, body }: SignedRequest,
   { origin, pathPrefix }: { readonly origin: string; readonly pathPrefix: string },
 ): Dispatcher.DispatchOptions {
   return {

@@ -5,7 +5,7 @@ import { passbackRows } from '../bulk/operations/passback-rows.js';
 import type { RowOperation } from '../bulk/operations/row-operation.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
 import { NdjsonFormat } from '../bulk/source/ndjson-format.js';
-import type { FileRow, RowFormat, RowLabel } from '../bulk/source/row-format.js';
+import { type FileRow, fieldsOf, type RowFormat } from '../bulk/source/row-format.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { readOutcomes } from './outcomes.js';
 import type { Queue } from './queue.js';
@@ -51,7 +51,7 @@ export async function writeResults<Row extends FileRow>(
       const found = outcomes.get(row.line);
       if (found === undefined) continue;
       counts[found.outcome] += 1;
-      text += `${placeOutcome(withLabel(row, rows.format, operation), found.result)}\n`;
+      text += `${placeOutcome(withUser(row, rows.format, operation), operation.userKey, found.result)}\n`;
       if (found.outcome === 'failed' || found.outcome === 'unknown') failed?.add(row);
     }
     results.append(text);
@@ -68,19 +68,20 @@ async function* inBatches<Row>(batches: AsyncIterable<readonly Row[]>): AsyncGen
   }
 }
 
-function withLabel<Row extends FileRow>(row: Row, format: RowFormat<Row>, operation: RowOperation): FileRow {
-  const label = labelOf(row, format, operation);
-  return { line: row.line, size: row.size, ...(label === null ? {} : { label }) };
+function withUser<Row extends FileRow>(row: Row, format: RowFormat<Row>, operation: RowOperation): FileRow {
+  const { line, size } = row;
+  const user = userOf(row, format, operation);
+  return { line, size, ...(user === null ? {} : { user }) };
 }
 
-/** `null` for a row that cannot be read, which has none in a run over its file either. */
-function labelOf<Row extends FileRow>(
+/** `null` for a row that cannot be read, whose user is not known in a run over its file either. */
+function userOf<Row extends FileRow>(
   row: Row,
   format: RowFormat<Row>,
   operation: RowOperation,
-): RowLabel | null {
+): string | null {
   try {
-    return operation.label(format.fields(row));
+    return operation.user(fieldsOf(format, row));
   } catch (error) {
     if (error instanceof InvalidInputError) return null;
     throw error;

@@ -112,10 +112,10 @@ export class RowEngine<Row> {
       flight.sent += 1;
       flight.startedAt = now();
       this.#inFlight.add(flight);
-      const signed = flight.takeSigned(sender.now());
       const done = (result: AttemptResult) => this.#take(flight, result);
       try {
-        flight.pending = sender.send(flight.request, flight.sent, done, signed);
+        const request = flight.takeSigned(sender.now()) ?? sender.sign(this.#queue.requestOf(flight));
+        flight.pending = sender.send(request, flight.sent, done);
       } catch (error) {
         this.#inFlight.delete(flight);
         for (const { row } of flights.slice(index)) this.#listener.onTakenBack?.(row);

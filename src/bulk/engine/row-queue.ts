@@ -6,14 +6,22 @@ import type { RowFeed } from './row-feed.js';
 import type { SigningAhead } from './signing-ahead.js';
 import { UsersInOrder } from './users-in-order.js';
 
+/** What is sent for a row, and what names its user. */
+export interface PreparedRow {
+  readonly request: PlainRequest;
+  readonly user: string | null;
+}
+
 export interface RowQueueOptions<Row> {
-  /** What is sent for a row, and what names its user. Throws an InvalidInputError for a row that cannot be sent. */
-  readonly prepare: (row: Row) => { readonly request: PlainRequest; readonly user: string | null };
+  /** Throws an InvalidInputError for a row that cannot be sent. */
+  readonly prepare: (row: Row) => PreparedRow;
   /** In bytes, about. */
   readonly sizeOf: (row: Row) => number;
   readonly concurrency: number;
   /** Is shown rows before their turn comes. */
-  readonly signingAhead?: SigningAhead;
+  readonly signingAhead?: SigningAhead<Row>;
+  /** Is told what names the user of a row that was signed ahead, and so not prepared. */
+  readonly onUser?: (row: Row, user: string) => void;
 }
 
 /** How many rows are held at the most, those that wait to be sent again included. */
@@ -31,7 +39,7 @@ export class RowQueue<Row> {
   readonly #users = new UsersInOrder<Row>();
   #ready: Flight<Row>[] = [];
   /** New rows, in their order. */
-  readonly #prepared: Flight<Row>[] = [];
+  readonly #fresh: Flight<Row>[] = [];
   #openRows = 0;
   #openBytes = 0;
 
@@ -60,10 +68,17 @@ export class RowQueue<Row> {
     const flight = this.#again.takeDue(now) ?? this.#ready.shift();
     if (flight !== undefined || !mayCome) return flight;
     for (;;) {
-      this.#prepareUpTo(1 + (this.#options.signingAhead?.waitingRows ?? 0));
-      const fresh = this.#prepared.shift();
-      if (fresh === undefined || this.#users.claim(fresh)) return fresh;
+      this.#takeUpTo(1 + (this.#options.signingAhead?.waitingRows ?? 0));
+      const fresh = this.#fresh.shift();
+      if (fresh === undefined) return undefined;
+      if (this.#prepare(fresh) && this.#users.claim(fresh)) return fresh;
     }
+  }
+
+  /** What is sent for a row that was handed out, unsigned. */
+  requestOf(flight: Flight<Row>): PlainRequest {
+    flight.request ??= this.#options.prepare(flight.row).request;
+    return flight.request;
   }
 
   /** Puts a row back, to be sent again at its `dueAt`. */
@@ -73,10 +88,14 @@ export class RowQueue<Row> {
 
   /** The row has its outcome. */
   settle(flight: Flight<Row>): void {
-    this.#openRows -= 1;
-    this.#openBytes -= flight.size;
+    this.#close(flight);
     const next = this.#users.release(flight);
     if (next !== null) this.#ready.push(next);
+  }
+
+  #close({ size }: Flight<Row>): void {
+    this.#openRows -= 1;
+    this.#openBytes -= size;
   }
 
   #isFull(): boolean {
@@ -85,28 +104,36 @@ export class RowQueue<Row> {
     return this.#openRows > 0 && this.#openBytes >= maxOpenBytes;
   }
 
-  #prepareUpTo(count: number): void {
-    while (this.#prepared.length < count && !this.#isFull()) {
+  #takeUpTo(count: number): void {
+    while (this.#fresh.length < count && !this.#isFull()) {
       const row = this.#feed.take();
       if (row === undefined) return;
-      const flight = this.#prepare(row);
-      if (flight === null) continue;
-      this.#prepared.push(flight);
+      const flight = new Flight(row, this.#options.sizeOf(row));
+      this.#openRows += 1;
+      this.#openBytes += flight.size;
+      this.#fresh.push(flight);
       this.#options.signingAhead?.add(flight);
     }
   }
 
-  #prepare(row: Row): Flight<Row> | null {
+  /** Whether it can be sent. */
+  #prepare(flight: Flight<Row>): boolean {
+    const { prepare, onUser } = this.#options;
+    if (flight.signed !== null) {
+      flight.user = flight.signed.user;
+      if (flight.user !== null) onUser?.(flight.row, flight.user);
+      return true;
+    }
     try {
-      const { request, user } = this.#options.prepare(row);
-      const flight = new Flight(row, request, user, this.#options.sizeOf(row));
-      this.#openRows += 1;
-      this.#openBytes += flight.size;
-      return flight;
+      const { request, user } = prepare(flight.row);
+      flight.request = request;
+      flight.user = user;
+      return true;
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
-      this.#onInvalid(row, error);
-      return null;
+      this.#close(flight);
+      this.#onInvalid(flight.row, error);
+      return false;
     }
   }
 }

@@ -1,14 +1,19 @@
-import type { PlainRequest } from '../../client/request.js';
 import type { SignedRequest } from '../../client/transport.js';
 import type { Flight } from './flight.js';
 
-/** Signs requests elsewhere. */
-export interface SigningThread {
-  /** `done` is called later, with `null` for what cannot be signed; not at all where the thread has ended. */
-  sign(requests: readonly PlainRequest[], done: (signed: readonly (SignedRequest | null)[]) => void): void;
+/** What is sent for a row, signed, and what names its user. */
+export interface SignedRow {
+  readonly user: string | null;
+  readonly request: SignedRequest;
 }
 
-/** How many requests are handed over at once: waking a thread costs about as much as signing three. */
+/** Makes and signs the requests for rows elsewhere. */
+export interface SigningThread<Row> {
+  /** `done` is called later, with `null` for what cannot be sent; not at all where the thread has ended. */
+  sign(rows: readonly Row[], done: (signed: readonly (SignedRow | null)[]) => void): void;
+}
+
+/** How many rows are handed over at once: waking a thread costs about as much as signing three. */
 const batchRows = 32;
 /** How many rows wait for their turn: the more they are, the longer it takes to clear memory. */
 const waitingRows = 2 * batchRows;
@@ -16,13 +21,14 @@ const waitingRows = 2 * batchRows;
 const mostBatches = 4;
 
 /**
- * Has first attempts signed by another thread before their turn comes. Whatever is not signed by then, or no longer
- * good, is signed as it is sent.
+ * Has another thread make and sign what is sent first for rows before their turn comes. Whatever is not there by then,
+ * or no longer good, is made as it is sent.
  */
-export class SigningAhead {
+export class SigningAhead<Row> {
   readonly #now: () => number;
-  #thread: SigningThread | null = null;
-  #batch: Flight<unknown>[] = [];
+  #start: (() => SigningThread<Row>) | null = null;
+  #thread: SigningThread<Row> | null = null;
+  #batch: Flight<Row>[] = [];
   #batchesAway = 0;
 
   /** `now` gives milliseconds since 1970. */
@@ -30,30 +36,31 @@ export class SigningAhead {
     this.#now = now;
   }
 
-  /** From now on there is a thread that signs. */
-  begin(thread: SigningThread): void {
-    this.#thread = thread;
+  /** From now on there is to be a thread that signs; it is started as the next row comes. */
+  begin(start: () => SigningThread<Row>): void {
+    this.#start = start;
   }
 
   /** How many rows should wait for their turn. */
   get waitingRows(): number {
-    return this.#thread === null ? 0 : waitingRows;
+    return this.#start === null ? 0 : waitingRows;
   }
 
   /** A row waits for its turn. */
-  add(flight: Flight<unknown>): void {
-    if (this.#thread === null || this.#batchesAway === mostBatches) return;
+  add(flight: Flight<Row>): void {
+    if (this.#start === null || this.#batchesAway === mostBatches) return;
+    this.#thread ??= this.#start();
     this.#batch.push(flight);
     if (this.#batch.length === batchRows) this.#handOver(this.#thread);
   }
 
-  #handOver(thread: SigningThread): void {
+  #handOver(thread: SigningThread<Row>): void {
     const batch = this.#batch;
     const handedOverAt = this.#now();
     this.#batch = [];
     this.#batchesAway += 1;
-    const requests = batch.map(({ request }) => request);
-    thread.sign(requests, (signed) => {
+    const rows = batch.map(({ row }) => row);
+    thread.sign(rows, (signed) => {
       this.#batchesAway -= 1;
       for (const [index, flight] of batch.entries()) {
         const request = signed[index];

@@ -1,4 +1,5 @@
 import type { EngineListener } from '../engine/engine-options.js';
+import type { RowOperation } from '../operations/row-operation.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/row-format.js';
 import type { Journal } from './journal.js';
@@ -31,6 +32,7 @@ const recordMs = 100;
 export class Recorder implements EngineListener<FileRow> {
   readonly #files: RecorderFiles;
   readonly #isRead: boolean;
+  readonly #userKey: string | null;
   readonly #now: () => number;
   /** Of this turn. */
   #results = '';
@@ -42,14 +44,15 @@ export class Recorder implements EngineListener<FileRow> {
   #isBroken = false;
 
   /** `now` gives milliseconds that only go forward. */
-  constructor(operation: 'read' | 'passback', files: RecorderFiles, now: () => number) {
+  constructor({ operation, userKey }: RowOperation, files: RecorderFiles, now: () => number) {
     this.#isRead = operation === 'read';
+    this.#userKey = userKey;
     this.#files = files;
     this.#now = now;
   }
 
   onOutcome(outcome: RowOutcome<FileRow>): void {
-    const result = formatResult(outcome, this.#isRead);
+    const result = formatResult(outcome, this.#userKey, this.#isRead);
     this.#turn.push([outcome.row.line, outcome.outcome, result]);
     // It may come to another outcome yet: its line is written when the run ends.
     if (outcome.outcome !== 'unknown' || this.#files.journal === null) this.#results += `${result}\n`;

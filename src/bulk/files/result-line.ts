@@ -7,13 +7,17 @@ import type { FileRow } from '../source/row-format.js';
 const ownKeys: readonly string[] = ['line', 'outcome', 'code', 'msg', 'data', 'error', 'primary_key'];
 
 /** The line of a results file for a row, without its line feed. The answer's data is put in where it `keepsData`. */
-export function formatResult(result: RowOutcome<FileRow>, keepsData: boolean): string {
-  return placeOutcome(result.row, formatOutcome(result, keepsData));
+export function formatResult(
+  result: RowOutcome<FileRow>,
+  userKey: string | null,
+  keepsData: boolean,
+): string {
+  return placeOutcome(result.row, userKey, formatOutcome(result, keepsData));
 }
 
 /** The line for a row of which `formatOutcome` wrote what became of it. */
-export function placeOutcome(row: FileRow, outcome: string): string {
-  return `{"line":${row.line}${formatLabel(row)},${outcome}}`;
+export function placeOutcome({ line, user }: FileRow, userKey: string | null, outcome: string): string {
+  return `{"line":${line}${formatUser(userKey, user)},${outcome}}`;
 }
 
 /** What a results line says beside its row: nothing that tells whose it is. */
@@ -36,11 +40,10 @@ export function formatLostResult(line: number): string {
   return `{"line":${line},"outcome":"unknown","error":${JSON.stringify(error)}}`;
 }
 
-function formatLabel({ label }: FileRow): string {
-  if (label === undefined) return '';
-  const [name, value] = label;
-  if (!ownKeys.includes(name)) return `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
-  return `,"primary_key":${JSON.stringify(name)},"value":${JSON.stringify(value)}`;
+function formatUser(key: string | null, user: string | undefined): string {
+  if (key === null || user === undefined) return '';
+  if (!ownKeys.includes(key)) return `,${JSON.stringify(key)}:${JSON.stringify(user)}`;
+  return `,"primary_key":${JSON.stringify(key)},"value":${JSON.stringify(user)}`;
 }
 
 /** The value of the last top-level `data` of an envelope, on one line, its numbers and escapes as received. */

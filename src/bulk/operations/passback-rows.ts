@@ -1,11 +1,7 @@
 import { passbackRequest } from '../../client/request.js';
 import { reservedKeys } from '../../protocol/user-info.js';
 import { type RowOperation, requiredText } from './row-operation.js';
-
-/** How each row names its user (§4.2): by a column of union IDs, or by one of the values that are passed back. */
-export type UserNaming =
-  | { readonly by: 'union_id'; readonly column: string }
-  | { readonly by: 'primary_key'; readonly key: string };
+import type { UserNaming } from './row-task.js';
 
 /** Passes each row's values back, but for the column that names the user by union ID. */
 export function passbackRows(naming: UserNaming): RowOperation {
@@ -15,13 +11,15 @@ export function passbackRows(naming: UserNaming): RowOperation {
 function byUnionId(column: string): RowOperation {
   return {
     operation: 'passback',
+    task: { operation: 'passback', naming: { by: 'union_id', column } },
     columns: {
       required: [column],
       reserved: reservedKeys.filter((name) => name !== column),
       needsMore: true,
       hint: 'Name the column of user IDs with --union-id-column, or the key that identifies users with --primary-key.',
     },
-    label: (fields) => ['union_id', requiredText(fields, column)],
+    userKey: 'union_id',
+    user: (fields) => requiredText(fields, column),
     request(fields) {
       const unionId = requiredText(fields, column);
       fields.delete(column);
@@ -33,13 +31,15 @@ function byUnionId(column: string): RowOperation {
 function byPrimaryKey(key: string): RowOperation {
   return {
     operation: 'passback',
+    task: { operation: 'passback', naming: { by: 'primary_key', key } },
     columns: {
       required: [key],
       reserved: reservedKeys,
       needsMore: false,
       hint: 'Name the column that identifies users with --primary-key.',
     },
-    label: (fields) => [key, requiredText(fields, key)],
+    userKey: key,
+    user: (fields) => requiredText(fields, key),
     request: (fields) => passbackRequest({ primaryKey: key, userInfo: fields }),
   };
 }

@@ -8,13 +8,15 @@ const codeColumn = 'code';
 export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
     operation: 'read',
+    task: { operation: 'read', infoNames, scope },
     columns: {
       required: [codeColumn],
       reserved: [],
       needsMore: false,
       hint: 'The codes to read with stand in a column that is named so.',
     },
-    label: () => null,
+    userKey: null,
+    user: () => null,
     request: (fields) =>
       readRequest({
         code: requiredText(fields, codeColumn),

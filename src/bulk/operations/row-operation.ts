@@ -3,14 +3,18 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { type FlatValue, JsonNumber } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
 import type { ColumnRules } from '../source/columns.js';
-import type { RowLabel } from '../source/row-format.js';
+import type { RowTask } from './row-task.js';
 
 /** What is done with each row. */
 export interface RowOperation {
   readonly operation: 'read' | 'passback';
+  /** The same as data. */
+  readonly task: RowTask;
   readonly columns: ColumnRules;
-  /** What results call the row; `null` where its line says enough. Throws an InvalidInputError. */
-  label(fields: ReadonlyMap<string, FlatValue>): RowLabel | null;
+  /** What results call the value that names a row's user; `null` where none does, and its line says enough. */
+  readonly userKey: string | null;
+  /** The value that names the row's user. Throws an InvalidInputError. */
+  user(fields: ReadonlyMap<string, FlatValue>): string | null;
   /** The request for a row, whose fields may be changed on the way. Throws an InvalidInputError for one that cannot be sent. */
   request(fields: Map<string, FlatValue>): PlainRequest;
 }

@@ -1,18 +1,17 @@
 import { stringify } from 'csv-stringify/sync';
 import { InvalidInputError } from '../../protocol/errors.js';
-import type { FlatValue } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
-import { type CellType, parseCell } from './cell-types.js';
+import type { CellType } from './cell-types.js';
 import { type CsvRecord, readRecords } from './csv-records.js';
 import type { LineBlock } from './lines.js';
+import type { CellShape } from './row-fields.js';
 import type { FileRow, RowFormat } from './row-format.js';
 
 export interface CsvOptions {
   readonly delimiter: string;
   /** By column; the others are text. */
   readonly types: ReadonlyMap<string, CellType>;
-  /** Whether an empty cell is a value that is empty, or none. */
-  readonly empty: 'keep' | 'drop';
+  readonly empty: CellShape['empty'];
   /** Is shown the header before any row. Throws an InvalidInputError for one that cannot be used. */
   readonly checkColumns: (columns: readonly string[]) => void;
 }
@@ -24,11 +23,11 @@ export interface CsvRow extends FileRow {
 /** RFC 4180, with any delimiter and any line end; a header comes first. */
 export class CsvFormat implements RowFormat<CsvRow> {
   readonly #options: CsvOptions;
-  #columns: readonly string[] = [];
-  #types: readonly CellType[] = [];
+  #shape: CellShape;
 
   constructor(options: CsvOptions) {
     this.#options = options;
+    this.#shape = { format: 'csv', columns: [], types: [], empty: options.empty };
   }
 
   async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly CsvRow[]> {
@@ -46,25 +45,16 @@ export class CsvFormat implements RowFormat<CsvRow> {
     }
   }
 
-  fields({ cells }: CsvRow): Map<string, FlatValue> {
-    const columns = this.#columns;
-    if (cells.length !== columns.length) {
-      throw new InvalidInputError(`the row has ${cells.length} cells, the header ${columns.length}`, {
-        hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
-      });
-    }
-    const fields = new Map<string, FlatValue>();
-    for (const [index, column] of columns.entries()) {
-      const cell = cells[index] ?? '';
-      if (cell === '' && this.#options.empty === 'drop') continue;
-      const type = this.#types[index] ?? 'text';
-      fields.set(column, type === 'text' ? cell : parseCell(cell, type, column));
-    }
-    return fields;
+  get shape(): CellShape {
+    return this.#shape;
+  }
+
+  texts({ cells }: CsvRow): readonly string[] {
+    return cells;
   }
 
   formatHeader(): string {
-    return this.#format(this.#columns);
+    return this.#format(this.#shape.columns);
   }
 
   formatRow({ cells }: CsvRow): string {
@@ -82,8 +72,7 @@ export class CsvFormat implements RowFormat<CsvRow> {
     if (unknown !== undefined) {
       throw new InvalidInputError(`line 1: no column is named ${quoteName(unknown)}, which has a type`);
     }
-    this.#columns = columns;
-    this.#types = columns.map((column) => types.get(column) ?? 'text');
+    this.#shape = { ...this.#shape, columns, types: columns.map((column) => types.get(column) ?? 'text') };
   }
 }
 

@@ -1,5 +1,3 @@
-import { InvalidInputError } from '../../protocol/errors.js';
-import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/flat-json.js';
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow, RowFormat } from './row-format.js';
 
@@ -9,6 +7,8 @@ export interface NdjsonRow extends FileRow {
 
 /** One flat JSON object a line; blank lines are passed over. */
 export class NdjsonFormat implements RowFormat<NdjsonRow> {
+  readonly shape = { format: 'ndjson' } as const;
+
   async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
     for await (const block of blocks) {
       const rows: NdjsonRow[] = [];
@@ -20,14 +20,8 @@ export class NdjsonFormat implements RowFormat<NdjsonRow> {
     }
   }
 
-  /** Numbers stay as they were written. */
-  fields({ json }: NdjsonRow): Map<string, FlatValue> {
-    try {
-      return parseFlatJson(json);
-    } catch (error) {
-      if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
-      throw error;
-    }
+  texts({ json }: NdjsonRow): readonly string[] {
+    return [json];
   }
 
   formatHeader(): string {

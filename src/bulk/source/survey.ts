@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import type { FlatValue } from '../../protocol/flat-json.js';
 import { decompress } from './decompress.js';
 import type { Input } from './input.js';
-import type { FileRow, RowFormat } from './row-format.js';
+import { type FileRow, fieldsOf, type RowFormat } from './row-format.js';
 import { type TextOptions, toUtf8 } from './utf8-text.js';
 import { watchBytes } from './watch-bytes.js';
 
@@ -95,7 +95,7 @@ function checkRow<Row extends FileRow>(
   names: Set<string>,
 ): RowFault | null {
   try {
-    const fields = format.fields(row);
+    const fields = fieldsOf(format, row);
     for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
     check(row, fields);
     return null;

@@ -41,17 +41,19 @@ export interface ReadyRun {
 
 /** Carries a run out, shows how it goes and how it ended. Throws where a row is not ok at the end. */
 export async function carryOut(ready: ReadyRun): Promise<void> {
-  const { context, options, plan, settings, record, goOn } = ready;
+  const { context, options, plan, settings, source, record, goOn } = ready;
   const { io } = context;
   const style = await outputStyle(options, io);
-  const { operation } = plan.operation;
+  const { operation, task } = plan.operation;
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender(client, options.concurrency);
+  const format = source.newFormat();
   const { signingAhead, end: endThread } = signAheadOnceBusy(
-    packSigner(operation, client, settings.signing),
+    packSigner(task, client, settings.signing),
+    format,
     context.now,
   );
-  const report = await runWith(ready, { sender, signingAhead }).finally(() =>
+  const report = await runWith(ready, { format, sender, signingAhead }).finally(() =>
     Promise.all([sender.drop(), endThread()]),
   );
   const end = { operation, paths: record.paths, failed: options.failed, goOn };
@@ -63,7 +65,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
 
 async function runWith(
   { context, options, plan, source, record, total }: ReadyRun,
-  { sender, signingAhead }: Pick<FileRunOptions<FileRow>, 'sender' | 'signingAhead'>,
+  { format, sender, signingAhead }: Pick<FileRunOptions<FileRow>, 'format' | 'sender' | 'signingAhead'>,
 ): Promise<RunReport> {
   const { io, signal, steadyNow } = context;
   const { input, encoding } = source;
@@ -71,7 +73,7 @@ async function runWith(
     input,
     // A file was looked at before.
     text: { encoding, suspectUtf8: input.size === null && !options.forceEncoding ? 'at once' : 'never' },
-    format: source.newFormat(),
+    format,
     operation: plan.operation,
     sender,
     signingAhead,

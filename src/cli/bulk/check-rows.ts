@@ -35,7 +35,7 @@ export async function checkRows(
       newFormat(),
       preflight
         ? (_, fields) => {
-            operation.label(fields);
+            operation.user(fields);
             operation.request(fields);
           }
         : null,

@@ -1,33 +1,49 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
-import type { SigningThread } from '../../bulk/engine/signing-ahead.js';
-import type { SignedRequest } from '../../client/transport.js';
+import type { SignedRow, SigningThread } from '../../bulk/engine/signing-ahead.js';
+import { type RowShape, textsPerRow } from '../../bulk/source/row-fields.js';
+import type { FileRow, RowFormat } from '../../bulk/source/row-format.js';
 import { endpointOf } from '../../protocol/endpoints.js';
-import { type Packed, Packing } from './packed-requests.js';
+import { type Packed, packRows, unpackSigned } from './packed-rows.js';
 import type { PackedSigner } from './packed-signer.js';
+
+/** What the thread is given at its start. */
+export interface SigningTask {
+  readonly signer: PackedSigner;
+  readonly shape: RowShape;
+}
+
+/** A signing thread that can be ended. */
+export interface StartedThread<Row> extends SigningThread<Row> {
+  end(): Promise<unknown>;
+}
 
 /** What it makes does not live for long. */
 const limits: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
-/** A signing thread that can be ended. */
-export interface StartedThread extends SigningThread {
-  end(): Promise<unknown>;
-}
-
-/** Starts a thread that signs. One that fails signs no more; it does not keep the process running. */
-export function startSigningThread(signer: PackedSigner): StartedThread {
-  const packing = new Packing(endpointOf(signer.operation));
+/**
+ * Starts a thread that makes and signs requests, once rows of that format were read. One that fails signs no more; it
+ * does not keep the process running.
+ */
+export function startSigningThread<Row extends FileRow>(
+  signer: PackedSigner,
+  format: RowFormat<Row>,
+): StartedThread<Row> {
+  const { shape } = format;
+  const endpoint = endpointOf(signer.task.operation);
+  const task: SigningTask = { signer, shape };
   const worker = new Worker(new URL('./signing-worker.cjs', import.meta.url), {
-    workerData: signer,
+    workerData: task,
     resourceLimits: limits,
   });
-  const waiting: ((signed: readonly (SignedRequest | null)[]) => void)[] = [];
-  worker.on('message', (signed: Packed) => waiting.shift()?.(packing.unpackSigned(signed)));
+  const waiting: ((signed: readonly (SignedRow | null)[]) => void)[] = [];
+  worker.on('message', (signed: Packed) => waiting.shift()?.(unpackSigned(signed, endpoint)));
   worker.on('error', () => {}); // what it does not sign is signed without it
   worker.unref();
   return {
-    sign(requests, done) {
+    sign(rows, done) {
       waiting.push(done);
-      worker.postMessage(packing.pack(requests));
+      const texts = rows.map((row) => format.texts(row));
+      worker.postMessage(packRows(texts, textsPerRow(shape)));
     },
     end: () => worker.terminate(),
   };

@@ -1,26 +1,32 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { PlainRequest } from '../../client/request.js';
+import type { SignedRow } from '../../bulk/engine/signing-ahead.js';
+import { operationOf } from '../../bulk/operations/operation-of.js';
+import { textsPerRow, toFields } from '../../bulk/source/row-fields.js';
 import { RequestSigner } from '../../client/request-signer.js';
-import type { SignedRequest } from '../../client/transport.js';
 import { parseBaseUrl } from '../../protocol/base-url.js';
-import { endpointOf } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { type Packed, Packing } from './packed-requests.js';
-import type { PackedSigner } from './packed-signer.js';
+import { type Packed, packSigned, unpackRows } from './packed-rows.js';
+import type { SigningTask } from './signing-thread.js';
 
-/** The thread that signs ahead: it is sent requests, and sends them back signed. */
-const { operation, ...options } = workerData as PackedSigner;
+/** The thread that signs ahead: it is sent rows, and sends back what is to be sent for them. */
+const {
+  signer: { task, ...options },
+  shape,
+} = workerData as SigningTask;
+const operation = operationOf(task);
 const signer = new RequestSigner({ ...options, baseUrl: parseBaseUrl(options.baseUrl) });
-const packing = new Packing(endpointOf(operation));
 
-parentPort?.on('message', (requests: Packed) => {
-  parentPort?.postMessage(packing.packSigned(packing.unpack(requests).map(sign)));
+parentPort?.on('message', (packed: Packed) => {
+  const rows = unpackRows(packed, textsPerRow(shape));
+  parentPort?.postMessage(packSigned(rows.map((texts) => (texts === null ? null : sign(texts)))));
 });
 
-/** What cannot be signed is tried once more by the thread that sends, which says why. */
-function sign(request: PlainRequest): SignedRequest | null {
+/** What cannot be sent is tried once more by the thread that sends, which says why. */
+function sign(texts: readonly string[]): SignedRow | null {
   try {
-    return signer.sign(request);
+    const fields = toFields(shape, texts);
+    const user = operation.user(fields);
+    return { user, request: signer.sign(operation.request(fields)) };
   } catch (error) {
     if (error instanceof InvalidInputError) return null;
     throw error;

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pacing } from '../../bulk/engine/engine-options.js';
 import { RowEngine } from '../../bulk/engine/row-engine.js';
+import type { PreparedRow } from '../../bulk/engine/row-queue.js';
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
 import { NdjsonFormat } from '../../bulk/source/ndjson-format.js';
-import type { PlainRequest } from '../../client/request.js';
+import { fieldsOf } from '../../bulk/source/row-format.js';
 import type { Sender } from '../../client/sender.js';
 import type { Holder } from '../chunks.js';
 import type { Queue } from '../queue.js';
@@ -131,10 +132,9 @@ export class RunWork {
     return chunk;
   }
 
-  #prepare(row: HeldRow): { request: PlainRequest; user: string | null } {
-    const fields = this.#format.fields(row);
-    const user = this.#operation.label(fields)?.[1] ?? null;
-    return { request: this.#operation.request(fields), user };
+  #prepare(row: HeldRow): PreparedRow {
+    const fields = fieldsOf(this.#format, row);
+    return { user: this.#operation.user(fields), request: this.#operation.request(fields) };
   }
 
   #onState(state: RunState): void {

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { RowEngine } from '../../../src/bulk/engine/row-engine.js';
-import { SigningAhead, type SigningThread } from '../../../src/bulk/engine/signing-ahead.js';
+import { type SignedRow, SigningAhead, type SigningThread } from '../../../src/bulk/engine/signing-ahead.js';
 import { toBatches } from '../../../src/bulk/row-batches.js';
-import { type PlainRequest, passbackRequest } from '../../../src/client/request.js';
+import { passbackRequest } from '../../../src/client/request.js';
 import { RequestSigner } from '../../../src/client/request-signer.js';
 import { Sender } from '../../../src/client/sender.js';
-import type { SignedRequest } from '../../../src/client/transport.js';
 import { httpServer } from '../../support/raw-server.js';
 
 const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
@@ -42,10 +41,16 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+type Row = readonly [n: number, unionId: string];
+
+const requestFor = ([n, unionId]: Row) => passbackRequest({ unionId, userInfo: { n } });
+
+function signed(signer: RequestSigner, row: Row): SignedRow {
+  return { user: row[1], request: signer.sign(requestFor(row)) };
+}
+
 /** Signs as another thread would: later. */
-function threadThat(
-  sign: (signer: RequestSigner, request: PlainRequest) => SignedRequest | null,
-): SigningThread {
+function threadThat(sign: (signer: RequestSigner, row: Row) => SignedRow | null): SigningThread<Row> {
   const signer = new RequestSigner({
     ...credentials,
     baseUrl: server.url,
@@ -53,29 +58,32 @@ function threadThat(
     random: randomBy('ahead'),
   });
   return {
-    async sign(requests, done) {
+    async sign(rows, done) {
       await nextTurn();
-      done(requests.map((request) => sign(signer, request)));
+      done(rows.map((row) => sign(signer, row)));
     },
   };
 }
 
 /** Passes back a row for each user, in their order; gives who signed what was sent for each. */
-async function signersOf(users: readonly string[], thread: SigningThread): Promise<Map<string, string[]>> {
+async function signersOf(
+  users: readonly string[],
+  thread: SigningThread<Row>,
+): Promise<Map<string, string[]>> {
   const sender = new Sender({
     ...credentials,
     baseUrl: server.url,
     now: () => now,
     random: randomBy('here'),
   });
-  const signingAhead = new SigningAhead(() => now);
-  signingAhead.begin(thread);
+  const signingAhead = new SigningAhead<Row>(() => now);
+  signingAhead.begin(() => thread);
   const outcomes: string[] = [];
-  const engine = new RowEngine(toBatches(users.entries()), {
+  const engine = new RowEngine<Row>(toBatches(users.entries()), {
     operation: 'passback',
     sender,
     signingAhead,
-    prepare: ([n, unionId]) => ({ request: passbackRequest({ unionId, userInfo: { n } }), user: unionId }),
+    prepare: (row) => ({ request: requestFor(row), user: row[1] }),
     sizeOf: () => 0,
     concurrency: 8,
     ratePerSecond: null,
@@ -102,10 +110,7 @@ const part = (signers: readonly string[], name: string) =>
   signers.filter((signer) => signer === name).length / signers.length;
 
 it('a row is sent as it was signed ahead, each with a random of its own', async () => {
-  const signers = await signersOf(
-    usersOf(1000),
-    threadThat((signer, request) => signer.sign(request)),
-  );
+  const signers = await signersOf(usersOf(1000), threadThat(signed));
   expect(signers.size).toBe(1000);
   expect(part(all(signers), 'ahead')).toBeGreaterThan(0.8);
   const randoms = server.requests.map(({ query }) => new URLSearchParams(query).get('random'));
@@ -114,10 +119,7 @@ it('a row is sent as it was signed ahead, each with a random of its own', async 
 
 it('a row that is tried again is signed again', async () => {
   statusOf = (_, sent) => (sent === 1 ? 500 : 200);
-  const signers = await signersOf(
-    usersOf(300),
-    threadThat((signer, request) => signer.sign(request)),
-  );
+  const signers = await signersOf(usersOf(300), threadThat(signed));
   expect(
     part(
       [...signers.values()].map(([first]) => first ?? ''),
@@ -131,10 +133,10 @@ it('what was signed a while ago is signed again, whichever way the clock went', 
   for (const jump of [1_000, -1_000]) {
     const signers = await signersOf(
       usersOf(200),
-      threadThat((signer, request) => {
-        const signed = signer.sign(request);
+      threadThat((signer, row) => {
+        const ready = signed(signer, row);
         now += jump;
-        return signed;
+        return ready;
       }),
     );
     expect(new Set(all(signers))).toEqual(new Set(['here']));
@@ -154,10 +156,7 @@ it('what the thread cannot sign, or no thread signs any more, is signed by the o
 
 it('rows of one user are sent in their order', async () => {
   const users = Array.from({ length: 400 }, (_, i) => `u${i % 3}`);
-  await signersOf(
-    users,
-    threadThat((signer, request) => signer.sign(request)),
-  );
+  await signersOf(users, threadThat(signed));
   for (const user of ['u0', 'u1', 'u2']) {
     const sent = server.requests
       .map(({ body }) => new URLSearchParams(body))

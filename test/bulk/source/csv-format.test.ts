@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fieldsOf } from '../../../src/bulk/source/row-format.js';
 import { JsonNumber } from '../../../src/protocol/flat-json.js';
 import { cellsOf, csv, failure, readRows } from './read-rows.js';
 
@@ -139,16 +140,16 @@ describe('CSV rows', () => {
 });
 
 describe('the fields of a CSV row', () => {
-  async function fieldsOf(text: string, options: Parameters<typeof csv>[0] = {}) {
+  async function fieldsIn(text: string, options: Parameters<typeof csv>[0] = {}) {
     const format = csv(options);
     const rows = await readRows(format, text);
-    return rows.map((row) => Object.fromEntries(format.fields(row)));
+    return rows.map((row) => Object.fromEntries(fieldsOf(format, row)));
   }
 
   it('are text, and the empty ones are left out unless they are kept', async () => {
     const text = 'union_id,a,b\nu1,,007\n';
-    expect(await fieldsOf(text)).toEqual([{ union_id: 'u1', b: '007' }]);
-    expect(await fieldsOf(text, { empty: 'keep' })).toEqual([{ union_id: 'u1', a: '', b: '007' }]);
+    expect(await fieldsIn(text)).toEqual([{ union_id: 'u1', b: '007' }]);
+    expect(await fieldsIn(text, { empty: 'keep' })).toEqual([{ union_id: 'u1', a: '', b: '007' }]);
   });
 
   it('have the types that are declared', async () => {
@@ -156,19 +157,19 @@ describe('the fields of a CSV row', () => {
       ['age', 'number'],
       ['vip', 'boolean'],
     ] as const);
-    expect(await fieldsOf('age,vip\n1.00,TRUE\n9007199254740993,false\n', { types })).toEqual([
+    expect(await fieldsIn('age,vip\n1.00,TRUE\n9007199254740993,false\n', { types })).toEqual([
       { age: new JsonNumber('1.00'), vip: true },
       { age: new JsonNumber('9007199254740993'), vip: false },
     ]);
     for (const row of ['007,true', '1,yes', 'x,true', '1e,true']) {
-      const error = await failure(fieldsOf(`age,vip\n${row}\n`, { types }));
+      const error = await failure(fieldsIn(`age,vip\n${row}\n`, { types }));
       expect(error.message).toMatch(/^the cell of column "(age|vip)" is/);
     }
-    expect((await failure(fieldsOf('age\n1\n', { types }))).message).toContain('no column is named "vip"');
+    expect((await failure(fieldsIn('age\n1\n', { types }))).message).toContain('no column is named "vip"');
   });
 
   it('must be as many as the header has', async () => {
-    expect((await failure(fieldsOf('a,b\n1\n'))).message).toBe('the row has 1 cells, the header 2');
-    expect((await failure(fieldsOf('a,b\n1,2,3\n'))).message).toBe('the row has 3 cells, the header 2');
+    expect((await failure(fieldsIn('a,b\n1\n'))).message).toBe('the row has 1 cells, the header 2');
+    expect((await failure(fieldsIn('a,b\n1,2,3\n'))).message).toBe('the row has 3 cells, the header 2');
   });
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packSigner } from '../../../src/cli/bulk/packed-signer.js';
@@ -34,8 +34,16 @@ async function passBack(env: Record<string, string>): Promise<string> {
   for (const [i, id] of unionIds.entries()) {
     expect(stored.get(id)).toEqual({ x: `0${i}`, 'y & z': 'é 漢 "😀" /' });
   }
+  const users = new Map(resultsOf('rows.csv').map(({ line, union_id }) => [line, union_id]));
+  expect(users).toEqual(new Map(unionIds.map((id, i) => [i + 2, id])));
   return stderr;
 }
+
+const resultsOf = (name: string) =>
+  readFileSync(join(machine.folder, `${name}.results.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
 const batchesIn = (stderr: string) =>
   [...stderr.matchAll(/^thread: (\d+) batches$/gm)].map(([, n]) => Number(n));
@@ -57,6 +65,27 @@ describe('a run that has no time to spare', () => {
     expect(batchesIn(stderr)[0]).toBeGreaterThanOrEqual(manyBatches);
   });
 
+  it('has it make requests of NDJSON, too, and says what is wrong with a row', async () => {
+    await machine.putUsers(unionIds);
+    const rows = unionIds.map((id, i) => `{"union_id":"${id}","n":${i}.0}`);
+    rows[800] = '{"union_id":"x800","n":{}}';
+    writeFileSync(join(machine.folder, 'rows.ndjson'), rows.join('\n'));
+    const run = ['-p', 'local', 'passback', '--from', 'rows.ndjson', '--no-preflight', ...rate];
+    const { status, stderr } = await machine.run(run, { env: busy });
+    expect(status).toBe(6);
+    expect(batchesIn(stderr)[0]).toBeGreaterThanOrEqual(manyBatches);
+    const results = new Map(resultsOf('rows.ndjson').map((result) => [result.line, result]));
+    for (const [i, id] of unionIds.entries()) {
+      const result = results.get(i + 1);
+      if (i === 800) expect(result.error).toBe('the row key "n" holds an object: one level only');
+      else expect(result).toMatchObject({ union_id: id, outcome: 'ok' });
+    }
+    const stored = await machine.extensionInfo();
+    expect(unionIds.map((id) => stored.get(id)?.n)).toEqual(
+      unionIds.map((_, i) => (i === 800 ? undefined : `${i}.0`)),
+    );
+  });
+
   it('goes on by itself where that thread ends', async () => {
     expect(batchesIn(await passBack({ ...busy, END_THREADS: '1' }))).toHaveLength(1);
   });
@@ -74,9 +103,10 @@ it('what a module signs, no other thread signs', () => {
     appKey: 'k',
     appSecret: 's',
   };
+  const task = { operation: 'read', infoNames: [], scope: undefined } as const;
   const module = { module: './sign.mjs' };
-  expect(packSigner('read', options, null)?.signing).toEqual(defaultRecipes);
-  expect(packSigner('read', options, defaultRecipes)?.signing).toEqual(defaultRecipes);
-  expect(packSigner('read', options, module)).toBeNull();
-  expect(packSigner('read', options, { ...defaultRecipes, sign: module })).toBeNull();
+  expect(packSigner(task, options, null)?.signing).toEqual(defaultRecipes);
+  expect(packSigner(task, options, defaultRecipes)?.signing).toEqual(defaultRecipes);
+  expect(packSigner(task, options, module)).toBeNull();
+  expect(packSigner(task, options, { ...defaultRecipes, sign: module })).toBeNull();
 });
