@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type AllRowsOptions,
@@ -116,6 +117,18 @@ describe('many rows', () => {
     });
     const outcomes = await outcomesOf(rows(40), optionsFor(server.url));
     expect([...outcomes.values()].filter(({ outcome }) => outcome === 'ok')).toHaveLength(40);
+  });
+
+  it('wait for a service that is away, however few they are', async () => {
+    const before = await httpServer(() => {});
+    await before.close();
+    const outcomes = outcomesOf(rows(2), optionsFor(before.url, { attempts: 2 }));
+    await wait(1_500);
+    const server = await httpServer((_, response) => ok(response), Number(new URL(before.url).port));
+    cleanups.push(() => server.close());
+    expect(await outcomes).toEqual(
+      new Map(['u0', 'u1'].map((user) => [user, { outcome: 'ok', attempts: expect.any(Number) }])),
+    );
   });
 
   it('wait as long as the service asks for, all of them', async () => {

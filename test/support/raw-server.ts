@@ -15,9 +15,10 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** An HTTP server on a free loopback port that keeps what it is sent, and answers as `answer` says. */
+/** An HTTP server on a loopback port, a free one unless given, that keeps what it is sent, and answers as `answer` says. */
 export async function httpServer(
   answer: (request: ReceivedRequest, response: ServerResponse, count: number) => void,
+  port = 0,
 ): Promise<TestServer & { readonly requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = [];
   const server = createHttpServer(async (message, response) => {
@@ -29,7 +30,7 @@ export async function httpServer(
     requests.push(request);
     answer(request, response, requests.length);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,

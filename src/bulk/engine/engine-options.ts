@@ -8,7 +8,7 @@ export interface Pacing {
   readonly concurrency: number;
   /** Requests a second; `null` for as many as go. */
   readonly ratePerSecond: number | null;
-  /** How often a row is sent at the most; being throttled does not count where others are served. */
+  /** How often a row is sent at the most; being throttled does not count where others are served, nor meeting nobody where none is. */
   readonly attempts: number;
   /** How long one attempt may take, in milliseconds. */
   readonly timeoutMs: number;

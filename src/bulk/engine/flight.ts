@@ -23,8 +23,8 @@ export class Flight<Row> {
   place = 0;
   /** When it may be sent again. */
   dueAt = 0;
-  /** How many answers the run had when the row was throttled last. */
-  throttledAfter = -1;
+  /** How many answers the run had when the row was throttled, or met nobody, last. */
+  waitsSince = -1;
   pending: Attempt | null = null;
   #signed: SignedRow | null = null;
   /** Since 1970. */

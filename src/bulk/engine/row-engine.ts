@@ -138,22 +138,29 @@ export class RowEngine<Row> {
         return;
       case 'throttled':
       case 'again':
-        this.#countAttempt(flight, verdict);
+        this.#countAttempt(flight, verdict, isLost);
         if (flight.attempts >= this.#options.attempts) {
           this.#settle(flight, rowOutcome(flight, outcome, 'unsettled'));
         } else this.#putBack(flight, now, verdict === 'throttled' ? 0 : retryAfterMs);
         if (this.traffic.isGivenUp(now)) this.stop(errorOf(outcome));
         return;
       default:
-        this.#served += outcome instanceof NoAnswerError ? 0 : 1;
         this.#settle(flight, rowOutcome(flight, outcome, verdict));
+        if (!(outcome instanceof NoAnswerError)) this.#served += 1;
     }
   }
 
-  #countAttempt(flight: Flight<Row>, verdict: Extract<Verdict, 'again' | 'throttled'>): void {
-    // Where others are served meanwhile, a row that is throttled is only waiting for its turn.
-    if (verdict === 'again' || flight.throttledAfter === this.#served) flight.attempts += 1;
-    if (verdict === 'throttled') flight.throttledAfter = this.#served;
+  #countAttempt(
+    flight: Flight<Row>,
+    verdict: Extract<Verdict, 'again' | 'throttled'>,
+    isLost: boolean,
+  ): void {
+    const areOthersServed = flight.waitsSince !== this.#served;
+    // A row that is throttled while others are served is only waiting for its turn, and one that meets nobody, for a
+    // service that none of them has.
+    const isWaiting = verdict === 'throttled' ? areOthersServed : isLost && !areOthersServed;
+    if (!isWaiting) flight.attempts += 1;
+    if (verdict === 'throttled' || isLost) flight.waitsSince = this.#served;
   }
 
   #putBack(flight: Flight<Row>, now: number, retryAfterMs: number | undefined): void {
