@@ -22,6 +22,7 @@ const standIns = [
     module: 'undici',
     importer: ours,
     code: `module.exports = {
+      Client: require('undici/lib/dispatcher/client.js'),
       Pool: require('undici/lib/dispatcher/pool.js'),
       get ProxyAgent() { return require('undici/index.js').ProxyAgent; },
     };`,

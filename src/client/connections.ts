@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { isLoopback } from '../protocol/host.js';
+import { ConnectionSet } from './connection-set.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { trustAlso } from './trust.js';
 
@@ -17,9 +18,12 @@ export interface ConnectionSettings {
   readonly connections?: number | undefined;
 }
 
+/** The deadline of a call is all that limits how long an answer may take. */
+const limits = { headersTimeout: 0, bodyTimeout: 0 };
+
 /** The connections of a client: as many as are needed at once, kept open between requests. */
 export interface Connections {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
   readonly proxy: HttpProxy | null;
   /** Closes them all, those too that are still being opened. */
   drop(): Promise<void>;
@@ -40,13 +44,12 @@ export function openConnections(settings: ConnectionSettings): Connections {
     ...(extraCa === undefined ? {} : { secureContext: trustAlso(extraCa) }),
   };
   const proxy = address === undefined || isHere ? null : parseProxy(address);
-  // The deadline of a call is all that limits how long an answer may take.
-  const limits = { headersTimeout: 0, bodyTimeout: 0, ...(connections === undefined ? {} : { connections }) };
   const dispatcher =
     proxy === null
-      ? new Pool(origin, { ...limits, connect })
+      ? openDirectly(origin, { ...limits, connect }, connections)
       : new ProxyAgent({
           ...limits,
+          ...(connections === undefined ? {} : { connections }),
           uri: proxy.url,
           ...(proxy.token === undefined ? {} : { token: proxy.token }),
           proxyTls: connect,
@@ -61,6 +64,15 @@ export function openConnections(settings: ConnectionSettings): Connections {
       await dispatcher.destroy();
     },
   };
+}
+
+function openDirectly(
+  origin: string,
+  options: Client.Options,
+  connections: number | undefined,
+): Pool | ConnectionSet {
+  if (connections === undefined) return new Pool(origin, options);
+  return new ConnectionSet(connections, () => new Client(origin, options));
 }
 
 /** A name of this machine is not asked for on the network: whoever answers there could have it lead elsewhere. */

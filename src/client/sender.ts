@@ -36,7 +36,7 @@ export class Sender {
   /** Of the base URL, with its port, for messages. */
   readonly host: string;
   readonly proxy: HttpProxy | null;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
   readonly hooks: ClientHooks;
   readonly #signer: RequestSigner;
   readonly #now: () => number;

@@ -85,12 +85,12 @@ export class RowEngine<Row> {
     if (isIdle && (this.#stopping || this.#queue.isOver)) end();
   }
 
-  /** The rows that may be sent now. */
-  #pick(): Flight<Row>[] {
+  /** The rows that may be sent now, so many `at most`. */
+  #pick(atMost = Number.POSITIVE_INFINITY): Flight<Row>[] {
     const now = this.#options.now();
     const mayCome = this.#listener.isFull?.() !== true;
     const picked: Flight<Row>[] = [];
-    while (this.#inFlight.size + picked.length < this.traffic.limit) {
+    while (picked.length < atMost && this.#inFlight.size + picked.length < this.traffic.limit) {
       const waitMs = this.traffic.waitMs(now);
       const flight = waitMs > 0 ? undefined : this.#queue.next(now, mayCome);
       if (flight === undefined) {
@@ -146,7 +146,22 @@ export class RowEngine<Row> {
         return;
       default:
         this.#settle(flight, rowOutcome(flight, outcome, verdict));
-        if (!(outcome instanceof NoAnswerError)) this.#served += 1;
+        if (outcome instanceof NoAnswerError) return;
+        this.#served += 1;
+        this.#sendNext();
+    }
+  }
+
+  /**
+   * Hands over a row as an answer comes, while its connection is at hand. It goes out only once this turn of the event
+   * loop is over, after `onTurn`; where something has to be told before, that is too soon.
+   */
+  #sendNext(): void {
+    if (this.#stopping || this.#listener.onSend !== undefined) return;
+    try {
+      this.#send(this.#pick(1));
+    } catch (error) {
+      this.stop(error);
     }
   }
 

@@ -42,6 +42,23 @@ function resultsOf(name: string): { line: number; outcome: string; code?: number
 
 const requests = () => machine.log.match(/ passback /g)?.length ?? 0;
 
+it('what became of a row is in the results before another takes its place', async () => {
+  const name = writeRows('order.csv');
+  const concurrency = 4;
+  const results = path(`${name}.results.ndjson`);
+  const missing: number[] = [];
+  const server = await httpServer((_, response, count) => {
+    const written = existsSync(results) ? readFileSync(results, 'utf8').split('\n').length - 1 : 0;
+    missing.push(count - concurrency - written);
+    response.end('{"code":200,"msg":"ok","data":{}}');
+  });
+  const where = ['--base-url', server.url, '--concurrency', String(concurrency)];
+  const { status } = await passBack(name, ...where).finally(() => server.close());
+  expect(status).toBe(0);
+  expect(missing).toHaveLength(200);
+  expect(Math.max(...missing)).toBeLessThanOrEqual(0);
+});
+
 describe('what cannot be used is refused before anything is sent', () => {
   it.each([
     ['an empty file', '', '"it.csv" is empty'],
