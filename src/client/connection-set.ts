@@ -10,7 +10,7 @@ interface Connection {
 
 /**
  * Connections that are used again at once: what is sent while an answer is told takes the connection that it came by.
- * undici need not lay that aside then and fetch it back, which takes about as long as to make and sign a request.
+ * undici need not lay that aside then and fetch it back, with a timer and two turns of the event loop.
  */
 export class ConnectionSet implements Pick<Dispatcher, 'dispatch'> {
   readonly #most: number;

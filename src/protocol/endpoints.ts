@@ -87,12 +87,6 @@ export const passbackEndpoint: Endpoint = {
 
 export const endpoints: readonly Endpoint[] = [readEndpoint, passbackEndpoint];
 
-/** What an operation asks for itself: neither who asks nor the signatures. */
-export function ownParameters({ parameters }: Endpoint): readonly Parameter[] {
-  const shared = [...application, ...signature];
-  return parameters.filter((parameter) => !shared.includes(parameter));
-}
-
 /** The operation of a name. */
 export function endpointOf(operation: Endpoint['operation']): Endpoint {
   return operation === 'read' ? readEndpoint : passbackEndpoint;

@@ -8,7 +8,10 @@ export interface Pacing {
   readonly concurrency: number;
   /** Requests a second; `null` for as many as go. */
   readonly ratePerSecond: number | null;
-  /** How often a row is sent at the most; being throttled does not count where others are served, nor meeting nobody where none is. */
+  /**
+   * How often a row is sent at the most. To be throttled does not count where others are served, nor to meet nobody
+   * where no other row is.
+   */
   readonly attempts: number;
   /** How long one attempt may take, in milliseconds. */
   readonly timeoutMs: number;
