@@ -15,8 +15,11 @@ export interface SigningThread<Row> {
 
 /** How many rows are handed over at once: waking a thread costs about as much as signing three. */
 const batchRows = 32;
-/** How many rows wait for their turn: the more they are, the longer it takes to clear memory. */
-const waitingRows = 2 * batchRows;
+/**
+ * How many rows wait for their turn. Of those in three batches alone every tenth would be signed too late; the more
+ * they are, the more of them outlive the young generation.
+ */
+const waitingRows = 3.5 * batchRows;
 /** A thread that has so many batches does not keep up: what it would sign is sent by then. */
 const mostBatches = 4;
 
