@@ -1,6 +1,6 @@
 import type { EngineListener } from './engine/engine-options.js';
+import type { PreparedRow } from './engine/prepared-row.js';
 import { RowEngine } from './engine/row-engine.js';
-import type { PreparedRow } from './engine/row-queue.js';
 import type { FileRunOptions } from './file-run-options.js';
 import { completeRecord } from './files/complete-record.js';
 import { FailedFile } from './files/failed-file.js';
@@ -36,7 +36,7 @@ export class FileRun<Row extends FileRow> {
     this.#recorder = new Recorder(operation, options, now);
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,
-      operation: operation.operation,
+      operation: operation.task.operation,
       sender,
       signingAhead,
       prepare: (row) => this.#prepare(row),
@@ -87,7 +87,7 @@ export class FileRun<Row extends FileRow> {
 
   async *#rowsToSend(): AsyncGenerator<readonly Row[]> {
     const { operation, state } = this.#options;
-    const isRead = operation.operation === 'read';
+    const isRead = operation.task.operation === 'read';
     const isBegun = state.settled.size + state.unknown.size > 0;
     // A code is used once, whatever became of it.
     const isDone = (line: number) => state.settled.has(line) || (isRead && state.unknown.has(line));
@@ -119,7 +119,7 @@ export class FileRun<Row extends FileRow> {
         failed?.onTurn();
       },
       isFull: () => results.isFull(() => this.#engine.resume()),
-      ...(operation.operation === 'passback'
+      ...(operation.task.operation === 'passback'
         ? {}
         : { onSend: (rows) => recorder.onSend(rows), onTakenBack: (row) => recorder.onTakenBack(row) }),
     };
@@ -148,7 +148,7 @@ export class FileRun<Row extends FileRow> {
   /** A row whose outcome is not known could still be sent, but for a code that may be used up. */
   #hasMore(): boolean {
     const { operation, state } = this.#options;
-    return operation.operation === 'passback' && state.unknown.size > 0;
+    return operation.task.operation === 'passback' && state.unknown.size > 0;
   }
 }
 

@@ -66,7 +66,6 @@ class Release implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #connection: Connection;
   readonly #set: ConnectionSet;
-  #isOver = false;
 
   constructor(handler: Dispatcher.DispatchHandler, connection: Connection, set: ConnectionSet) {
     this.#handler = handler;
@@ -92,19 +91,10 @@ class Release implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
-    this.#release(() => this.#handler.onResponseEnd?.(controller, trailers));
+    this.#set.release(this.#connection, () => this.#handler.onResponseEnd?.(controller, trailers));
   }
 
   onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
-    this.#release(() => this.#handler.onResponseError?.(controller, error));
-  }
-
-  #release(tell: () => void): void {
-    if (this.#isOver) {
-      tell();
-    } else {
-      this.#isOver = true;
-      this.#set.release(this.#connection, tell);
-    }
+    this.#set.release(this.#connection, () => this.#handler.onResponseError?.(controller, error));
   }
 }

@@ -1,7 +1,7 @@
 import type { PlainRequest } from '../../client/request.js';
 import type { Attempt } from '../../client/sender.js';
 import type { SignedRequest } from '../../client/transport.js';
-import type { SignedRow } from './signing-ahead.js';
+import type { SignedRow } from './prepared-row.js';
 
 /** A request that was signed ahead is good for so long, in milliseconds: as its `timestamp` is in seconds (§5.4). */
 const signedForMs = 1_000;

@@ -154,7 +154,8 @@ export class RowEngine<Row> {
 
   /**
    * Hands over a row as an answer comes, while its connection is at hand. It goes out only once this turn of the event
-   * loop is over, after `onTurn`; where something has to be told before, that is too soon.
+   * loop is over, after `onTurn`; where something has to be told before, that is too soon. Only after an answer: where
+   * sending fails at once, row after row would be sent from within the one before.
    */
   #sendNext(): void {
     if (this.#stopping || this.#listener.onSend !== undefined) return;

@@ -1,16 +1,11 @@
 import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { Flight } from './flight.js';
+import type { PreparedRow } from './prepared-row.js';
 import { RetryQueue } from './retry-queue.js';
 import type { RowFeed } from './row-feed.js';
 import type { SigningAhead } from './signing-ahead.js';
 import { UsersInOrder } from './users-in-order.js';
-
-/** What is sent for a row, and what names its user. */
-export interface PreparedRow {
-  readonly request: PlainRequest;
-  readonly user: string | null;
-}
 
 export interface RowQueueOptions<Row> {
   /** Throws an InvalidInputError for a row that cannot be sent. */

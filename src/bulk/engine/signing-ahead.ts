@@ -1,11 +1,5 @@
-import type { SignedRequest } from '../../client/transport.js';
 import type { Flight } from './flight.js';
-
-/** What is sent for a row, signed, and what names its user. */
-export interface SignedRow {
-  readonly user: string | null;
-  readonly request: SignedRequest;
-}
+import type { SignedRow } from './prepared-row.js';
 
 /** Makes and signs the requests for rows elsewhere. */
 export interface SigningThread<Row> {

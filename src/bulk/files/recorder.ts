@@ -44,8 +44,8 @@ export class Recorder implements EngineListener<FileRow> {
   #isBroken = false;
 
   /** `now` gives milliseconds that only go forward. */
-  constructor({ operation, userKey }: RowOperation, files: RecorderFiles, now: () => number) {
-    this.#isRead = operation === 'read';
+  constructor({ task, userKey }: RowOperation, files: RecorderFiles, now: () => number) {
+    this.#isRead = task.operation === 'read';
     this.#userKey = userKey;
     this.#files = files;
     this.#now = now;

@@ -10,7 +10,6 @@ export function passbackRows(naming: UserNaming): RowOperation {
 
 function byUnionId(column: string): RowOperation {
   return {
-    operation: 'passback',
     task: { operation: 'passback', naming: { by: 'union_id', column } },
     columns: {
       required: [column],
@@ -30,7 +29,6 @@ function byUnionId(column: string): RowOperation {
 
 function byPrimaryKey(key: string): RowOperation {
   return {
-    operation: 'passback',
     task: { operation: 'passback', naming: { by: 'primary_key', key } },
     columns: {
       required: [key],

@@ -7,7 +7,6 @@ const codeColumn = 'code';
 /** Reads with the code of each row (§4.1); other columns are for whoever made the file. */
 export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
-    operation: 'read',
     task: { operation: 'read', infoNames, scope },
     columns: {
       required: [codeColumn],

@@ -7,8 +7,6 @@ import type { RowTask } from './row-task.js';
 
 /** What is done with each row. */
 export interface RowOperation {
-  readonly operation: 'read' | 'passback';
-  /** The same as data. */
   readonly task: RowTask;
   readonly columns: ColumnRules;
   /** What results call the value that names a row's user; `null` where none does, and its line says enough. */

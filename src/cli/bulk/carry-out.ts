@@ -44,7 +44,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const { context, options, plan, settings, source, record, goOn } = ready;
   const { io } = context;
   const style = await outputStyle(options, io);
-  const { operation, task } = plan.operation;
+  const { task } = plan.operation;
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender(client, options.concurrency);
   const format = source.newFormat();
@@ -56,7 +56,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const report = await runWith(ready, { format, sender, signingAhead }).finally(() =>
     Promise.all([sender.drop(), endThread()]),
   );
-  const end = { operation, paths: record.paths, failed: options.failed, goOn };
+  const end = { operation: task.operation, paths: record.paths, failed: options.failed, goOn };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && record.paths !== null) await printData(reportData(report, end), io, style);
   const error = errorOf(report, ready);
@@ -99,7 +99,7 @@ async function runWith(
     const { counts, bytesRead, pausedMs } = run.progress;
     const rows = totalOf(counts);
     const share = total === null ? shareOf(bytesRead, input.size) : rows / total;
-    return { doing: plan.operation.operation, rows, share, total, counts, pausedMs };
+    return { doing: plan.operation.task.operation, rows, share, total, counts, pausedMs };
   };
   const { quiet, color } = options;
   try {

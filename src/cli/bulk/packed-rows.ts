@@ -1,4 +1,4 @@
-import type { SignedRow } from '../../bulk/engine/signing-ahead.js';
+import type { SignedRow } from '../../bulk/engine/prepared-row.js';
 import type { Endpoint } from '../../protocol/endpoints.js';
 
 /** Many rows as they go to another thread, and come back: one list of texts is what is copied soonest. */

@@ -66,7 +66,7 @@ async function runFile(job: Job): Promise<void> {
     'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
     ...source.identity,
     ...plan.identity,
-    operation: plan.operation.operation,
+    operation: plan.operation.task.operation,
     'base URL': settings.base_url.value,
     'tenant code': settings.tenant_code.value,
     channel: settings.channel.value,
@@ -104,7 +104,7 @@ async function runStream(job: Job): Promise<void> {
 
 /** What writes to production asks first; a read does not. */
 async function guard({ context, options, plan, settings }: Job, rows: string): Promise<void> {
-  if (plan.operation.operation === 'passback') await confirmMany(context, settings, rows, options.yes);
+  if (plan.operation.task.operation === 'passback') await confirmMany(context, settings, rows, options.yes);
 }
 
 /** What a run would do. */
@@ -113,5 +113,8 @@ export async function sayDryRun(
   rows: number,
 ): Promise<void> {
   const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;
-  await say(context.io, `dry run: ${plan.operation.operation} of ${formatRows(rows)} would go to ${where}`);
+  await say(
+    context.io,
+    `dry run: ${plan.operation.task.operation} of ${formatRows(rows)} would go to ${where}`,
+  );
 }

@@ -1,5 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
-import type { SignedRow, SigningThread } from '../../bulk/engine/signing-ahead.js';
+import type { SignedRow } from '../../bulk/engine/prepared-row.js';
+import type { SigningThread } from '../../bulk/engine/signing-ahead.js';
 import { type RowShape, textsPerRow } from '../../bulk/source/row-fields.js';
 import type { FileRow, RowFormat } from '../../bulk/source/row-format.js';
 import { endpointOf } from '../../protocol/endpoints.js';

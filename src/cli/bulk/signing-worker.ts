@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SignedRow } from '../../bulk/engine/signing-ahead.js';
+import type { SignedRow } from '../../bulk/engine/prepared-row.js';
 import { operationOf } from '../../bulk/operations/operation-of.js';
 import { textsPerRow, toFields } from '../../bulk/source/row-fields.js';
 import { RequestSigner } from '../../client/request-signer.js';

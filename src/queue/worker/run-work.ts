@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pacing } from '../../bulk/engine/engine-options.js';
+import type { PreparedRow } from '../../bulk/engine/prepared-row.js';
 import { RowEngine } from '../../bulk/engine/row-engine.js';
-import type { PreparedRow } from '../../bulk/engine/row-queue.js';
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
 import { NdjsonFormat } from '../../bulk/source/ndjson-format.js';

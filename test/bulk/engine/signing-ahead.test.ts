@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SignedRow } from '../../../src/bulk/engine/prepared-row.js';
 import { RowEngine } from '../../../src/bulk/engine/row-engine.js';
-import { type SignedRow, SigningAhead, type SigningThread } from '../../../src/bulk/engine/signing-ahead.js';
+import { SigningAhead, type SigningThread } from '../../../src/bulk/engine/signing-ahead.js';
 import { toBatches } from '../../../src/bulk/row-batches.js';
 import { passbackRequest } from '../../../src/client/request.js';
 import { RequestSigner } from '../../../src/client/request-signer.js';
