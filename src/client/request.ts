@@ -22,7 +22,7 @@ export interface Credentials {
 export interface ReadInput {
   /** The authorization code issued to the user. */
   readonly code: string;
-  /** The wanted pieces of information; none asks for all that the code authorizes. */
+  /** The wanted pieces of information, at least one; all that the code authorizes unless given. */
   readonly infoNames?: readonly string[];
   /** Sent only where it is given. */
   readonly scope?: string;
@@ -44,8 +44,8 @@ export interface PlainRequest {
 }
 
 /** A request of §4.1. Throws an InvalidInputError. */
-export function readRequest({ code, infoNames = [], scope }: ReadInput): PlainRequest {
-  return plainRequest(readEndpoint, { code, scope, info_name: joinInfoNames(infoNames) });
+export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest {
+  return plainRequest(readEndpoint, { code, scope, info_name: infoNames && joinInfoNames(infoNames) });
 }
 
 /** A request of §4.2. Throws an InvalidInputError. */

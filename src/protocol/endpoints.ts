@@ -14,6 +14,8 @@ export interface Parameter {
   readonly length?: { readonly min: number; readonly max: number };
   /** A whole number of exactly this many digits (§8). */
   readonly digits?: number;
+  /** Names joined by the ASCII comma: at least one. */
+  readonly isList?: true;
   /** The values that are understood; absent where every text is. */
   readonly values?: readonly string[];
 }
@@ -67,6 +69,7 @@ export const readEndpoint: Endpoint = {
     ...signature,
     query('info_name', 'Names of the wanted pieces of information, joined by the ASCII comma', {
       required: false,
+      isList: true,
     }),
   ],
 };

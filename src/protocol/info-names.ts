@@ -16,21 +16,48 @@ export const specialInfoNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The value of `info_name`: the names joined by the ASCII comma (§4.1), or `undefined` for no names.
- * Throws an InvalidInputError for a name that could not be told apart again.
+ * The names in a caller's texts, each text one name or several joined by commas: "mobile, chat_nickname". They are
+ * trimmed, empty ones are passed over, and each is kept once.
+ *
+ * @throws InvalidInputError for texts that hold no name, and for a name that `joinInfoNames` refuses
  */
-export function joinInfoNames(names: readonly string[]): string | undefined {
-  for (const name of names) {
-    if (name === '') throw new InvalidInputError('an info name is empty');
-    if (name.includes(',')) throw new InvalidInputError(`info name ${quoteName(name)} holds a comma`);
-    const fault = textFault(name);
-    if (fault !== null) throw new InvalidInputError(`info name ${quoteName(name)} ${fault}`);
-  }
-  return names.length === 0 ? undefined : names.join(',');
+export function parseInfoNames(texts: readonly string[]): readonly string[] {
+  const names = splitInfoNames(texts.join(','));
+  joinInfoNames(names);
+  return names;
 }
 
-/** The names in a received `info_name`, each once; empty ones are passed over. `null` where none is left. */
-export function splitInfoNames(value: string | undefined): readonly string[] | null {
-  const names = new Set((value ?? '').split(',').filter((name) => name !== ''));
-  return names.size === 0 ? null : [...names];
+/**
+ * The value of `info_name`: the names, trimmed, joined by the ASCII comma (§4.1).
+ *
+ * @throws InvalidInputError for an empty list, which would ask for the whole record, and for a name that is empty,
+ *   holds a comma or cannot be stored undamaged
+ */
+export function joinInfoNames(names: readonly string[]): string {
+  if (names.length === 0) {
+    throw new InvalidInputError('the list of info names is empty', {
+      hint: 'Name the wanted pieces of information, or leave the list out for all of them.',
+    });
+  }
+  const trimmed = names.map((name) => name.trim());
+  for (const name of trimmed) checkInfoName(name);
+  return trimmed.join(',');
+}
+
+function checkInfoName(name: string): void {
+  if (name === '') throw new InvalidInputError('an info name is empty');
+  if (name.includes(',')) throw new InvalidInputError(`info name ${quoteName(name)} holds a comma`);
+  if (name.includes('\uff0c')) {
+    throw new InvalidInputError(`info name ${quoteName(name)} holds a full-width comma`, {
+      hint: 'Separate names by the ASCII comma, such as mobile,chat_nickname.',
+    });
+  }
+  const fault = textFault(name);
+  if (fault !== null) throw new InvalidInputError(`info name ${quoteName(name)} ${fault}`);
+}
+
+/** The names in a value of `info_name`, trimmed, each once; empty ones are passed over. */
+export function splitInfoNames(value: string): readonly string[] {
+  const names = value.split(',').map((name) => name.trim());
+  return [...new Set(names)].filter((name) => name !== '');
 }

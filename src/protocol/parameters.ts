@@ -1,5 +1,6 @@
 import type { Endpoint, Parameter } from './endpoints.js';
 import { InvalidInputError } from './errors.js';
+import { splitInfoNames } from './info-names.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './text.js';
 
@@ -88,7 +89,7 @@ export function unsentParameters(
     );
 }
 
-function checkForm({ name, length, digits, values }: Parameter, value: string): void {
+function checkForm({ name, length, digits, values, isList }: Parameter, value: string): void {
   if (length !== undefined) {
     const characters = countCharacters(value);
     if (characters < length.min || characters > length.max) {
@@ -98,6 +99,7 @@ function checkForm({ name, length, digits, values }: Parameter, value: string): 
   if (digits !== undefined && !(value.length === digits && /^\d+$/.test(value))) {
     throw malformed(`${name} is not a whole number of ${digits} digits`);
   }
+  if (isList && splitInfoNames(value).length === 0) throw malformed(`${name} holds no name`);
   if (values !== undefined && !values.includes(value)) {
     throw malformed(`${name} ${quoteName(value)} is not understood; it can be ${values.join(' or ')}`);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinInfoNames } from '../../src/protocol/info-names.js';
+import { joinInfoNames, parseInfoNames } from '../../src/protocol/info-names.js';
 import { parseUserRecord } from '../../src/protocol/user-record.js';
 
 const named = { tenant_code: 'acme', union_id: 'u1' };
@@ -53,16 +53,33 @@ describe('the record of a user', () => {
 });
 
 describe('names of infos', () => {
-  it('are joined by a comma, none to nothing', () => {
-    expect(joinInfoNames(['mobile', 'id_card'])).toBe('mobile,id_card');
-    expect(joinInfoNames([])).toBeUndefined();
+  it('are trimmed and joined by a comma', () => {
+    expect(joinInfoNames(['mobile', ' id_card '])).toBe('mobile,id_card');
   });
 
+  it('are read from texts of one or several, each once', () => {
+    expect(parseInfoNames(['mobile, chat_nickname', ' level,', ',mobile'])).toEqual([
+      'mobile',
+      'chat_nickname',
+      'level',
+    ]);
+  });
+
+  it.each([[['']], [[' , ']], [[]]])(
+    'that are none (%j) are refused: they would ask for the whole record',
+    (texts) => {
+      expect(() => parseInfoNames(texts)).toThrow('the list of info names is empty');
+    },
+  );
+
   it.each([
-    ['', 'an info name is empty'],
-    ['a,b', 'info name "a,b" holds a comma'],
-    ['a\0', 'info name'],
-  ])('%j is refused: it could not be told apart again', (name, problem) => {
-    expect(() => joinInfoNames([name])).toThrow(problem);
+    [[], 'the list of info names is empty'],
+    [[''], 'an info name is empty'],
+    [['mobile', ' '], 'an info name is empty'],
+    [['a,b'], 'info name "a,b" holds a comma'],
+    [['a，b'], 'info name "a，b" holds a full-width comma'],
+    [['a\0'], 'info name'],
+  ])('%j are refused: they would ask for something else', (names, problem) => {
+    expect(() => joinInfoNames(names)).toThrow(problem);
   });
 });

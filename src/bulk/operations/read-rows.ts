@@ -19,7 +19,7 @@ export function readRows(infoNames: readonly string[], scope: string | undefined
     request: (fields) =>
       readRequest({
         code: requiredText(fields, codeColumn),
-        infoNames,
+        ...(infoNames.length === 0 ? {} : { infoNames }),
         ...(scope === undefined ? {} : { scope }),
       }),
   };

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { ReadInput } from '../../client/request.js';
+import { parseInfoNames } from '../../protocol/info-names.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
 import type { CliContext } from '../context.js';
 import { examples } from '../examples.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
-import { splitNames } from '../split-names.js';
 
 const missingCode = "error: missing required argument 'code'";
 
@@ -23,7 +23,11 @@ export function addReadArguments(command: Command, code = '<code>'): Command {
 }
 
 export function readInputOf(code: string, names: readonly string[], { scope }: ReadOptions): ReadInput {
-  return { code, infoNames: splitNames(names), ...(scope === undefined ? {} : { scope }) };
+  return {
+    code,
+    ...(names.length === 0 ? {} : { infoNames: parseInfoNames(names) }),
+    ...(scope === undefined ? {} : { scope }),
+  };
 }
 
 export function declareRead(program: Command, context: CliContext): void {

@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../../protocol/errors.js';
-import { joinInfoNames } from '../../protocol/info-names.js';
+import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
@@ -35,7 +34,7 @@ export async function issueCode(context: AdminContext, input: NewCode): Promise<
     tenant_code: tenantCode,
     code: randomHex(context, codeBytes),
     union_id: unionId,
-    info_names: infoNames === undefined ? null : checkNames(infoNames),
+    info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
     expires_at: unixSeconds(context) + checkCount('the ttl in seconds', ttlSeconds),
     uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
   };
@@ -61,12 +60,4 @@ export function listCodes(
 export async function revokeCode({ store }: AdminContext, { tenantCode, code }: CodeKey): Promise<void> {
   if (await store.write(({ codes }) => codes.remove(tenantCode, code))) return;
   throw new NotFoundError(resultCode.codeNotValid, `tenant ${quoteName(tenantCode)} has no such code`);
-}
-
-/** None at all would read as "everything" in the store. */
-function checkNames(names: readonly string[]): readonly string[] {
-  if (joinInfoNames(names) !== undefined) return [...new Set(names)];
-  throw new InvalidInputError('the info names of the code are empty', {
-    hint: 'Name what it authorizes to read, or leave them out for everything.',
-  });
 }

@@ -13,7 +13,8 @@ export async function read(parameters: Parameters, records: Records, now: number
   const code = await records.codes.take(tenantCode, parameterText(parameters, 'code'), now);
   const record = code && (await records.users.find(tenantCode, code.union_id));
   if (code === null || record === null) throw new RefusedError(resultCode.codeNotValid);
-  return readData(record, splitInfoNames(parameters.get('info_name')), code.info_names);
+  const infoName = parameterText(parameters, 'info_name');
+  return readData(record, infoName === '' ? null : splitInfoNames(infoName), code.info_names);
 }
 
 /** §4.2, for an app that may. Throws an InvalidInputError (40003 to 40006) or a RefusedError (40401, 40901). */

@@ -25,7 +25,7 @@ export class Codes {
   }
 
   async add({ tenant_code, code, union_id, info_names, expires_at, uses_left }: Code): Promise<void> {
-    const names = joinInfoNames(info_names ?? []) ?? null;
+    const names = info_names === null ? null : joinInfoNames(info_names);
     await this.#sql.run(statements.addCode, [tenant_code, code, union_id, names, expires_at, uses_left]);
   }
 
@@ -63,5 +63,5 @@ function toCode(row: SqlRow): Code {
 }
 
 function namesOf({ info_names }: SqlRow): readonly string[] | null {
-  return splitInfoNames(info_names === null ? undefined : String(info_names));
+  return info_names === null ? null : splitInfoNames(String(info_names));
 }

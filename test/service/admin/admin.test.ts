@@ -142,7 +142,7 @@ describe('the codes', () => {
     const issued = await admin.issueCode({
       tenantCode: tenant,
       unionId: 'u1',
-      infoNames: ['a', 'b', 'a'],
+      infoNames: ['a', ' b', 'a'],
       ttlSeconds: 60,
       uses: 'unlimited',
     });
@@ -154,7 +154,7 @@ describe('the codes', () => {
   });
 
   it.each([
-    [{ infoNames: [] }, 'the info names of the code are empty'],
+    [{ infoNames: [] }, 'the list of info names is empty'],
     [{ infoNames: ['a,b'] }, 'holds a comma'],
     [{ ttlSeconds: 0 }, 'the ttl in seconds is 0'],
     [{ ttlSeconds: 1.5 }, 'the ttl in seconds is 1.5'],

@@ -48,6 +48,13 @@ describe('a read (§4.1)', () => {
     });
   });
 
+  it('trims names; a list without one is refused, an empty parameter counts as not sent', async () => {
+    const { envelope } = await running.read('u1', 'level, mobile ,');
+    expect(envelope.data).toEqual({ union_id: 'u1', level: '28', mobile: '13800138000' });
+    for (const none of [',', ' , ']) expect((await running.read('u1', none)).envelope.code).toBe(40002);
+    expect((await running.read('u1', '')).envelope.data).toHaveProperty('basic_info');
+  });
+
   it('gives devices and locations as arrays of JSON texts', async () => {
     const { envelope } = await running.read('u1', 'device_info,location_info');
     expect(envelope.data).toEqual({

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { CliContext } from '../../context.js';
 import { parseDuration } from '../../duration.js';
 import { examples } from '../../examples.js';
@@ -27,7 +28,7 @@ export function declareCodeIssue(code: Command, context: CliContext): void {
     .option(
       '--info-names <names>',
       'what it authorizes, separated by commas; everything unless given',
-      splitNames,
+      (text: string) => parseInfoNames([text]),
     )
     .addOption(
       new Option('--ttl <duration>', 'how long it is good').argParser(parseDuration).default(300_000, '5m'),
@@ -71,10 +72,6 @@ async function runIssue(context: CliContext, options: IssueOptions): Promise<voi
   await write(io.stdout, `${issued.code}\n`);
   const until = new Date(expires_at * 1000).toISOString().replace('.000Z', 'Z');
   await say(io, `for ${info_names === null ? 'everything' : info_names.join(', ')}, until ${until}`);
-}
-
-function splitNames(text: string): readonly string[] {
-  return text.split(',').filter((name) => name !== '');
 }
 
 function parseUses(text: string): number | 'unlimited' {
