@@ -3,7 +3,7 @@ import type { UserInfoClientOptions } from '../client/options.js';
 import { type PassbackInput, passbackRequest, type ReadInput, readRequest } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { PreparedRow } from './engine/prepared-row.js';
+import type { PreparedRow } from './engine/open-row.js';
 import { RowEngine } from './engine/row-engine.js';
 import type { RowOutcome } from './outcome.js';
 import { OutcomeQueue } from './outcome-queue.js';

@@ -1,6 +1,5 @@
 import type { Sender } from '../client/sender.js';
 import type { Pacing } from './engine/engine-options.js';
-import type { SigningAhead } from './engine/signing-ahead.js';
 import type { RecorderFiles } from './files/recorder.js';
 import type { RowOperation } from './operations/row-operation.js';
 import type { InputRowsOptions } from './source/input-rows.js';
@@ -14,8 +13,6 @@ export interface FileRunOptions<Row extends FileRow> extends InputRowsOptions<Ro
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
-  /** Is shown rows before their turn comes. */
-  readonly signingAhead: SigningAhead<Row>;
   /** Where the rows go that are worth trying again. */
   readonly failed: string | null;
   /** How many rows may come to another outcome than ok before the run stops. */

@@ -1,5 +1,5 @@
 import type { EngineListener } from './engine/engine-options.js';
-import type { PreparedRow } from './engine/prepared-row.js';
+import type { PreparedRow } from './engine/open-row.js';
 import { RowEngine } from './engine/row-engine.js';
 import type { FileRunOptions } from './file-run-options.js';
 import { completeRecord } from './files/complete-record.js';
@@ -25,7 +25,7 @@ export class FileRun<Row extends FileRow> {
 
   /** Throws an InvalidInputError where the file of failed rows cannot be written. */
   constructor(options: FileRunOptions<Row>) {
-    const { operation, pacing, sender, signingAhead, failed, format, text, now, random } = options;
+    const { operation, pacing, sender, failed, format, text, now, random } = options;
     this.#options = options;
     this.#rows = new InputRows(options);
     this.#failed =
@@ -38,9 +38,7 @@ export class FileRun<Row extends FileRow> {
       ...pacing,
       operation: operation.task.operation,
       sender,
-      signingAhead,
       prepare: (row) => this.#prepare(row),
-      onUser: setUser,
       sizeOf: ({ size }) => size,
       listener: this.#listener(),
       now,
@@ -100,7 +98,8 @@ export class FileRun<Row extends FileRow> {
     const { format, operation } = this.#options;
     const fields = fieldsOf(format, row);
     const user = operation.user(fields);
-    if (user !== null) setUser(row, user);
+    // Results say whose a row is.
+    if (user !== null) row.user = user;
     return { request: operation.request(fields), user };
   }
 
@@ -150,9 +149,4 @@ export class FileRun<Row extends FileRow> {
     const { operation, state } = this.#options;
     return operation.task.operation === 'passback' && state.unknown.size > 0;
   }
-}
-
-/** Results say whose a row is. */
-function setUser(row: FileRow, user: string): void {
-  row.user = user;
 }

@@ -105,6 +105,3 @@ await build({
     },
   },
 });
-
-// By itself: it needs little, and a thread has its own copy of all that it loads.
-await build({ ...shared, input: { 'signing-worker': 'src/cli/bulk/signing-worker.ts' }, output });

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
-import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { isLoopback } from '../protocol/host.js';
-import { ConnectionSet } from './connection-set.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { trustAlso } from './trust.js';
 
@@ -35,6 +34,7 @@ export function openConnections(settings: ConnectionSettings): Connections {
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const { signal } = ended;
+  const shared = { ...limits, ...(connections === undefined ? {} : { connections }) };
   const { hostname, origin } = new URL(baseUrl);
   const isHere = isLoopback(hostname);
   const connect = {
@@ -46,10 +46,9 @@ export function openConnections(settings: ConnectionSettings): Connections {
   const proxy = address === undefined || isHere ? null : parseProxy(address);
   const dispatcher =
     proxy === null
-      ? openDirectly(origin, { ...limits, connect }, connections)
+      ? new Pool(origin, { ...shared, connect })
       : new ProxyAgent({
-          ...limits,
-          ...(connections === undefined ? {} : { connections }),
+          ...shared,
           uri: proxy.url,
           ...(proxy.token === undefined ? {} : { token: proxy.token }),
           proxyTls: connect,
@@ -64,15 +63,6 @@ export function openConnections(settings: ConnectionSettings): Connections {
       await dispatcher.destroy();
     },
   };
-}
-
-function openDirectly(
-  origin: string,
-  options: Client.Options,
-  connections: number | undefined,
-): Pool | ConnectionSet {
-  if (connections === undefined) return new Pool(origin, options);
-  return new ConnectionSet(connections, () => new Client(origin, options));
 }
 
 /** A name of this machine is not asked for on the network: whoever answers there could have it lead elsewhere. */

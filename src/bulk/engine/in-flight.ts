@@ -1,13 +1,13 @@
-import type { Flight } from './flight.js';
+import type { OpenRow } from './open-row.js';
 
-/** How often they are looked at, of the time that each has. */
-const looksPerTimeout = 20;
-const shortestLookMs = 10;
+/** How often the time-outs are checked within one time-out. */
+const checksPerTimeout = 20;
+const shortestCheckMs = 10;
 
 /** The rows whose answer is awaited, none for longer than `timeoutMs`: one timer serves them all. */
 export class InFlight<Row> {
   /** No Set: its old copies would keep thousands of finished rows from being cleared away. */
-  readonly #flights: Flight<Row>[] = [];
+  readonly #rows: OpenRow<Row>[] = [];
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
 
@@ -15,22 +15,22 @@ export class InFlight<Row> {
     this.#timeoutMs = timeoutMs;
     this.#timer = setInterval(
       () => this.#expire(now()),
-      Math.max(shortestLookMs, timeoutMs / looksPerTimeout),
+      Math.max(shortestCheckMs, timeoutMs / checksPerTimeout),
     );
   }
 
   get size(): number {
-    return this.#flights.length;
+    return this.#rows.length;
   }
 
-  add(flight: Flight<Row>): void {
-    flight.place = this.#flights.push(flight) - 1;
+  add(row: OpenRow<Row>): void {
+    row.place = this.#rows.push(row) - 1;
   }
 
-  delete({ place }: Flight<Row>): void {
-    const last = this.#flights.pop();
-    if (last === undefined || place === this.#flights.length) return;
-    this.#flights[place] = last;
+  delete({ place }: OpenRow<Row>): void {
+    const last = this.#rows.pop();
+    if (last === undefined || place === this.#rows.length) return;
+    this.#rows[place] = last;
     last.place = place;
   }
 
@@ -39,7 +39,7 @@ export class InFlight<Row> {
   }
 
   #expire(now: number): void {
-    const late = this.#flights.filter(({ startedAt }) => now - startedAt >= this.#timeoutMs);
+    const late = this.#rows.filter(({ startedAt }) => now - startedAt >= this.#timeoutMs);
     for (const { pending } of late) pending?.timeOut(this.#timeoutMs);
   }
 }

@@ -1,6 +1,8 @@
-import { NoAnswerError } from '../../client/errors.js';
+import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { type AttemptOutcome, isFaultOfService, isThrottled, mayRetry } from '../../client/retry.js';
 import { resultCode } from '../../protocol/result-codes.js';
+import type { RowOutcome } from '../outcome.js';
+import type { OpenRow } from './open-row.js';
 
 /**
  * What an attempt means for its row: `done` and `refused` are answers, `unsettled` leaves open whether it was done
@@ -34,4 +36,21 @@ export function judge(operation: 'read' | 'passback', outcome: AttemptOutcome): 
 export function missedService(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;
   return ['dns', 'connect', 'not-envelope'].includes(outcome.reason);
+}
+
+/** The outcome of a row whose last attempt came to `outcome`. */
+export function rowOutcome<Row>(
+  { row, sent: attempts }: OpenRow<Row>,
+  outcome: AttemptOutcome,
+  verdict: 'done' | 'refused' | 'unsettled',
+): RowOutcome<Row> {
+  if (outcome instanceof NoAnswerError) return { outcome: 'unknown', row, attempts, error: outcome };
+  if (verdict === 'done') return { outcome: 'ok', row, attempts, answer: outcome };
+  const error = new RejectedError(outcome);
+  return { outcome: verdict === 'refused' ? 'failed' : 'unknown', row, attempts, error };
+}
+
+/** What a run throws that an attempt ends. */
+export function errorOf(outcome: AttemptOutcome): NoAnswerError | RejectedError {
+  return outcome instanceof NoAnswerError ? outcome : new RejectedError(outcome);
 }

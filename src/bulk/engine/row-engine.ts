@@ -3,11 +3,10 @@ import { pauseBefore } from '../../client/retry.js';
 import type { AttemptResult } from '../../client/sender.js';
 import type { RowOutcome } from '../outcome.js';
 import type { EngineListener, EngineOptions } from './engine-options.js';
-import type { Flight } from './flight.js';
 import { InFlight } from './in-flight.js';
-import { judge, missedService, type Verdict } from './judge.js';
+import { errorOf, judge, missedService, rowOutcome, type Verdict } from './judge.js';
+import type { OpenRow } from './open-row.js';
 import { RowFeed } from './row-feed.js';
-import { errorOf, rowOutcome } from './row-outcome.js';
 import { RowQueue } from './row-queue.js';
 import { Traffic } from './traffic.js';
 import { Turns } from './turns.js';
@@ -75,118 +74,104 @@ export class RowEngine<Row> {
   }
 
   #turn(end: () => void): void {
-    try {
+    this.#orStop(() => {
       this.#listener.onTurn?.();
       if (!this.#stopping) this.#send(this.#pick());
-    } catch (error) {
-      this.stop(error);
-    }
+    });
     const isIdle = this.#inFlight.size === 0 && !this.#turns.isDue;
     if (isIdle && (this.#stopping || this.#queue.isOver)) end();
   }
 
-  /** The rows that may be sent now, so many `at most`. */
-  #pick(atMost = Number.POSITIVE_INFINITY): Flight<Row>[] {
+  /** A fault in here, in a callback of undici, would be lost. */
+  #orStop(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.stop(error);
+    }
+  }
+
+  /** The rows that may be sent now. */
+  #pick(): OpenRow<Row>[] {
     const now = this.#options.now();
     const mayCome = this.#listener.isFull?.() !== true;
-    const picked: Flight<Row>[] = [];
-    while (picked.length < atMost && this.#inFlight.size + picked.length < this.traffic.limit) {
+    const picked: OpenRow<Row>[] = [];
+    while (this.#inFlight.size + picked.length < this.traffic.limit) {
       const waitMs = this.traffic.waitMs(now);
-      const flight = waitMs > 0 ? undefined : this.#queue.next(now, mayCome);
-      if (flight === undefined) {
+      const row = waitMs > 0 ? undefined : this.#queue.next(now, mayCome);
+      if (row === undefined) {
         const { dueAt } = this.#queue;
         if (waitMs > 0 || dueAt !== null) this.#turns.later(waitMs || (dueAt ?? now) - now);
         break;
       }
       this.traffic.onSend(now);
-      picked.push(flight);
+      picked.push(row);
     }
     return picked;
   }
 
-  #send(flights: readonly Flight<Row>[]): void {
-    if (flights.length === 0) return;
+  #send(rows: readonly OpenRow<Row>[]): void {
+    if (rows.length === 0) return;
     const { sender, now } = this.#options;
-    this.#listener.onSend?.(flights.map(({ row }) => row));
-    for (const [index, flight] of flights.entries()) {
-      flight.sent += 1;
-      flight.startedAt = now();
-      this.#inFlight.add(flight);
-      const done = (result: AttemptResult) => this.#take(flight, result);
+    this.#listener.onSend?.(rows.map(({ row }) => row));
+    for (const [index, row] of rows.entries()) {
+      row.sent += 1;
+      row.startedAt = now();
+      this.#inFlight.add(row);
+      const done = (result: AttemptResult) => this.#orStop(() => this.#take(row, result));
       try {
-        const request = flight.takeSigned(sender.now()) ?? sender.sign(this.#queue.requestOf(flight));
-        flight.pending = sender.send(request, flight.sent, done);
+        row.pending = sender.send(sender.sign(row.request), row.sent, done);
       } catch (error) {
-        this.#inFlight.delete(flight);
-        for (const { row } of flights.slice(index)) this.#listener.onTakenBack?.(row);
+        this.#inFlight.delete(row);
+        for (const { row } of rows.slice(index)) this.#listener.onTakenBack?.(row);
         throw error;
       }
     }
   }
 
-  #take(flight: Flight<Row>, { outcome, retryAfterMs }: AttemptResult): void {
+  #take(row: OpenRow<Row>, { outcome, retryAfterMs }: AttemptResult): void {
     const now = this.#options.now();
-    this.#inFlight.delete(flight);
+    this.#inFlight.delete(row);
     const verdict = judge(this.#options.operation, outcome);
     const isLost = missedService(outcome);
-    this.traffic.onOutcome({ verdict, isLost, startedAt: flight.startedAt, retryAfterMs }, now);
+    this.traffic.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
     this.resume();
     switch (verdict) {
       case 'fatal':
-        this.#listener.onTakenBack?.(flight.row);
+        this.#listener.onTakenBack?.(row.row);
         this.stop(errorOf(outcome));
         return;
       case 'throttled':
       case 'again':
-        this.#countAttempt(flight, verdict, isLost);
-        if (flight.attempts >= this.#options.attempts) {
-          this.#settle(flight, rowOutcome(flight, outcome, 'unsettled'));
-        } else this.#putBack(flight, now, verdict === 'throttled' ? 0 : retryAfterMs);
+        this.#countAttempt(row, verdict, isLost);
+        if (row.attempts >= this.#options.attempts) {
+          this.#settle(row, rowOutcome(row, outcome, 'unsettled'));
+        } else this.#putBack(row, now, verdict === 'throttled' ? 0 : retryAfterMs);
         if (this.traffic.isGivenUp(now)) this.stop(errorOf(outcome));
         return;
       default:
-        this.#settle(flight, rowOutcome(flight, outcome, verdict));
-        if (outcome instanceof NoAnswerError) return;
-        this.#served += 1;
-        this.#sendNext();
+        this.#settle(row, rowOutcome(row, outcome, verdict));
+        if (!(outcome instanceof NoAnswerError)) this.#served += 1;
     }
   }
 
-  /**
-   * Hands over a row as an answer comes, while its connection is at hand. It goes out only once this turn of the event
-   * loop is over, after `onTurn`; where something has to be told before, that is too soon. Only after an answer: where
-   * sending fails at once, row after row would be sent from within the one before.
-   */
-  #sendNext(): void {
-    if (this.#stopping || this.#listener.onSend !== undefined) return;
-    try {
-      this.#send(this.#pick(1));
-    } catch (error) {
-      this.stop(error);
-    }
-  }
-
-  #countAttempt(
-    flight: Flight<Row>,
-    verdict: Extract<Verdict, 'again' | 'throttled'>,
-    isLost: boolean,
-  ): void {
-    const areOthersServed = flight.waitsSince !== this.#served;
+  #countAttempt(row: OpenRow<Row>, verdict: Extract<Verdict, 'again' | 'throttled'>, isLost: boolean): void {
+    const areOthersServed = row.servedBefore !== this.#served;
     // A row that is throttled while others are served is only waiting for its turn, and one that meets nobody, for a
     // service that none of them has.
     const isWaiting = verdict === 'throttled' ? areOthersServed : isLost && !areOthersServed;
-    if (!isWaiting) flight.attempts += 1;
-    if (verdict === 'throttled' || isLost) flight.waitsSince = this.#served;
+    if (!isWaiting) row.attempts += 1;
+    if (verdict === 'throttled' || isLost) row.servedBefore = this.#served;
   }
 
-  #putBack(flight: Flight<Row>, now: number, retryAfterMs: number | undefined): void {
-    this.#listener.onTakenBack?.(flight.row);
-    flight.dueAt = now + pauseBefore(flight.attempts + 1, retryAfterMs, this.#options.random);
-    this.#queue.putBack(flight);
+  #putBack(row: OpenRow<Row>, now: number, retryAfterMs: number | undefined): void {
+    this.#listener.onTakenBack?.(row.row);
+    row.dueAt = now + pauseBefore(row.attempts + 1, retryAfterMs, this.#options.random);
+    this.#queue.putBack(row);
   }
 
-  #settle(flight: Flight<Row>, outcome: RowOutcome<Row>): void {
-    this.#queue.settle(flight);
+  #settle(row: OpenRow<Row>, outcome: RowOutcome<Row>): void {
+    this.#queue.settle(row);
     this.#listener.onOutcome(outcome);
   }
 }

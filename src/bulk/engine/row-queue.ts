@@ -1,11 +1,6 @@
-import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { Flight } from './flight.js';
-import type { PreparedRow } from './prepared-row.js';
-import { RetryQueue } from './retry-queue.js';
+import { OpenRow, type PreparedRow } from './open-row.js';
 import type { RowFeed } from './row-feed.js';
-import type { SigningAhead } from './signing-ahead.js';
-import { UsersInOrder } from './users-in-order.js';
 
 export interface RowQueueOptions<Row> {
   /** Throws an InvalidInputError for a row that cannot be sent. */
@@ -13,28 +8,34 @@ export interface RowQueueOptions<Row> {
   /** In bytes, about. */
   readonly sizeOf: (row: Row) => number;
   readonly concurrency: number;
-  /** Is shown rows before their turn comes. */
-  readonly signingAhead?: SigningAhead<Row>;
-  /** Is told what names the user of a row that was signed ahead, and so not prepared. */
-  readonly onUser?: (row: Row, user: string) => void;
 }
 
-/** How many rows are held at the most, those that wait to be sent again included. */
+/** How many rows may be open at once: those whose answer is awaited, and those that wait to be sent. */
 const openRowsPerRequest = 16;
 const leastOpenRows = 512;
 /** How much they may take, in bytes, unless there is only one. */
 const maxOpenBytes = 16 * 1024 * 1024;
 
-/** Hands out the rows that may be sent: those that are due again, those whose user is free now, then new ones. */
+/**
+ * Gives the next row to send: one that is due to be sent again, then one whose user has no other row under way any
+ * more, then a new one.
+ */
 export class RowQueue<Row> {
   readonly #feed: RowFeed<Row>;
   readonly #options: RowQueueOptions<Row>;
   readonly #onInvalid: (row: Row, error: InvalidInputError) => void;
-  readonly #again = new RetryQueue<Row>();
-  readonly #users = new UsersInOrder<Row>();
-  #ready: Flight<Row>[] = [];
-  /** New rows, in their order. */
-  readonly #fresh: Flight<Row>[] = [];
+  readonly #mostOpen: number;
+  /** Rows to send again, by `dueAt`. */
+  readonly #again: OpenRow<Row>[] = [];
+  /** Rows whose user's earlier row is done. */
+  readonly #ready: OpenRow<Row>[] = [];
+  /**
+   * The users that have a row under way. An entry here is small, and `#waiting` seldom has any: V8 copies a Set or Map
+   * that changes often, and its old copies keep what was in them alive.
+   */
+  readonly #busyUsers = new Set<string>();
+  /** Further rows of busy users, in their order. */
+  readonly #waiting = new Map<string, OpenRow<Row>[]>();
   #openRows = 0;
   #openBytes = 0;
 
@@ -46,6 +47,7 @@ export class RowQueue<Row> {
     this.#feed = feed;
     this.#options = options;
     this.#onInvalid = onInvalid;
+    this.#mostOpen = Math.max(leastOpenRows, options.concurrency * openRowsPerRequest);
   }
 
   /** Whether every row has its outcome. */
@@ -53,82 +55,75 @@ export class RowQueue<Row> {
     return this.#openRows === 0 && this.#feed.isOver;
   }
 
-  /** When a row is due to be sent again, in milliseconds; `null` where none waits. */
+  /** When the next row is due to be sent again, in milliseconds; `null` where none is. */
   get dueAt(): number | null {
-    return this.#again.dueAt;
+    return this.#again[0]?.dueAt ?? null;
   }
 
-  /** The next row to send; `undefined` where there is none now. New rows come only where they `mayCome`. */
-  next(now: number, mayCome: boolean): Flight<Row> | undefined {
-    const flight = this.#again.takeDue(now) ?? this.#ready.shift();
-    if (flight !== undefined || !mayCome) return flight;
-    for (;;) {
-      this.#takeUpTo(1 + (this.#options.signingAhead?.waitingRows ?? 0));
-      const fresh = this.#fresh.shift();
-      if (fresh === undefined) return undefined;
-      if (this.#prepare(fresh) && this.#users.claim(fresh)) return fresh;
+  /** The next row to send; `undefined` where there is none now. New rows are taken only if `takesNew`. */
+  next(now: number, takesNew: boolean): OpenRow<Row> | undefined {
+    const dueAt = this.dueAt;
+    if (dueAt !== null && dueAt <= now) return this.#again.shift();
+    if (this.#ready.length > 0) return this.#ready.shift();
+    while (takesNew && !this.#isFull()) {
+      const row = this.#feed.take();
+      if (row === undefined) return undefined;
+      const open = this.#open(row);
+      if (open !== null && this.#claimUser(open)) return open;
     }
-  }
-
-  /** What is sent for a row that was handed out, unsigned. */
-  requestOf(flight: Flight<Row>): PlainRequest {
-    flight.request ??= this.#options.prepare(flight.row).request;
-    return flight.request;
+    return undefined;
   }
 
   /** Puts a row back, to be sent again at its `dueAt`. */
-  putBack(flight: Flight<Row>): void {
-    this.#again.add(flight);
+  putBack(row: OpenRow<Row>): void {
+    // Most come in the order in which they are due.
+    let at = this.#again.length;
+    while (at > 0 && (this.#again[at - 1]?.dueAt ?? 0) > row.dueAt) at -= 1;
+    this.#again.splice(at, 0, row);
   }
 
-  /** The row has its outcome. */
-  settle(flight: Flight<Row>): void {
-    this.#close(flight);
-    const next = this.#users.release(flight);
-    if (next !== null) this.#ready.push(next);
-  }
-
-  #close({ size }: Flight<Row>): void {
+  /** The row has its outcome: the next row of its user may be sent. */
+  settle({ user, size }: OpenRow<Row>): void {
     this.#openRows -= 1;
     this.#openBytes -= size;
+    if (user === null) return;
+    const next = this.#waiting.get(user)?.shift();
+    if (next !== undefined) this.#ready.push(next);
+    else {
+      this.#waiting.delete(user);
+      this.#busyUsers.delete(user);
+    }
   }
 
   #isFull(): boolean {
-    if (this.#openRows >= Math.max(leastOpenRows, this.#options.concurrency * openRowsPerRequest))
-      return true;
-    return this.#openRows > 0 && this.#openBytes >= maxOpenBytes;
+    return this.#openRows >= this.#mostOpen || this.#openBytes >= maxOpenBytes;
   }
 
-  #takeUpTo(count: number): void {
-    while (this.#fresh.length < count && !this.#isFull()) {
-      const row = this.#feed.take();
-      if (row === undefined) return;
-      const flight = new Flight(row, this.#options.sizeOf(row));
-      this.#openRows += 1;
-      this.#openBytes += flight.size;
-      this.#fresh.push(flight);
-      this.#options.signingAhead?.add(flight);
-    }
-  }
-
-  /** Whether it can be sent. */
-  #prepare(flight: Flight<Row>): boolean {
-    const { prepare, onUser } = this.#options;
-    if (flight.signed !== null) {
-      flight.user = flight.signed.user;
-      if (flight.user !== null) onUser?.(flight.row, flight.user);
-      return true;
-    }
+  #open(row: Row): OpenRow<Row> | null {
+    const { prepare, sizeOf } = this.#options;
     try {
-      const { request, user } = prepare(flight.row);
-      flight.request = request;
-      flight.user = user;
-      return true;
+      const open = new OpenRow(row, prepare(row), sizeOf(row));
+      this.#openRows += 1;
+      this.#openBytes += open.size;
+      return open;
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
-      this.#close(flight);
-      this.#onInvalid(flight.row, error);
-      return false;
+      this.#onInvalid(row, error);
+      return null;
     }
+  }
+
+  /** Whether the row may be sent now; if not, `settle` of the user's row before it makes it ready. */
+  #claimUser(row: OpenRow<Row>): boolean {
+    const { user } = row;
+    if (user === null) return true;
+    if (!this.#busyUsers.has(user)) {
+      this.#busyUsers.add(user);
+      return true;
+    }
+    const waiting = this.#waiting.get(user);
+    if (waiting === undefined) this.#waiting.set(user, [row]);
+    else waiting.push(row);
+    return false;
   }
 }

@@ -14,11 +14,9 @@ import { printData } from '../output/print-data.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import type { BulkOptions } from './bulk-options.js';
 import { noRows } from './check-rows.js';
-import { packSigner } from './packed-signer.js';
 import { withProgress } from './progress.js';
 import type { RowSource } from './row-source.js';
 import { FailedRowsError } from './run-error.js';
-import { signAheadOnceBusy } from './sign-ahead.js';
 import { formatSummary, reportData } from './summary.js';
 import { formatCount, formatRows } from './words.js';
 
@@ -48,14 +46,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender(client, options.concurrency);
   const format = source.newFormat();
-  const { signingAhead, end: endThread } = signAheadOnceBusy(
-    packSigner(task, client, settings.signing),
-    format,
-    context.now,
-  );
-  const report = await runWith(ready, { format, sender, signingAhead }).finally(() =>
-    Promise.all([sender.drop(), endThread()]),
-  );
+  const report = await runWith(ready, { format, sender }).finally(() => sender.drop());
   const end = { operation: task.operation, paths: record.paths, failed: options.failed, goOn };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && record.paths !== null) await printData(reportData(report, end), io, style);
@@ -65,7 +56,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
 
 async function runWith(
   { context, options, plan, source, record, total }: ReadyRun,
-  { format, sender, signingAhead }: Pick<FileRunOptions<FileRow>, 'format' | 'sender' | 'signingAhead'>,
+  { format, sender }: Pick<FileRunOptions<FileRow>, 'format' | 'sender'>,
 ): Promise<RunReport> {
   const { io, signal, steadyNow } = context;
   const { input, encoding } = source;
@@ -76,7 +67,6 @@ async function runWith(
     format,
     operation: plan.operation,
     sender,
-    signingAhead,
     pacing: {
       concurrency: options.concurrency,
       ratePerSecond: options.rate ?? null,

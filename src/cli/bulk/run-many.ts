@@ -17,7 +17,6 @@ import { confirmMany } from './guard.js';
 import { type CellOptions, openRows, type RowSource } from './row-source.js';
 import { pathsOf, refuseSame, resultsFrom } from './run-paths.js';
 import { formatRows } from './words.js';
-import { boundYoungGeneration } from './young-generation.js';
 
 /** What is done with many rows. */
 export interface ManyPlan {
@@ -42,7 +41,6 @@ export async function runMany(context: CliContext, options: BulkOptions, plan: M
   if (options.dryRun && !options.preflight) {
     throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
   }
-  boundYoungGeneration();
   const settings = await resolveService(context, options);
   const source = await openRows(context.io, options, plan.cells, plan.operation.columns);
   try {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pacing } from '../../bulk/engine/engine-options.js';
-import type { PreparedRow } from '../../bulk/engine/prepared-row.js';
+import type { PreparedRow } from '../../bulk/engine/open-row.js';
 import { RowEngine } from '../../bulk/engine/row-engine.js';
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
