@@ -40,6 +40,7 @@ export function openConnections(settings: ConnectionSettings): Connections {
   const connect = {
     timeout: connectTimeoutMs,
     signal,
+    rejectUnauthorized: true, // NODE_TLS_REJECT_UNAUTHORIZED decides where nothing is said
     ...(isHere ? { lookup: lookUpHere } : {}),
     ...(extraCa === undefined ? {} : { secureContext: trustAlso(extraCa) }),
   };

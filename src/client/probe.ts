@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
-import { type PeerCertificate, connect as secureSocket } from 'node:tls';
+import { type ConnectionOptions, type PeerCertificate, connect as secureSocket } from 'node:tls';
 import { isLoopback } from '../protocol/host.js';
 import { lookUpHere } from './connections.js';
 import { CancelledError } from './errors.js';
@@ -35,7 +35,7 @@ export async function findAddresses(way: Way): Promise<string[]> {
 export function openConnection(way: Way): Promise<Socket> {
   return attempt(way, async (limit) => {
     const { url, proxy } = way;
-    if (proxy !== null && url.protocol === 'https:') return openTunnel(url, proxy, limit);
+    if (proxy !== null && url.protocol === 'https:') return openTunnel(way, proxy, limit);
     const isHere = isLoopback(url.hostname);
     return established(
       connect({ ...firstStop(way), ...(isHere ? { lookup: lookUpHere } : {}) }),
@@ -61,14 +61,23 @@ export function secure(socket: Socket, way: Way): Promise<Security> {
       socket,
       host,
       ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...(way.extraCa === undefined ? {} : { secureContext: trustAlso(way.extraCa) }),
+      ...trustOf(way),
     };
     const secured = await established(secureSocket(options), 'secureConnect', limit);
     return { protocol: secured.getProtocol() ?? 'unknown', certificate: secured.getPeerCertificate() };
   });
 }
 
-async function openTunnel(url: URL, proxy: HttpProxy, limit: AbortSignal): Promise<Socket> {
+/** Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+function trustOf({ extraCa }: Way): Pick<ConnectionOptions, 'rejectUnauthorized' | 'secureContext'> {
+  return {
+    rejectUnauthorized: true,
+    ...(extraCa === undefined ? {} : { secureContext: trustAlso(extraCa) }),
+  };
+}
+
+async function openTunnel(way: Way, proxy: HttpProxy, limit: AbortSignal): Promise<Socket> {
+  const { url } = way;
   const authority = `${url.hostname}:${portOf(url)}`;
   const { protocol } = new URL(proxy.url);
   const request: ClientRequest = (protocol === 'https:' ? httpsRequest : httpRequest)(proxy.url, {
@@ -79,6 +88,7 @@ async function openTunnel(url: URL, proxy: HttpProxy, limit: AbortSignal): Promi
       ...(proxy.token === undefined ? {} : { 'proxy-authorization': proxy.token }),
     },
     signal: limit,
+    ...(protocol === 'https:' ? trustOf(way) : {}),
   });
   request.end();
   const [answer, socket] = (await once(request, 'connect')) as [IncomingMessage, Socket];

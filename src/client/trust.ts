@@ -1,10 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { getBuiltinModule } from 'node:process';
 import type { SecureContext } from 'node:tls';
 import { InvalidInputError } from '../protocol/errors.js';
 
-/** Takes 5 ms to load: only who names an authority waits for it. */
-const loadTls = () => createRequire(import.meta.url)('node:tls') as typeof import('node:tls');
+type Tls = typeof import('node:tls') & { getCACertificates?: (type: 'default') => string[] };
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -13,7 +12,8 @@ const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  * as `checkAuthorities` does.
  */
 export function trustAlso(pem: string): SecureContext {
-  const tls: ReturnType<typeof loadTls> & { getCACertificates?: (type: 'default') => string[] } = loadTls();
+  // Loading it takes 5 ms, which a client without further authorities, or of plain http, does without.
+  const tls: Tls = getBuiltinModule('node:tls');
   // Naming any authority replaces Node's own, so those are named too; Node 22.15 can tell all of them.
   const trusted = tls.getCACertificates?.('default') ?? tls.rootCertificates;
   return tls.createSecureContext({ ca: [...trusted, ...checkAuthorities(pem, 'extraCa')] });

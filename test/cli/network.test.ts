@@ -56,6 +56,44 @@ describe('an authority that Node does not know', () => {
   });
 });
 
+describe('NODE_TLS_REJECT_UNAUTHORIZED=0 turns no check of a certificate off', () => {
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+  let forged: TestServer;
+
+  beforeAll(async () => {
+    forged = await tlsServer('self-signed', machine.url);
+    writeFileSync(join(machine.folder, 'users.csv'), 'union_id,a\nu001,x\n');
+  });
+
+  afterAll(() => forged.close());
+
+  it.each([
+    ['a passback', write],
+    ['a read', ['-p', 'local', 'read', 'some-code']],
+    ['a bulk run', ['-p', 'local', 'passback', '--from', 'users.csv', '--restart']],
+    ['doctor', ['-p', 'local', 'doctor']],
+  ])('for %s', async (_, command) => {
+    const done = await machine.run([...command, '--base-url', forged.url], { env });
+    expect(done.status).toBe(5);
+    expect(done.stdout + done.stderr).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
+  });
+
+  it.each([
+    ['a passback', write],
+    ['doctor', ['-p', 'local', 'doctor']],
+  ])('of an https proxy, for %s', async (_, command) => {
+    const proxy = await httpProxy(secure.url);
+    const forgedProxy = await tlsServer('self-signed', proxy.url);
+    const there = ['--base-url', 'https://service.example', '--ca-file', caFile];
+    const done = await machine.run([...command, ...there], { env: { ...env, HTTPS_PROXY: forgedProxy.url } });
+    await forgedProxy.close();
+    await proxy.close();
+    expect(done.status).toBe(5);
+    expect(done.stdout + done.stderr).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(proxy.asked).toEqual([]);
+  });
+});
+
 describe('plain http to another machine', () => {
   it('is refused with status 2, and allowed by --allow-http', async () => {
     const there = [...write, '--base-url', 'http://service.invalid'];
