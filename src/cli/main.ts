@@ -54,8 +54,6 @@ function writeQuickly(text: string): boolean {
 }
 
 async function runCommand(args: readonly string[], host: Host): Promise<number> {
-  const { useCompileCache } = await import('./compile-cache.js');
-  host.on('exit', useCompileCache(args, host.env));
   const { run } = await import('./run.js');
   return run(args, host, interruptOf(host));
 }

@@ -1,9 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type * as undici from 'undici';
+// undici's index takes longer to load than a request takes, for what is not used here (fetch, web sockets).
+// @ts-expect-error: undici declares types for its index alone
+import openTunnel from 'undici/lib/api/api-connect.js';
+// @ts-expect-error
+import UndiciPool from 'undici/lib/dispatcher/pool.js';
+// @ts-expect-error
+import UndiciProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { isLoopback } from '../protocol/host.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { trustAlso } from './trust.js';
+
+const Pool: typeof undici.Pool = UndiciPool;
+const ProxyAgent: typeof undici.ProxyAgent = UndiciProxyAgent;
 
 export interface ConnectionSettings {
   readonly baseUrl: string;
@@ -22,7 +32,7 @@ const limits = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** The connections of a client: as many as are needed at once, kept open between requests. */
 export interface Connections {
-  readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
+  readonly dispatcher: Pick<undici.Dispatcher, 'dispatch'>;
   readonly proxy: HttpProxy | null;
   /** Closes them all, those too that are still being opened. */
   drop(): Promise<void>;
@@ -54,6 +64,8 @@ export function openConnections(settings: ConnectionSettings): Connections {
           ...(proxy.token === undefined ? {} : { token: proxy.token }),
           proxyTls: connect,
           requestTls: connect,
+          // The method is added by undici's index alone.
+          clientFactory: (url, options) => Object.assign(new Pool(url, options), { connect: openTunnel }),
           proxyTunnel: false, // a tunnel for https alone: few proxies allow one to port 80
         });
   return {

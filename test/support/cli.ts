@@ -89,7 +89,7 @@ export class Machine implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    removeFolder(this.folder);
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
   async #finish(child: ChildProcess): Promise<Finished> {
@@ -102,19 +102,6 @@ export class Machine implements Disposable {
     const finished = { status, stdout: bytes.toString(), stderr: Buffer.concat(stderr).toString(), bytes };
     this.printed += finished.stdout + finished.stderr;
     return finished;
-  }
-}
-
-/**
- * The workers of a service that was killed may still be ending, and keep their compiled code in the folder: rmSync
- * tries a folder again, but not what is new in it.
- */
-function removeFolder(folder: string, tries = 50): void {
-  try {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 1 });
-  } catch (error) {
-    if (tries === 1) throw error;
-    removeFolder(folder, tries - 1);
   }
 }
 
