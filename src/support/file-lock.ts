@@ -1,0 +1,92 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { kill, pid } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Another process holds the lock. The message begins with the path and names the process. */
+export class FileLockedError extends Error {}
+
+export interface FileLock {
+  /** False once another process took the lock over: write no more. */
+  isHeld(): boolean;
+  /** Removes the lock file, if it is still this lock's. */
+  release(): void;
+}
+
+/**
+ * Makes the lock file, mode 0600. A lock whose process has ended, as far as this host can tell, is taken over at once.
+ * Any other is waited for, and taken over once it has been seen unchanged for `takeOverMs` milliseconds.
+ *
+ * @throws FileLockedError at once where no `takeOverMs` is given; else what the file system throws
+ */
+export async function lockFile(path: string, takeOverMs?: number): Promise<FileLock> {
+  const record = `${pid} ${startOf(pid)} ${randomUUID()} ${hostname()}`;
+  const watched = new Map<string, { text: string; since: number }>();
+  const isLeftOver = (file: string, text: string) => {
+    // A record that is not whole names nobody: its process is still writing it, or ended while it did.
+    const [, owner, start, host] = /^(\d+) (\d*) [\w-]{36} (.+)$/.exec(text) ?? [];
+    if (host === hostname() && hasEnded(Number(owner), start)) return true;
+    if (owner !== undefined && takeOverMs === undefined) {
+      throw new FileLockedError(`${path} is held by process ${owner} on ${host}`);
+    }
+    if (watched.get(file)?.text !== text) watched.set(file, { text, since: performance.now() });
+    return performance.now() - (watched.get(file)?.since ?? 0) > (takeOverMs ?? 1_000);
+  };
+  for (let pause = 5; !take(path, record, isLeftOver); pause = Math.min(pause * 2, 80)) await sleep(pause);
+  const isHeld = () => read(path) === record;
+  return { isHeld, release: () => isHeld() && rmSync(path, { force: true }) };
+}
+
+/** Only one process may replace a given record: the one that holds the claim to it, which is a lock itself. */
+function take(path: string, record: string, isLeftOver: (path: string, text: string) => boolean): boolean {
+  if (create(path, record)) return true;
+  const found = read(path);
+  if (found === null || !isLeftOver(path, found)) return false;
+  const claim = `${path}.${createHash('sha256').update(found).digest('hex').slice(0, 12)}`;
+  if (!take(claim, record, isLeftOver)) return false;
+  const isUnchanged = read(path) === found;
+  if (isUnchanged) renameSync(claim, path);
+  else rmSync(claim, { force: true });
+  return isUnchanged;
+}
+
+function create(path: string, record: string): boolean {
+  try {
+    writeFileSync(path, record, { flag: 'wx', mode: 0o600 });
+    return read(path) === record;
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (syscall === 'write') rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** A number that another process has by now, known by its start, means nothing. */
+function hasEnded(owner: number, start: string | undefined): boolean {
+  try {
+    kill(owner, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+  return Boolean(start) && startOf(owner) !== '' && startOf(owner) !== start;
+}
+
+/** When a process started, in ticks since the system did; empty where it does not tell (Linux does). */
+function startOf(process: number): string {
+  try {
+    return /.*\)(?: \S+){19} (\d+)/s.exec(readFileSync(`/proc/${process}/stat`, 'utf8'))?.[1] ?? '';
+  } catch {
+    return '';
+  }
+}
