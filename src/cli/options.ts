@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
 import { parseDuration } from './duration.js';
 
-/** How data is printed: `csv` and `env` are flat, the others show it as it is nested. */
-export const outputFormats = ['table', 'json', 'yaml', 'csv', 'env'] as const;
+/** How data is printed: `csv` is flat, the others show it as it is nested. */
+export const outputFormats = ['table', 'json', 'yaml', 'csv'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 /** Options that every command takes, before or after its name. */

@@ -58,7 +58,7 @@ const commands: readonly (readonly [args: readonly string[], stdin?: string])[] 
   [['passback', '--from', 'rows.ndjson', '--verbose']],
   [['passback', '--from', 'rows.ndjson', '--dry-run', '--verbose']],
   [['read', 'CODE', '--mask', '--verbose']],
-  ...['table', 'json', 'yaml', 'csv', 'env'].map(
+  ...['table', 'json', 'yaml', 'csv'].map(
     (format) => [['read', 'CODE', ...names, '--mask', '-o', format]] as const,
   ),
   [['read', 'CODE', '--mask', '--query', 'data.basic_info.mobile']],

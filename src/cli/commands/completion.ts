@@ -8,13 +8,12 @@ const scripts = {
   bash: async () => (await import('../completion/bash.js')).bashScript,
   zsh: async () => (await import('../completion/zsh.js')).zshScript,
   fish: async () => (await import('../completion/fish.js')).fishScript,
-  powershell: async () => (await import('../completion/powershell.js')).powershellScript,
 } satisfies Record<string, () => Promise<(tree: readonly CommandNode[]) => string>>;
 
 export function declareCompletion(program: Command, context: CliContext): void {
   program
     .command('completion')
-    .summary('print what completes command lines in a shell')
+    .summary('print a shell completion script')
     .description(
       'Print a script that makes a shell complete commands, options and their values, the names of profiles ' +
         'and of pieces of information.',
@@ -23,9 +22,8 @@ export function declareCompletion(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       examples(
-        ['userinfo completion bash > userinfo.bash', 'to be sourced by ~/.bashrc; likewise for zsh'],
-        ['userinfo completion fish > userinfo.fish', 'to be put in ~/.config/fish/completions'],
-        ['userinfo completion powershell > userinfo.ps1', 'to be sourced by $PROFILE'],
+        ['userinfo completion bash > userinfo.bash', 'source it in ~/.bashrc; zsh likewise'],
+        ['userinfo completion fish > userinfo.fish', 'put it in ~/.config/fish/completions'],
       ),
     )
     .action((shell: keyof typeof scripts) => runCompletion(context, shell));

@@ -5,8 +5,8 @@ import { printData } from './print-data.js';
 import { isPlainTable, type OutputStyle, tableStyle } from './style.js';
 
 /**
- * Prints what the service said. As JSON, the received bytes as they are, and one newline; `csv` and `env` have `data`
- * alone, the others the whole envelope; a query takes from the whole.
+ * Prints what the service said. As JSON, the received bytes as they are, and one newline; `csv` has `data` alone,
+ * the others the whole envelope; a query takes from the whole.
  */
 export async function printAnswer(
   answer: Answer<Envelope<unknown>>,
@@ -30,7 +30,7 @@ export async function printAnswer(
     import('./nested.js'),
   ]);
   const envelope = parseLoosely(body);
-  if ((format === 'csv' || format === 'env') && select === undefined) {
+  if (format === 'csv' && select === undefined) {
     const { data } = envelope as { data?: unknown }; // a refusal may come without, or with one that is no object
     await printData(isObject(data) ? data : {}, io, style);
   } else {

@@ -50,8 +50,6 @@ async function formatData(data: unknown, io: Io, style: OutputStyle): Promise<st
       return (await import('./yaml.js')).formatYaml(data);
     case 'csv':
       return (await import('./csv.js')).formatCsv(data);
-    case 'env':
-      return (await import('./shell-variables.js')).formatShellVariables(data);
     case 'table':
       return (await import('./data-table.js')).formatDataTable(data, tableStyle(io, style));
   }

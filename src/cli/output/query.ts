@@ -1,16 +1,37 @@
-import { compile, isRegistered, type JSONValue, TreeInterpreter } from '@jmespath-community/jmespath';
+import {
+  compile,
+  isRegistered,
+  type JSONObject,
+  type JSONValue,
+  registerFunction,
+  TreeInterpreter,
+  TYPE_ARRAY,
+  TYPE_ARRAY_NUMBER,
+  TYPE_ARRAY_STRING,
+  TYPE_EXPREF,
+} from '@jmespath-community/jmespath';
+import { isLosslessNumber, isSafeNumber } from 'lossless-json';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { keepNumbers } from './query-numbers.js';
+import { isObject } from './nested.js';
 
-/** Takes what a query selects out of data as lossless-json parses it; numbers stay as they were written. */
+/**
+ * Takes what a query selects out of data as lossless-json parses it. Numbers are JavaScript's; one that JavaScript
+ * cannot hold exactly is its text.
+ */
 export type Select = (data: unknown) => unknown;
 
-/** Reads a JMESPath expression. Throws an InvalidInputError; what it returns does, where data does not suit it. */
+type Query = ReturnType<typeof compile>;
+
+/**
+ * Reads a JMESPath expression.
+ *
+ * @throws InvalidInputError for a text that is none; what it returns throws one where the data does not suit it
+ */
 export function compileQuery(expression: string): Select {
   const query = parse(expression);
   return (data) => {
     try {
-      return TreeInterpreter.search(query, data as JSONValue);
+      return TreeInterpreter.search(query, plainValue(data));
     } catch (cause) {
       throw new InvalidInputError(`--query does not suit what is there: ${(cause as Error).message}`, {
         hint: 'All of it was printed instead.',
@@ -20,11 +41,11 @@ export function compileQuery(expression: string): Select {
   };
 }
 
-function parse(expression: string): ReturnType<typeof compile> {
+function parse(expression: string): Query {
   try {
-    return keepNumbers(compile(expression, { enable_legacy_literals: true }), (name) => {
-      if (!isRegistered(name)) throw new Error(`there is no function ${name}()`);
-    });
+    const query = compile(expression, { enable_legacy_literals: true });
+    checkFunctions(query);
+    return query;
   } catch (cause) {
     throw new InvalidInputError(`--query is not a JMESPath expression: ${(cause as Error).message}`, {
       hint: 'Quote it for the shell, such as --query \'data.mobile\'; "userinfo help output" says more.',
@@ -32,3 +53,43 @@ function parse(expression: string): ReturnType<typeof compile> {
     });
   }
 }
+
+/** The library finds out only once there is data: a code would be used up by then. */
+function checkFunctions(part: object): void {
+  const { type, name } = part as Partial<Record<string, unknown>>;
+  if (type === 'Literal') return;
+  if (type === 'Function' && !isRegistered(String(name))) throw new Error(`there is no function ${name}()`);
+  for (const inner of Object.values(part)) if (typeof inner === 'object' && inner) checkFunctions(inner);
+}
+
+/** Objects have no prototype: an expression would find `constructor` there. */
+function plainValue(value: unknown): JSONValue {
+  if (isLosslessNumber(value)) {
+    const text = value.toString();
+    return isSafeNumber(text) ? Number(text) : text;
+  }
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (!isObject(value)) return (value ?? null) as JSONValue;
+  const object: JSONObject = Object.create(null);
+  for (const [key, inner] of Object.entries(value)) object[key] = plainValue(inner);
+  return object;
+}
+
+const { runtime } = TreeInterpreter;
+const itself = TreeInterpreter.visit(compile('&@'), null) as Query;
+
+/** The library's own `sort` puts 10 before 9, and its `max_by` and `min_by` find nothing among texts. */
+function correct(name: string, types: number[][], work: (list: JSONValue, key: Query) => JSONValue): void {
+  const signature = types.map((one) => ({ types: one }));
+  registerFunction(name, ([list, key]) => work(list as JSONValue, key as Query), signature, {
+    override: true,
+  });
+}
+
+function sortBy(list: JSONValue, key: Query): JSONValue[] {
+  return runtime.callFunction('sort_by', [list, key]) as JSONValue[];
+}
+
+correct('sort', [[TYPE_ARRAY_NUMBER, TYPE_ARRAY_STRING]], (list) => sortBy(list, itself));
+correct('max_by', [[TYPE_ARRAY], [TYPE_EXPREF]], (list, key) => sortBy(list, key).at(-1) ?? null);
+correct('min_by', [[TYPE_ARRAY], [TYPE_EXPREF]], (list, key) => sortBy(list, key)[0] ?? null);

@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { formatCsv } from '../../../src/cli/output/csv.js';
 import { parseLoosely } from '../../../src/cli/output/parse-loosely.js';
-import { formatShellVariables } from '../../../src/cli/output/shell-variables.js';
 import { formatYaml } from '../../../src/cli/output/yaml.js';
 
 const answer = parseLoosely(
@@ -94,48 +92,6 @@ describe('csv', () => {
       fc.property(fc.array(fc.record({ a: text, b: text }), { minLength: 1 }), (rows) => {
         expect(parseCsv(formatCsv(rows), { columns: true, record_delimiter: '\n' })).toEqual(rows);
       }),
-    );
-  });
-});
-
-describe('env', () => {
-  it('has a variable for every single value, named so that none can be one of the shell or the system', () => {
-    expect(formatShellVariables(answer)).toBe(
-      `userinfo_union_id='u001'
-userinfo_level='gold'
-userinfo_big='9007199254740993'
-userinfo_cut='1.00'
-userinfo_vip='true'
-userinfo_none=''
-userinfo_basic_info_mobile='013800138000'
-userinfo_login_device_info_0_brand='A'
-userinfo_login_device_info_1_brand='B'
-userinfo_login_device_info_1_a_b_c='x'
-`,
-    );
-    expect(formatShellVariables('x')).toBe("userinfo='x'\n");
-  });
-
-  it('numbers names that would be the same, and leaves out what no shell can hold', () => {
-    expect(formatShellVariables({ 'a-b': '1', 姓名: '2', 'a b': '3', a_b_2: '4', nul: 'x\0y' })).toBe(
-      "userinfo_a_b='1'\nuserinfo___='2'\nuserinfo_a_b_2='3'\nuserinfo_a_b_2_2='4'\n",
-    );
-  });
-
-  it('gives a shell every value back exactly, whatever is in it and in its name', () => {
-    fc.assert(
-      fc.property(fc.dictionary(text, text, { minKeys: 1, maxKeys: 6 }), (data) => {
-        const lines = formatShellVariables(data);
-        const names = [...lines.matchAll(/^(userinfo\w*)='/gm)].map(([, name]) => name);
-        const printed = names.map((name) => `printf '%s\\0' "$${name}"`).join('; ');
-        const shell = spawnSync('sh', ['-c', `eval "$(cat)"; ${printed}`], {
-          input: lines,
-          encoding: 'utf8',
-        });
-        expect(shell.stderr).toBe('');
-        expect(shell.stdout.split('\0').slice(0, -1)).toEqual(Object.values(data));
-      }),
-      { numRuns: 60 },
     );
   });
 });
