@@ -4,9 +4,9 @@ import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { compileRecipe } from '../../src/signing/sign.js';
 import { Search } from '../../src/signing/solve/search/search.js';
-import { searchHere } from '../../src/signing/solve/search/search-here.js';
 import { dearest, type Share, ShareQueue } from '../../src/signing/solve/search/share.js';
 import { solve } from '../../src/signing/solve/solve.js';
+import { searchUpTo } from './search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
 
@@ -81,11 +81,7 @@ describe('the rule is found', () => {
     const request = { ...small, ...change };
     const rule = compileRecipe(completeRecipe(json));
     const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
-    const { fits } = await solve(
-      [task],
-      searchHere((tried) => tried > 500_000),
-      async () => {},
-    );
+    const { fits } = await solve([task], searchUpTo(500_000), async () => {});
     const params = request.params.map(([name, value]) => [name, `${value}9`] as const);
     const later = { ...request, params, body: request.body && '{"b":2}' };
     const { digest } = rule.sign(later, secret);

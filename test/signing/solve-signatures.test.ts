@@ -6,10 +6,10 @@ import type { Sample } from '../../src/signing/sample.js';
 import { SampleError } from '../../src/signing/samples/sample-error.js';
 import { Secret } from '../../src/signing/secret.js';
 import { compileRecipe } from '../../src/signing/sign.js';
-import { searchHere } from '../../src/signing/solve/search/search-here.js';
 import { solve } from '../../src/signing/solve/solve.js';
 import { tasksForAppSign, tasksForSign } from '../../src/signing/solve/solve-tasks.js';
 import { readSignature } from '../../src/signing/solve/space/signature-reading.js';
+import { searchUpTo } from './search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
 const noPause = async () => {};
@@ -94,11 +94,7 @@ describe('a signature is read', () => {
     ['of signs of both base64', 'a-b+c/d_'],
   ])('and one %s is refused with what can be found', async (_, signature) => {
     const task = { request: small, secret, signature, otherParams: [] };
-    const none = solve(
-      [task],
-      searchHere(() => true),
-      noPause,
-    );
+    const none = solve([task], searchUpTo(0), noPause);
     await expect(none).rejects.toThrow(SampleError);
     await expect(none).rejects.toMatchObject({
       message: `a signature of ${signature.length} characters is no digest that a recipe can write`,
@@ -113,7 +109,7 @@ it('a rule is found whose digest stands before a parameter', async () => {
   const { digest } = rule.sign(small, secret);
   const { fits } = await solve(
     [{ request: small, secret, signature: digest, otherParams: [] }],
-    searchHere((tried) => tried > 200_000),
+    searchUpTo(200_000),
     noPause,
   );
   const [first] = fits;

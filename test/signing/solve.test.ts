@@ -5,10 +5,10 @@ import { Secret } from '../../src/signing/secret.js';
 import { compileRecipe } from '../../src/signing/sign.js';
 import type { Signer } from '../../src/signing/signer.js';
 import { probesFor } from '../../src/signing/solve/probes.js';
-import { searchHere } from '../../src/signing/solve/search/search-here.js';
 import { solve } from '../../src/signing/solve/solve.js';
 import type { SolveTask } from '../../src/signing/solve/space/space.js';
 import { vectors } from './corpus.js';
+import { searchUpTo } from './search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
 const noPause = async () => {};
@@ -23,11 +23,7 @@ function solveBy(signer: Signer, key: Secret, requests: readonly SignableRequest
       otherParams: others.flatMap(({ params }) => params),
     };
   });
-  return solve(
-    tasks,
-    searchHere((tried) => tried > mostTried),
-    noPause,
-  );
+  return solve(tasks, searchUpTo(mostTried), noPause);
 }
 
 /** The place of a rule among the fits, from 1; 0 where it is not among them. */
@@ -131,11 +127,7 @@ describe('solve', { timeout: 120_000 }, () => {
     const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: ['md5'] }));
     const { digest } = rule.sign(read, new Secret('another'));
     const task = { request: read, secret, signature: digest, otherParams: [] };
-    const nothing = await solve(
-      [task],
-      searchHere((tried) => tried > 50_000),
-      noPause,
-    );
+    const nothing = await solve([task], searchUpTo(50_000), noPause);
     expect(nothing).toMatchObject({ fits: [], next: null, isComplete: false, isDivided: false });
     expect(nothing.tried).toBeGreaterThan(50_000);
     expect(nothing.bits).toBeGreaterThan(15);
@@ -147,11 +139,7 @@ describe('solve', { timeout: 120_000 }, () => {
       const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: [step] }));
       return { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
     });
-    const divided = await solve(
-      tasks,
-      searchHere(() => false),
-      noPause,
-    );
+    const divided = await solve(tasks, searchUpTo(Number.POSITIVE_INFINITY), noPause);
     expect(divided).toMatchObject({ fits: [], isDivided: true });
   });
 });

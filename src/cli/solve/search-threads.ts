@@ -2,34 +2,34 @@ import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Search } from '../../signing/solve/search/search.js';
 import type { Share, Tally } from '../../signing/solve/search/share.js';
-import { threadLimits } from '../../signing/solve/search/thread-limits.js';
 import type { Searcher } from '../../signing/solve/solve.js';
 import type { SolveTask } from '../../signing/solve/space/space.js';
 import { packTask } from './packed-task.js';
 import { type SearchLimits, SearchRun } from './search-run.js';
 
 export interface SearchOptions extends SearchLimits {
-  /** How many threads search. */
+  /** How many threads search: one is the thread that calls. */
   readonly jobs: number;
 }
 
-/** Up to this price this thread searches alone: most rules are found before others could be started. */
+/** Up to this price the calling thread searches alone: most rules are found before other threads have started. */
 const soloBits = 18;
 
-/** Searches on many threads. The searcher throws the signal's reason where it is aborted. */
+/** Searches on `jobs` threads. The searcher throws the signal's reason where it is aborted. */
 export function searchOnThreads(options: SearchOptions): Searcher {
   return async (task) => {
     const run = new SearchRun(options);
-    await searchAlone(task, run);
-    if (!run.isOver) await searchTogether(task, run, options.jobs);
+    await searchHere(task, run, options.jobs === 1 ? Number.POSITIVE_INFINITY : soloBits);
+    if (!run.isOver && options.jobs > 1) await searchTogether(task, run, options.jobs);
     options.signal.throwIfAborted();
     return run.end;
   };
 }
 
-async function searchAlone(task: SolveTask, run: SearchRun): Promise<void> {
+/** Searches in the calling thread; between shares it lets other work in. */
+async function searchHere(task: SolveTask, run: SearchRun, toBits: number): Promise<void> {
   const search = new Search(task);
-  while (run.from < soloBits) {
+  while (run.from < toBits) {
     const share = run.take();
     if (share === null) return;
     run.note(share, search.run(share));
@@ -54,7 +54,6 @@ async function searchTogether(task: SolveTask, run: SearchRun, jobs: number): Pr
 function startWorker(task: SolveTask): Worker {
   return new Worker(new URL('./search-worker.cjs', import.meta.url), {
     workerData: packTask(task),
-    resourceLimits: threadLimits,
   });
 }
 

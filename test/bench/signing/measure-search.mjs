@@ -5,12 +5,11 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Secret } from '../../../dist/signing/secret.js';
 import { Search } from '../../../dist/signing/solve/search/search.js';
 import { ShareQueue } from '../../../dist/signing/solve/search/share.js';
-import { threadLimits } from '../../../dist/signing/solve/search/thread-limits.js';
 import { cpuSeconds, measure, perSecond } from './cpu-time.mjs';
 
 // In a thread such as the program starts for a search.
 if (isMainThread) {
-  new Worker(new URL(import.meta.url), { workerData: process.argv.slice(2), resourceLimits: threadLimits });
+  new Worker(new URL(import.meta.url), { workerData: process.argv.slice(2) });
 } else {
   const [sample, seconds] = workerData;
   process.stdout.write(JSON.stringify(measureSearch(JSON.parse(sample), Number(seconds))));

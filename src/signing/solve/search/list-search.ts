@@ -1,4 +1,3 @@
-import { noText } from '../lanes/byte-text.js';
 import { messageChanges } from '../space/block-changes.js';
 import { type Choice, choice, firstFrom, sortByBits, type Weighed } from '../space/choice.js';
 import { visitLists } from '../space/name-lists.js';
@@ -11,17 +10,31 @@ import {
   listBits,
   listItems,
   listJoiners,
+  placeSecret,
+  type SecretPlace,
   secretPlaces,
 } from '../space/value-lists.js';
-import { type ListPart, type ListStyle, ListText, listPart, orderFor, type PartOrder } from './list-text.js';
 import type { ReadyChain } from './ready-chain.js';
 import { noteHit, type Share, type Tally } from './share.js';
 
 /** No way to make a digest of a list is dearer than this. */
 const dearestFinish = 15;
 
+/** A text as it stands in the message by each of `messageChanges`, which change it character by character. */
+type ListPart = readonly string[];
+
+/** The order of a list's parts, by their numbers; `secretPart` stands for the secret. */
+type PartOrder = readonly number[];
+
+const secretPart = -1;
+
 /** How a list becomes a digest. */
-interface Finish extends Weighed, ListStyle {
+interface Finish extends Weighed {
+  readonly secret: ListPart;
+  readonly joiner: ListPart;
+  /** Which of `messageChanges` the message is changed by. */
+  readonly change: number;
+  /** Null for a length that has no such place for the secret. */
   readonly order: (length: number) => PartOrder | null;
   readonly ready: ReadyChain;
 }
@@ -29,7 +42,6 @@ interface Finish extends Weighed, ListStyle {
 /** Messages without a parameter block: a few values and parts of the request in a fixed order, and the secret. */
 export class ListSearch {
   readonly #items: readonly Choice<readonly ListPart[]>[];
-  readonly #text = new ListText();
   readonly #finishes: readonly Finish[];
 
   constructor(space: Space, chains: readonly ReadyChain[]) {
@@ -66,19 +78,42 @@ export class ListSearch {
     const finishes = this.#finishes;
     for (let index = firstFrom(finishes, from); index < finishes.length; index++) {
       const finish = finishes[index] as Finish;
-      const { bits, ready, change } = finish;
+      const { bits, ready } = finish;
       if (bits >= to) return;
       const order = finish.order(list.length);
       if (order === null) continue;
-      const text = this.#text.join(list, order, finish);
-      if (messageChanges[change]?.changes && !this.#text.differs) continue;
+      const message = join(list, order, finish);
+      if (message === null) continue;
       tally.tried += 1;
-      const find = ready.trial().tryWhole(text, noText, noText, bits + spent);
-      if (find === null) continue;
-      noteHit(tally, find, ready.chain);
+      if (!ready.fits(message)) continue;
+      noteHit(tally, message, bits + spent, ready.chain);
       return;
     }
   }
+}
+
+function listPart(text: string): ListPart {
+  return messageChanges.map(({ apply }) => apply(text));
+}
+
+/** The parts in this order, changed and joined; null where the change changes none, which is another candidate. */
+function join(list: readonly ListPart[], order: PartOrder, finish: Finish): string | null {
+  const { secret, joiner, change } = finish;
+  let message = '';
+  let isChanged = change === 0;
+  for (let index = 0; index < order.length; index++) {
+    const number = order[index] as number;
+    const part = number === secretPart ? secret : (list[number] as ListPart);
+    if (index > 0) message += joiner[change];
+    message += part[change];
+    isChanged ||= part[change] !== part[0] || (index > 0 && joiner[change] !== joiner[0]);
+  }
+  return isChanged ? message : null;
+}
+
+/** The order of a list of each length with the secret in its place; null where there is no such place. */
+function orderFor(place: SecretPlace): (length: number) => PartOrder | null {
+  return once((length) => placeSecret([...Array(length).keys()], place, secretPart));
 }
 
 const noSecret = [choice(listPart(''), 0)];

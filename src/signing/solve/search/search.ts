@@ -1,19 +1,17 @@
 import { distinctSpace, type SolveTask } from '../space/space.js';
 import { BlockSearch } from './block-search.js';
 import { ListSearch } from './list-search.js';
-import { type ReadyChain, readyChains } from './ready-chain.js';
-import { noteHit, type Share, type Tally } from './share.js';
+import { readyChains } from './ready-chain.js';
+import type { Share, Tally } from './share.js';
 
 /** A search for the message of one sample. What it needs is made as it goes, and kept. */
 export class Search {
   readonly #blocks: BlockSearch;
   readonly #lists: ListSearch;
-  readonly #chains: readonly ReadyChain[];
 
   constructor(task: SolveTask) {
     const space = distinctSpace(task);
     const chains = readyChains(space.chains);
-    this.#chains = chains;
     this.#blocks = new BlockSearch(space, chains);
     this.#lists = new ListSearch(space, chains);
   }
@@ -23,10 +21,6 @@ export class Search {
     const tally: Tally = { tried: 0, hit: null };
     this.#blocks.run(share, tally);
     if (tally.hit === null) this.#lists.run(share, tally);
-    for (const { begun, chain } of this.#chains) {
-      const find = begun?.flush() ?? null;
-      if (find !== null && tally.hit === null) noteHit(tally, find, chain);
-    }
     return tally;
   }
 }

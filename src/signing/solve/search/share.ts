@@ -1,5 +1,4 @@
 import { type Chain, chainIdentity } from '../space/chain.js';
-import type { Find } from './trial.js';
 
 /** Which candidates are tried: those in a range of prices, and of these every `parts`-th, beginning at `part`. */
 export interface Share {
@@ -25,8 +24,8 @@ export interface Tally {
   hit: Hit | null;
 }
 
-export function noteHit(tally: Tally, find: Find, chain: Chain): void {
-  tally.hit = { ...find, chain: chainIdentity(chain) };
+export function noteHit(tally: Tally, message: string, bits: number, chain: Chain): void {
+  tally.hit = { message, bits, chain: chainIdentity(chain) };
 }
 
 /** Up to these prices everything is tried at one go: there is little to try yet. */

@@ -1,8 +1,6 @@
-import { noText } from '../lanes/byte-text.js';
 import type { PriceRange } from '../space/choice.js';
 import type { GrowingList } from '../space/growing-list.js';
 import type { LayoutText } from '../space/layout-lists.js';
-import { packedLayouts, packedTexts } from './packed-lists.js';
 import type { ReadyChain } from './ready-chain.js';
 import { noteHit, type Tally } from './share.js';
 
@@ -40,45 +38,35 @@ export function tryProduct(attempt: Attempt, part: number, parts: number): void 
 
 /** One block in the layouts that are within the range with it: every `step`-th of them. */
 function tryBlock(
-  { blocks, layouts, ready, range, spent, tally }: Attempt,
+  { blocks, layouts, ready: { chain, fits }, range, spent, tally }: Attempt,
   index: number,
   first: number,
   step: number,
 ) {
-  const block = packedTexts(blocks).at(index);
-  const { befores, afters } = packedLayouts(layouts);
+  const block = blocks.items[index] ?? '';
   const bits = blocks.bits[index] ?? 0;
   const end = layouts.countBelow(range.to - bits);
-  const trial = ready.trial();
-  trial.keep(block);
   for (let at = layouts.countBelow(range.from - bits) + first; at < end; at += step) {
     tally.tried += 1;
-    const before = befores.at(at);
-    const after = afters.at(at);
-    const price = spent + bits + (layouts.bits[at] as number);
-    const find =
-      before.length === 0 ? trial.tryKept(after, noText, price) : trial.tryWhole(before, block, after, price);
-    if (find !== null) return noteHit(tally, find, ready.chain);
+    const { before, after } = layouts.items[at] as LayoutText;
+    const message = before + block + after;
+    if (fits(message)) return noteHit(tally, message, spent + bits + (layouts.bits[at] ?? 0), chain);
   }
 }
 
 /** One layout around the blocks that are within the range with it: every `step`-th of them. */
 function tryLayout(
-  { blocks, layouts, ready, range, spent, tally }: Attempt,
+  { blocks, layouts, ready: { chain, fits }, range, spent, tally }: Attempt,
   index: number,
   first: number,
   step: number,
 ) {
-  const { befores, afters } = packedLayouts(layouts);
-  const after = afters.at(index);
+  const { before, after } = layouts.items[index] as LayoutText;
   const bits = layouts.bits[index] ?? 0;
   const end = blocks.countBelow(range.to - bits);
-  const texts = packedTexts(blocks);
-  const trial = ready.trial();
-  trial.keep(befores.at(index));
   for (let at = blocks.countBelow(range.from - bits) + first; at < end; at += step) {
     tally.tried += 1;
-    const find = trial.tryKept(texts.at(at), after, spent + bits + (blocks.bits[at] as number));
-    if (find !== null) return noteHit(tally, find, ready.chain);
+    const message = before + (blocks.items[at] as string) + after;
+    if (fits(message)) return noteHit(tally, message, spent + bits + (blocks.bits[at] ?? 0), chain);
   }
 }
