@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { configFolder } from '../profiles/config-folder.js';
 import { ProfileStore } from '../profiles/profile-store.js';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
-import { lockHost } from './lock-host.js';
 import { createPrompt } from './prompt.js';
 
 /** The context of a real run of `args`, without `node` and the script: the system's clock, the user's profiles, the network. */
@@ -11,12 +11,12 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     io,
     signal,
     prompt: createPrompt(io, signal, !args.includes('--no-input')),
-    profiles: new ProfileStore(configFolder(io.env), lockHost),
+    profiles: new ProfileStore(configFolder(io.env)),
     platform: process.platform,
     args,
     now: Date.now,
     steadyNow: () => performance.now(),
-    uniqueText: lockHost.uniqueText,
+    uniqueText: randomUUID,
     async connect(options) {
       const { OneCallClient } = await import('./one-call-client.js');
       return new OneCallClient(options);

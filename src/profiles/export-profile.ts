@@ -4,7 +4,7 @@ import type { Profile } from './profile.js';
 
 /**
  * The profile as it may be handed on: its name with it, its secret left out. Where the secret is elsewhere (an
- * environment variable, a command's output), the place is told; an entry of a keychain means nothing elsewhere.
+ * environment variable, a command's output), the place is named; an entry of a keychain means nothing elsewhere.
  */
 export function exportProfile(profile: Profile): JsonObject {
   const { name, secret } = profile;

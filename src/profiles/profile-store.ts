@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { lockFile } from '../support/file-lock.js';
 import { profileFileName } from './config-folder.js';
 import { ProfileFileError } from './errors.js';
-import { type LockHost, withFileLock } from './file-lock.js';
 import type { Profile, ProfilePatch } from './profile.js';
 import { readProfileFile } from './profile-file.js';
 import {
@@ -16,6 +16,9 @@ import {
 } from './profile-list.js';
 import { describeSystemError, isSystemError } from './system-error.js';
 
+/** No write takes this long, in milliseconds: a lock that is older was left behind, on another host perhaps. */
+const takeOverMs = 5_000;
+
 /**
  * The profiles, kept in one file of mode 0600. Reading makes nothing and takes no lock; each writing method reads
  * the file anew under a lock, changes it, puts it in place as a whole, and returns what is in it then. All methods
@@ -25,13 +28,11 @@ export class ProfileStore {
   /** The profile file; it need not exist. */
   readonly path: string;
   readonly #folder: string;
-  readonly #host: LockHost;
 
   /** `folder` need not exist: the first write makes it, mode 0700. */
-  constructor(folder: string, host: LockHost) {
+  constructor(folder: string) {
     this.#folder = resolve(folder);
     this.path = join(this.#folder, profileFileName);
-    this.#host = host;
   }
 
   /** Everything in the file, read once. */
@@ -86,11 +87,14 @@ export class ProfileStore {
     try {
       prepareFolder(this.#folder);
       const file = followLinks(this.path);
-      return await withFileLock(`${file}.lock`, this.#host, async (lock) => {
+      const lock = await lockFile(`${file}.lock`, takeOverMs);
+      try {
         const list = change(await readProfileFile(file, { beforeWriting: true }));
         writeProfileFile(file, list, lock);
         return list;
-      });
+      } finally {
+        lock.release();
+      }
     } catch (cause) {
       if (!isSystemError(cause)) throw cause;
       throw new ProfileFileError(`${this.path}: cannot be written: ${describeSystemError(cause)}`, {

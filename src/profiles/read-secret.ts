@@ -2,7 +2,7 @@ import { Secret } from '../signing/secret.js';
 import { describeFailure, outputText } from './command-output.js';
 import { CredentialError } from './errors.js';
 import type { CommandOutcome, EnvironmentVariables, RunCommand } from './run-command.js';
-import type { SecretSource } from './secret-source.js';
+import type { KeychainSource, SecretSource } from './secret-source.js';
 
 /** What a secret may be read from. */
 export interface SecretReaders {
@@ -25,10 +25,8 @@ export async function readSecret(source: SecretSource, { env, run }: SecretReade
       return readVariable(source.name, env[source.name]);
     case 'command':
       return readOutput(await run(source.command, limits));
-    case 'keychain': {
-      const { Keychain } = await import('./keychain.js');
-      return new Keychain(source.keychain, run).read(source.account);
-    }
+    case 'keychain':
+      throw keychainError(source);
   }
 }
 
@@ -46,6 +44,21 @@ function readOutput(outcome: CommandOutcome): Secret {
   if (text === null) throw failed('printed something that is not UTF-8 text');
   if (text === '') throw failed('printed nothing');
   return new Secret(text);
+}
+
+/** With the command by which userinfo 0.1 read the entry; the one for Windows is too long to type. */
+function keychainError({ keychain, account }: KeychainSource): CredentialError {
+  const commands = new Map([
+    ['secret-service', `secret-tool lookup service userinfo account ${account}`],
+    ['macos', `security find-generic-password -s userinfo -a ${account} -w`],
+  ]);
+  const command = commands.get(keychain);
+  return new CredentialError('the app secret is in a keychain, which userinfo no longer reads by itself', {
+    hint:
+      command === undefined
+        ? 'Give it again: userinfo profile set <name> --app-secret-stdin'
+        : `Have this command print it: userinfo profile set <name> --app-secret-command '${command}'`,
+  });
 }
 
 function failed(what: string): CredentialError {

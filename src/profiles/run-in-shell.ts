@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { CommandOptions, CommandOutcome, EnvironmentVariables } from './run-command.js';
+import type { CommandLimits, CommandOutcome, EnvironmentVariables } from './run-command.js';
 
 /**
  * Runs a command line in the system's shell. Its standard error is the terminal's, so that a password manager can
@@ -8,13 +8,13 @@ import type { CommandOptions, CommandOutcome, EnvironmentVariables } from './run
 export function runInShell(
   command: string,
   env: EnvironmentVariables,
-  { timeoutMs, maxOutputBytes, input }: CommandOptions,
+  { timeoutMs, maxOutputBytes }: CommandLimits,
 ): Promise<CommandOutcome> {
   return new Promise((resolve) => {
     const child = spawn(command, {
       shell: true,
       env,
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
       windowsHide: true,
     });
     const chunks: Uint8Array[] = [];
@@ -27,15 +27,12 @@ export function runInShell(
     // The shell's own children may live on and hold the pipe: nobody waits for them.
     const stop = (outcome: CommandOutcome) => {
       child.kill('SIGKILL');
-      child.stdin.destroy();
       child.stdout.destroy();
       child.unref();
       end(outcome);
     };
     const timer = setTimeout(() => stop({ kind: 'timed-out' }), timeoutMs);
 
-    child.stdin.on('error', () => {}); // a command may end without reading
-    child.stdin.end(input);
     child.stdout.on('data', (chunk: Uint8Array) => {
       chunks.push(chunk);
       bytes += chunk.length;

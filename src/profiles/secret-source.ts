@@ -1,25 +1,24 @@
 import { InvalidInputError } from '../protocol/errors.js';
 import { Secret } from '../signing/secret.js';
 import { type JsonObject, readObject, readText } from './json-fields.js';
-import { accountName, type KeychainKind, keychainKinds } from './keychain-tools.js';
 
-/**
- * Where a profile's app secret comes from: kept in the file itself, an environment variable, a command's output, the
- * keychain of the operating system.
- */
+/** Where a profile's app secret comes from: the profile file itself, an environment variable, a command's output. */
 export type SecretSource =
   | { readonly kind: 'file'; readonly value: Secret }
   | { readonly kind: 'environment'; readonly name: string }
   | { readonly kind: 'command'; readonly command: string }
   | KeychainSource;
 
-/** An entry of a keychain; `account` names it there, and is used for no other profile. */
+/** An entry of the system's keychain, which userinfo 0.1 could use itself: kept as it is, and never read. */
 export interface KeychainSource {
   readonly kind: 'keychain';
-  readonly keychain: KeychainKind;
+  readonly keychain: string;
+  /** The entry's account, under the service "userinfo". */
   readonly account: string;
 }
 
+/** Nothing in it means anything to a shell. */
+const accountName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Reads a source as `formatSecretSource` writes it. Throws an InvalidInputError that begins with `label`. */
@@ -48,25 +47,17 @@ export function parseSecretSource(json: unknown, label = 'secret'): SecretSource
     case 'keychain':
       return parseKeychainSource(readObject(json, label, ['kind', 'keychain', 'account']), label);
     default:
-      throw new InvalidInputError(`${label}.kind is none of file, environment, command and keychain`, {
+      throw new InvalidInputError(`${label}.kind is none of file, environment and command`, {
         hint: 'A newer userinfo may have written it: upgrade, or put one of those there by hand.',
       });
   }
 }
 
 function parseKeychainSource(fields: JsonObject, label: string): KeychainSource {
-  const named = readText(fields, 'keychain', `${label}.keychain`);
+  const keychain = readText(fields, 'keychain', `${label}.keychain`);
   const account = readText(fields, 'account', `${label}.account`);
-  const keychain = keychainKinds.find((known) => known === named);
-  if (keychain === undefined) {
-    throw new InvalidInputError(`${label}.keychain is none of ${keychainKinds.join(', ')}`);
-  }
-  if (!accountName.test(account)) {
-    throw new InvalidInputError(
-      `${label}.account is not the name of an entry: letters, digits, ".", "_", "-"`,
-    );
-  }
-  return { kind: 'keychain', keychain, account };
+  if (accountName.test(account)) return { kind: 'keychain', keychain, account };
+  throw new InvalidInputError(`${label}.account is not the name of an entry: letters, digits, ".", "_", "-"`);
 }
 
 /** The source as the profile file holds it: for `file`, the secret in clear. */
@@ -84,6 +75,6 @@ export function describeSecretSource(source: SecretSource): string {
     case 'command':
       return 'the output of a command';
     case 'keychain':
-      return `the keychain of the system, entry "${source.account}"`;
+      return `the keychain of the system, entry "${source.account}", which userinfo no longer reads by itself`;
   }
 }

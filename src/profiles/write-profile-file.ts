@@ -1,8 +1,8 @@
 import { chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type Conf from 'conf';
+import type { FileLock } from '../support/file-lock.js';
 import { ProfileFileError } from './errors.js';
-import type { HeldLock } from './file-lock.js';
 import { formatProfileFile } from './profile-file.js';
 import type { ProfileList } from './profile-list.js';
 
@@ -10,7 +10,7 @@ import type { ProfileList } from './profile-list.js';
  * Puts the profiles in the file's place, whole or not at all, mode 0600. To be called under the lock. Throws a
  * ProfileFileError, or what the file system throws.
  */
-export type WriteProfileFile = (path: string, list: ProfileList, lock: HeldLock) => void;
+export type WriteProfileFile = (path: string, list: ProfileList, lock: Pick<FileLock, 'isHeld'>) => void;
 
 /** Loads conf, which takes long: not to be done under the lock. */
 export async function loadProfileFileWriter(): Promise<WriteProfileFile> {
@@ -22,7 +22,12 @@ export async function loadProfileFileWriter(): Promise<WriteProfileFile> {
  * conf writes a file beside it first: what is under conf takes no notice when a full disk cuts a write short, and
  * would put the half in place.
  */
-function writeProfileFile(ConfFile: typeof Conf, path: string, list: ProfileList, lock: HeldLock): void {
+function writeProfileFile(
+  ConfFile: typeof Conf,
+  path: string,
+  list: ProfileList,
+  lock: Pick<FileLock, 'isHeld'>,
+): void {
   const staged = `${path}.new`;
   removeLeftOvers(staged);
   const content = formatProfileFile(list);

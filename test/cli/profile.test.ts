@@ -26,6 +26,8 @@ afterEach(() => {
 
 const add = (name: string, ...more: string[]) =>
   machine.run(['profile', 'add', name, ...values, '--app-secret-stdin', ...more], { stdin: `${secret}\n` });
+const inPlainText = () =>
+  `The app secret is in plain text in ${machine.profileFile} (mode 0600). --app-secret-command keeps it elsewhere.\n`;
 const file = () => JSON.parse(readFileSync(machine.profileFile, 'utf8'));
 
 describe('profile add', () => {
@@ -33,13 +35,13 @@ describe('profile add', () => {
     expect(await add('shop.test-1')).toMatchObject({
       status: 0,
       stdout: '',
-      stderr: 'added "shop.test-1" (test, test.example.com), now active\n',
+      stderr: `added "shop.test-1" (test, test.example.com), now active\n${inPlainText()}`,
     });
     expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
     expect(statSync(machine.configFolder).mode & 0o777).toBe(0o700);
     expect(file().profiles['shop.test-1'].secret.value).toBe(secret);
     expect((await add('live', '--environment', 'production')).stderr).toBe(
-      'added "live" (production, test.example.com)\n',
+      `added "live" (production, test.example.com)\n${inPlainText()}`,
     );
   });
 
@@ -101,7 +103,7 @@ describe('profile add', () => {
     ['--app-secret-command', `printf %s ${'"$SHOP_SECRET"'}`],
   ])('%s keeps where the secret is, not the secret', async (option, value) => {
     const done = await machine.run(['profile', 'add', 'shop', ...values, option, value]);
-    expect(done.status).toBe(0);
+    expect(done).toMatchObject({ status: 0, stderr: expect.not.stringContaining('plain text') });
     expect(readFileSync(machine.profileFile, 'utf8')).not.toContain(secret);
     const set = await machine.run(['read', 'c', '--base-url', 'http://127.0.0.1:9'], {
       env: { SHOP_SECRET: secret },
@@ -109,6 +111,24 @@ describe('profile add', () => {
     expect(set.status).toBe(5);
     const unset = await machine.run(['read', 'c', '--base-url', 'http://127.0.0.1:9']);
     expect(unset.status).toBe(3);
+  });
+
+  it('says so when profile set puts the secret into the file', async () => {
+    await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-env', 'SHOP_SECRET']);
+    const set = await machine.run(['profile', 'set', 'shop', '--app-secret-stdin'], { stdin: secret });
+    expect(set.stderr).toBe(`changed "shop" (test, test.example.com)\n${inPlainText()}`);
+  });
+
+  it('leaves a profile whose secret is in a keychain as it is, and says what to run', async () => {
+    await add('shop');
+    const stored = file();
+    stored.profiles.shop.secret = { kind: 'keychain', keychain: 'secret-service', account: 'shop-1a2b' };
+    writeFileSync(machine.profileFile, JSON.stringify(stored));
+    const read = await machine.run(['read', 'c1']);
+    expect(read).toMatchObject({ status: 3, stdout: '' });
+    expect(read.stderr).toContain("'secret-tool lookup service userinfo account shop-1a2b'");
+    await machine.run(['profile', 'set', 'shop', '--channel', 'app']);
+    expect(file().profiles.shop).toMatchObject({ channel: 'app', secret: stored.profiles.shop.secret });
   });
 
   it.each([['constructor'], ['__proto__'], [''], ['a b'], ['a/b']])('refuses the name "%s"', async (name) => {

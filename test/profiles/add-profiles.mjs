@@ -1,23 +1,9 @@
 // Adds profiles from a process of its own: node add-profiles.mjs <folder> <prefix> <count> [secret length]
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { ProfileStore } from '../../dist/profiles/profile-store.js';
 import { Secret } from '../../dist/signing/secret.js';
 
 const [folder, prefix, count, secretLength = '10'] = process.argv.slice(2);
-const store = new ProfileStore(folder, {
-  pid: process.pid,
-  hostname: hostname(),
-  isRunning(pid) {
-    try {
-      return process.kill(pid, 0);
-    } catch (error) {
-      return error.code === 'EPERM';
-    }
-  },
-  now: () => Date.now(),
-  uniqueText: () => randomUUID(),
-});
+const store = new ProfileStore(folder);
 
 try {
   for (let index = 0; index < Number(count); index += 1) {

@@ -8,7 +8,7 @@ import type { Profile } from '../../src/profiles/profile.js';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
 import { parseSigningRecipes } from '../../src/signing/parse-recipe.js';
 import { Secret } from '../../src/signing/secret.js';
-import { sampleProfile, secretText, temporaryFolder, thisProcess } from './fixtures.js';
+import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 describe('any profile', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
@@ -41,7 +41,7 @@ describe('any profile', () => {
   });
 
   it('comes back from the file as it went in', async () => {
-    const store = new ProfileStore(temporaryFolder(), thisProcess);
+    const store = new ProfileStore(temporaryFolder());
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(profile, { selector: ({ name }) => name, maxLength: 3 }),
@@ -67,7 +67,7 @@ describe('any profile', () => {
   });
 
   it('keeps its secret out of the errors that a damaged file gives', async () => {
-    const store = new ProfileStore(temporaryFolder(), thisProcess);
+    const store = new ProfileStore(temporaryFolder());
     await store.add(sampleProfile());
     const written = readFileSync(store.path, 'utf8');
     const cut = fc.tuple(

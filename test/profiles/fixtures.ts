@@ -1,26 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { LockHost } from '../../src/profiles/file-lock.js';
 import type { Profile } from '../../src/profiles/profile.js';
 import { Secret } from '../../src/signing/secret.js';
-
-/** This process, as the CLI hands it in. */
-export const thisProcess: LockHost = {
-  pid: process.pid,
-  hostname: hostname(),
-  isRunning(pid) {
-    try {
-      return process.kill(pid, 0);
-    } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'EPERM';
-    }
-  },
-  now: () => Date.now(),
-  uniqueText: () => randomUUID(),
-};
 
 export const secretText = 'q7Vx-the-app-secret-Zt41';
 

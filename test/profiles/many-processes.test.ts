@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
-import { sampleProfile, temporaryFolder, thisProcess } from './fixtures.js';
+import { sampleProfile, temporaryFolder } from './fixtures.js';
 
 const script = fileURLToPath(new URL('./add-profiles.mjs', import.meta.url));
 
@@ -14,10 +15,7 @@ describe('processes that write at once', () => {
   it('lose nothing, though a left-over lock is in their way', async () => {
     const folder = temporaryFolder();
     const { pid } = spawnSync(process.execPath, ['-e', '0']);
-    writeFileSync(
-      join(folder, 'profiles.json.lock'),
-      JSON.stringify({ pid, hostname: hostname(), token: 'left over' }),
-    );
+    writeFileSync(join(folder, 'profiles.json.lock'), `${pid}  ${randomUUID()} ${hostname()}`);
     const prefixes = ['a', 'b', 'c'];
     await Promise.all(
       prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '20'])),
@@ -25,7 +23,7 @@ describe('processes that write at once', () => {
     const wanted = prefixes.flatMap((prefix) =>
       Array.from({ length: 20 }, (_, index) => `${prefix}${index}`),
     );
-    const found = await new ProfileStore(folder, thisProcess).list();
+    const found = await new ProfileStore(folder).list();
     expect(found.map(({ name }) => name).sort()).toEqual(wanted.sort());
     expect(readdirSync(folder)).toEqual(['profiles.json']);
   });
@@ -34,7 +32,7 @@ describe('processes that write at once', () => {
 describe.skipIf(process.platform === 'win32')('a disk that takes only a part of the file', () => {
   it('leaves the file as it was', async () => {
     const folder = temporaryFolder();
-    const store = new ProfileStore(folder, thisProcess);
+    const store = new ProfileStore(folder);
     await store.add(sampleProfile());
     const before = readFileSync(store.path);
     // No file of this process may grow past 8 blocks: the write is cut short without an error, as on a full disk.

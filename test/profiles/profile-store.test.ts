@@ -15,7 +15,7 @@ import { ProfileFileError } from '../../src/profiles/errors.js';
 import { noProfiles } from '../../src/profiles/profile-list.js';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
 import { loadProfileFileWriter } from '../../src/profiles/write-profile-file.js';
-import { rejection, sampleProfile, secretText, temporaryFolder, thisProcess } from './fixtures.js';
+import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const umask = process.umask();
 afterEach(() => void process.umask(umask));
@@ -23,12 +23,12 @@ afterEach(() => void process.umask(umask));
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 function newStore(): ProfileStore {
-  return new ProfileStore(join(temporaryFolder(), 'config', 'userinfo'), thisProcess);
+  return new ProfileStore(join(temporaryFolder(), 'config', 'userinfo'));
 }
 
 /** A store whose file holds this text. */
 function storeWith(content: string | Uint8Array): ProfileStore {
-  const store = new ProfileStore(temporaryFolder(), thisProcess);
+  const store = new ProfileStore(temporaryFolder());
   writeFileSync(store.path, content);
   return store;
 }
@@ -36,7 +36,7 @@ function storeWith(content: string | Uint8Array): ProfileStore {
 describe('ProfileStore', () => {
   it('is empty where there is no file, and reading makes none', async () => {
     const folder = temporaryFolder();
-    const store = new ProfileStore(join(folder, 'userinfo'), thisProcess);
+    const store = new ProfileStore(join(folder, 'userinfo'));
     expect(await store.list()).toEqual([]);
     expect(await store.activeName()).toBeNull();
     expect(readdirSync(folder)).toEqual([]);
@@ -47,7 +47,7 @@ describe('ProfileStore', () => {
     await store.add(sampleProfile({ name: 'shop.cn', key_prefix: 'shop_' }));
     await store.add(sampleProfile({ name: 'live', environment: 'production' }));
     await store.use('live');
-    const next = new ProfileStore(join(store.path, '..'), thisProcess);
+    const next = new ProfileStore(join(store.path, '..'));
     expect(await next.activeName()).toBe('live');
     expect(await next.get('shop.cn')).toMatchObject({ name: 'shop.cn', key_prefix: 'shop_' });
     expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
@@ -98,7 +98,7 @@ describe('the mode of what is written', () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'work'));
-    await new ProfileStore(folder, thisProcess).add(sampleProfile());
+    await new ProfileStore(folder).add(sampleProfile());
     expect(mode(folder)).toBe('755');
   });
 });
@@ -177,7 +177,7 @@ describe('a file that cannot be read or written', () => {
     const blocked = join(temporaryFolder(), 'file');
     writeFileSync(blocked, '');
     for (const folder of [blocked, join(blocked, 'userinfo')]) {
-      const store = new ProfileStore(folder, thisProcess);
+      const store = new ProfileStore(folder);
       const error = await rejection(store.add(sampleProfile()));
       expect(error).toBeInstanceOf(ProfileFileError);
       expect(error.message).toMatch(/profiles\.json: cannot be written: .*folder$/);
@@ -188,7 +188,7 @@ describe('a file that cannot be read or written', () => {
   it('is reported where a folder stands in the place of the file', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'profiles.json'));
-    const store = new ProfileStore(folder, thisProcess);
+    const store = new ProfileStore(folder);
     expect((await rejection(store.load())).message).toMatch(/profiles\.json: cannot be read: it is a folder/);
     expect(await rejection(store.add(sampleProfile()))).toBeInstanceOf(ProfileFileError);
   });
@@ -209,7 +209,7 @@ describe('writing', () => {
     for (const name of ['profiles.json.new', 'profiles.json.new.tmp-0123456789abcdef', 'profiles.json.bak']) {
       writeFileSync(join(folder, name), secretText);
     }
-    await new ProfileStore(folder, thisProcess).add(sampleProfile());
+    await new ProfileStore(folder).add(sampleProfile());
     expect(readdirSync(folder).sort()).toEqual(['profiles.json', 'profiles.json.bak']);
   });
 
@@ -217,7 +217,7 @@ describe('writing', () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(join(elsewhere, 'shared.json'), '{"profiles":{}}');
     symlinkSync(join(elsewhere, 'shared.json'), join(folder, 'profiles.json'));
-    await new ProfileStore(folder, thisProcess).add(sampleProfile());
+    await new ProfileStore(folder).add(sampleProfile());
     expect(lstatSync(join(folder, 'profiles.json')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(elsewhere, 'shared.json'), 'utf8')).toContain('"shop"');
     expect(readdirSync(elsewhere)).toEqual(['shared.json']);

@@ -1,3 +1,5 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { secretWarnings } from '../../src/profiles/copy-warnings.js';
@@ -5,7 +7,7 @@ import { CredentialError } from '../../src/profiles/errors.js';
 import { readSecret } from '../../src/profiles/read-secret.js';
 import { type RunCommand, shellRunner } from '../../src/profiles/run-command.js';
 import { Secret } from '../../src/signing/secret.js';
-import { rejection, secretText } from './fixtures.js';
+import { rejection, secretText, temporaryFolder } from './fixtures.js';
 
 const env = { PATH: process.env.PATH, SHOP_SECRET: ` ${secretText}\n`, EMPTY: '' };
 const run = shellRunner(env);
@@ -50,6 +52,42 @@ describe('readSecret', () => {
     expect(error).toBeInstanceOf(CredentialError);
     expect(error.message).toMatch(message);
     expect(inspect(error, { depth: null })).not.toContain(secretText);
+  });
+
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const documented = [...readme.matchAll(/--app-secret-command '([^']+)'/g)].map(
+    ([, command = '']) => command,
+  );
+
+  it.skipIf(process.platform === 'win32').each([
+    ['secret-tool', '"lookup service "?*" account "?*'],
+    ['security', '"find-generic-password -s "?*" -a "?*" -w"'],
+    ['pass', '"show "?*'],
+    ['op', '"read op://"?*/?*/?*'],
+  ])('gets the secret from %s by the command that the README gives', async (tool, shape) => {
+    const bin = temporaryFolder();
+    writeFileSync(
+      join(bin, tool),
+      `#!/bin/sh\ncase "$*" in ${shape}) echo '${secretText}';; *) exit 1;; esac\n`,
+    );
+    chmodSync(join(bin, tool), 0o700);
+    const command = documented.find((text) => text.startsWith(`${tool} `)) ?? '';
+    const withTool = shellRunner({ PATH: `${bin}:${process.env.PATH}` });
+    const secret = await readSecret({ kind: 'command', command }, { env, run: withTool });
+    expect(secret.reveal()).toBe(secretText);
+  });
+
+  it.each([
+    ['secret-service', "--app-secret-command 'secret-tool lookup service userinfo account shop-1'"],
+    ['macos', "--app-secret-command 'security find-generic-password -s userinfo -a shop-1 -w'"],
+    ['windows', '--app-secret-stdin'],
+    ['toString', '--app-secret-stdin'],
+  ])('does not read a keychain (%s), and says what to run instead', async (keychain, advice) => {
+    const error = await rejection(
+      readSecret({ kind: 'keychain', keychain, account: 'shop-1' }, { env, run }),
+    );
+    expect(error).toBeInstanceOf(CredentialError);
+    expect(error.hint).toContain(`userinfo profile set <name> ${advice}`);
   });
 
   it('reports a command that does not exist by its exit status', async () => {

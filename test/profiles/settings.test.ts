@@ -10,7 +10,7 @@ import { type RunCommand, shellRunner } from '../../src/profiles/run-command.js'
 import { resolveSettings, resolveSigning } from '../../src/profiles/settings.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { Secret } from '../../src/signing/secret.js';
-import { rejection, sampleProfile, secretText, temporaryFolder, thisProcess } from './fixtures.js';
+import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const everything = {
   USERINFO_BASE_URL: 'http://127.0.0.1:8787/',
@@ -27,7 +27,7 @@ const live = sampleProfile({
 });
 
 async function storeOf(...profiles: Profile[]): Promise<ProfileStore> {
-  const store = new ProfileStore(temporaryFolder(), thisProcess);
+  const store = new ProfileStore(temporaryFolder());
   for (const profile of profiles) await store.add(profile);
   return store;
 }
@@ -92,7 +92,7 @@ describe('where a setting comes from', () => {
 
   it('needs no profile file where nothing is missing, and makes none', async () => {
     const folder = temporaryFolder();
-    const store = new ProfileStore(folder, thisProcess);
+    const store = new ProfileStore(folder);
     expect((await resolve(store, {}, everything)).warnings).toEqual([]);
     expect(readdirSync(folder)).toEqual([]);
     writeFileSync(store.path, '{"damaged');
@@ -101,7 +101,7 @@ describe('where a setting comes from', () => {
   });
 
   it('fails on a damaged file where a value is missing, or a profile is chosen', async () => {
-    const store = new ProfileStore(temporaryFolder(), thisProcess);
+    const store = new ProfileStore(temporaryFolder());
     writeFileSync(store.path, '{"damaged');
     const { USERINFO_APP_SECRET: _, ...incomplete } = everything;
     expect(await rejection(resolve(store, {}, incomplete))).toBeInstanceOf(ProfileFileError);

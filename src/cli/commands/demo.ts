@@ -8,7 +8,6 @@ import type { CliContext } from '../context.js';
 import { demoApp, demoProfile, demoUser } from '../demo-data.js';
 import type { DemoShell } from '../demo-shell.js';
 import { examples } from '../examples.js';
-import { lockHost } from '../lock-host.js';
 import type { CommonOptions } from '../options.js';
 import { colorsFor } from '../output/color.js';
 
@@ -53,7 +52,7 @@ function demoContext(context: CliContext, service: Service, folder: string): Cli
   return {
     ...context,
     io: { ...context.io, env: { PATH, TERM, NO_COLOR, FORCE_COLOR } },
-    profiles: new ProfileStore(folder, lockHost),
+    profiles: new ProfileStore(folder),
     openAdmin: async () => ({ ...service.admin, close: leaveOpen, [Symbol.asyncDispose]: leaveOpen }),
   };
 }

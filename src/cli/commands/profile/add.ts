@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { secretWarnings } from '../../../profiles/copy-warnings.js';
 import { settingNames } from '../../../profiles/given-values.js';
 import { checkProfileName, environments, type Profile, parseEnvironment } from '../../../profiles/profile.js';
 import type { SecretSource } from '../../../profiles/secret-source.js';
@@ -11,10 +10,8 @@ import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { say } from '../../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
-import { warn } from '../../output/warn.js';
 import { describeProfile } from './describe.js';
-import { withSecretKept } from './keep-secret.js';
-import { addSecretOptions, type SecretOptions, secretSourceOf } from './secret-options.js';
+import { addSecretOptions, type SecretOptions, sayWhereKept, secretSourceOf } from './secret-options.js';
 import { addSigningOptions, type SigningOptions, signingSourceOf } from './signing-options.js';
 
 interface AddOptions extends CommonOptions, ConnectionOptions, SecretOptions, SigningOptions {
@@ -65,11 +62,9 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
     ...(options.allowHttp && { allow_http: true }),
   };
   refusePlainHttp(parseBaseUrl(profile.base_url), options.allowHttp === true);
-  const { active } = await withSecretKept(context, options, name, profile, (kept) => profiles.add(kept));
-  if (profile.secret.kind === 'file') {
-    for (const warning of secretWarnings(profile.secret.value)) await warn(io, warning);
-  }
+  const { active } = await profiles.add(profile);
   await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
+  await sayWhereKept(context, profile.secret);
 }
 
 const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;

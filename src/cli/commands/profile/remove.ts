@@ -5,15 +5,12 @@ import { examples } from '../../examples.js';
 import { say } from '../../io.js';
 import type { CommonOptions } from '../../options.js';
 import { describeProfile } from './describe.js';
-import { forgetSecret } from './keep-secret.js';
 
 export function declareProfileRemove(profile: Command, context: CliContext): void {
   const command = profile
     .command('remove')
     .summary('remove a profile')
-    .description(
-      'Remove a profile, and the app secret where the profile file or the keychain keeps it. Asks first.',
-    )
+    .description('Remove a profile, and its app secret if the profile file holds it. Asks first.')
     .argument('<name>', 'the profile')
     .addHelpText(
       'after',
@@ -30,7 +27,6 @@ async function runRemove(context: CliContext, name: string, { yes }: CommonOptio
   const profile = await profiles.get(name);
   await confirm(context, `Remove profile ${describeProfile(profile)}?`, yes);
   const { active, profiles: left } = await profiles.remove(name);
-  await forgetSecret(context, profile.secret);
   await say(io, `removed "${name}"`);
   if (active === null && left.size > 0) {
     await say(io, 'No profile is active now: "userinfo profile use" chooses one.');

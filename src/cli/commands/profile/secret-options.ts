@@ -1,16 +1,19 @@
 import { type Command, Option } from 'commander';
+import { secretWarnings } from '../../../profiles/copy-warnings.js';
 import type { SecretSource } from '../../../profiles/secret-source.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
 import type { CliContext } from '../../context.js';
+import { say } from '../../io.js';
+import { showText } from '../../output/terminal-text.js';
+import { warn } from '../../output/warn.js';
 import { readValue } from '../../read-value.js';
 
-/** Where the app secret is to come from: at most one of the first three; and where it is kept. */
+/** Where the app secret comes from: at most one of these. */
 export interface SecretOptions {
   readonly appSecretStdin?: true;
   readonly appSecretEnv?: string;
   readonly appSecretCommand?: string;
-  readonly appSecretKeychain?: true;
 }
 
 /** There is no option for the secret itself: an argument is seen by every process and kept in the shell history. */
@@ -26,14 +29,8 @@ export function addSecretOptions(command: Command): Command {
     .addOption(
       new Option(
         '--app-secret-command <command>',
-        'keep a command that prints it, such as a password manager',
+        'keep a command that prints it, such as that of a keychain or password manager',
       ).conflicts(['appSecretStdin', 'appSecretEnv']),
-    )
-    .addOption(
-      new Option(
-        '--app-secret-keychain',
-        "keep it in the operating system's keychain, not in the profile file",
-      ).conflicts(['appSecretEnv', 'appSecretCommand']),
     )
     .addOption(new Option('--app-secret <never>').hideHelp().argParser(refuseArgument));
 }
@@ -42,6 +39,17 @@ function refuseArgument(): never {
   throw new InvalidInputError('the app secret is never taken from an argument', {
     hint: 'Use --app-secret-stdin, --app-secret-env or --app-secret-command; then change the secret you just typed.',
   });
+}
+
+/** A secret that is kept in the profile file is readable to whatever runs as this user. */
+export async function sayWhereKept({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
+  if (secret.kind !== 'file') return;
+  for (const warning of secretWarnings(secret.value)) await warn(io, warning);
+  const path = showText(profiles.path);
+  await say(
+    io,
+    `The app secret is in plain text in ${path} (mode 0600). --app-secret-command keeps it elsewhere.`,
+  );
 }
 
 /** The source that the options name; `null` where they name none. */

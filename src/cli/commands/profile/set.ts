@@ -1,17 +1,14 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ProfilePatch, parseEnvironment } from '../../../profiles/profile.js';
-import type { SecretSource } from '../../../profiles/secret-source.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { Secret } from '../../../signing/secret.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { say } from '../../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
 import { describeProfile } from './describe.js';
-import { forgetSecret, withSecretKept } from './keep-secret.js';
-import { addSecretOptions, type SecretOptions, secretSourceOf } from './secret-options.js';
+import { addSecretOptions, type SecretOptions, sayWhereKept, secretSourceOf } from './secret-options.js';
 import { addSigningOptions, type SigningOptions, signingSourceOf } from './signing-options.js';
 
 interface SetOptions extends CommonOptions, ConnectionOptions, SecretOptions, SigningOptions {
@@ -39,7 +36,7 @@ export function declareProfileSet(profile: Command, context: CliContext): void {
 async function runSet(context: CliContext, name: string, options: SetOptions): Promise<void> {
   const { io, profiles } = context;
   const before = await profiles.get(name);
-  const secret = await newSecretOf(context, options, before.secret);
+  const secret = await secretSourceOf(options, context);
   const signing = await signingSourceOf(context, options, before.signing);
   const patch: ProfilePatch = {
     ...patchOf(options),
@@ -51,12 +48,10 @@ async function runSet(context: CliContext, name: string, options: SetOptions): P
       hint: 'Give what to change as options: "userinfo profile set --help" lists them.',
     });
   }
-  const { profiles: all } = await withSecretKept(context, options, name, patch, (kept) =>
-    profiles.update(name, kept),
-  );
-  if (secret !== null) await forgetSecret(context, before.secret);
+  const { profiles: all } = await profiles.update(name, patch);
   const profile = all.get(name);
   if (profile !== undefined) await say(io, `changed ${describeProfile(profile)}`);
+  if (secret !== null) await sayWhereKept(context, secret);
 }
 
 /** What the options change but for the secret and the signing. Throws an InvalidInputError for plain http. */
@@ -74,21 +69,4 @@ function patchOf(options: SetOptions): ProfilePatch {
     ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
     ...(allowHttp && { allow_http: true }),
   };
-}
-
-/** The secret that is to take the place of `before`; `null`: it stays. A secret of the file can move to the keychain. */
-async function newSecretOf(
-  context: CliContext,
-  options: SetOptions,
-  before: SecretSource,
-): Promise<SecretSource | null> {
-  const given = await secretSourceOf(options, context);
-  if (given !== null || !options.appSecretKeychain) return given;
-  if (before.kind === 'file') return before;
-  if (!context.prompt.possible) {
-    throw new InvalidInputError('there is no app secret to put into the keychain', {
-      hint: 'Give it with --app-secret-stdin too.',
-    });
-  }
-  return { kind: 'file', value: new Secret(await context.prompt.secret('App secret')) };
 }
