@@ -62,11 +62,11 @@ async function* sendAll<Row>(
   prepare: (row: Row) => PreparedRow,
   options: AllRowsOptions,
 ): AsyncGenerator<RowOutcome<Row>, void> {
-  const { concurrency = defaults.concurrency, ratePerSecond = null, signal } = options;
+  const { concurrency = defaults.concurrency, ratePerSecond = null, signal, ...client } = options;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
     throw new InvalidInputError(`a concurrency of ${concurrency} is not possible`);
   }
-  const sender = new Sender(options, concurrency);
+  const sender = new Sender({ connections: concurrency, ...client });
   const queue = new OutcomeQueue<Row>();
   const engine = new RowEngine(toBatches(rows), {
     operation,

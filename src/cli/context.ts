@@ -25,8 +25,8 @@ export interface CliContext {
   /** A text that no other call returns, in this process or another. */
   uniqueText(): string;
   connect(options: UserInfoClientOptions): Promise<UserInfoClient>;
-  /** What many requests are sent with, over so many connections at the most. */
-  openSender(options: UserInfoClientOptions, connections: number): Promise<Sender>;
+  /** What many requests are sent with. */
+  openSender(options: UserInfoClientOptions): Promise<Sender>;
   /** The store of the service at `--database`, without HTTP; the default one where none is named. */
   openAdmin(database: string | undefined): Promise<Admin>;
   /** The queue in the PostgreSQL database of a URL. */

@@ -21,9 +21,9 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       const { OneCallClient } = await import('./one-call-client.js');
       return new OneCallClient(options);
     },
-    async openSender(options, connections) {
+    async openSender(options) {
       const { Sender } = await import('../client/sender.js');
-      return new Sender(options, connections);
+      return new Sender(options);
     },
     async openAdmin(database) {
       const [{ openAdmin }, { chooseDatabase }] = await Promise.all([

@@ -7,7 +7,10 @@ export const maxAnswerBytes = 16 * 1024 * 1024;
 /** The code of the error that an answer beyond `maxAnswerBytes` ends with. */
 export const tooLongCode = 'ANSWER_TOO_LONG';
 
-/** What becomes of one request: exactly one of `answered` and `failed` is called, once. */
+/** The code of the error that a request ends with where taking its answer fails. */
+export const notTakenCode = 'ANSWER_NOT_TAKEN';
+
+/** What becomes of one request: `answered` or `failed` is called, once; after an `answered` that throws, `failed` too. */
 export interface AnswerListener {
   /** A connection is there, and the request is being written: from now on it may arrive. */
   started(): void;
@@ -73,7 +76,14 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#settled = true;
     const { httpStatus, contentType, contentEncoding, date, retryAfter, location } = this.#head;
     const body = this.#body();
-    this.#listener.answered({ httpStatus, contentType, contentEncoding, date, retryAfter, location, body });
+    try {
+      this.#listener.answered({ httpStatus, contentType, contentEncoding, date, retryAfter, location, body });
+    } catch (cause) {
+      // undici would swallow it, and nobody would ever hear of this request again.
+      this.#listener.failed(
+        Object.assign(new Error('the answer could not be taken', { cause }), { code: notTakenCode }),
+      );
+    }
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

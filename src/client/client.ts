@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Envelope } from '../protocol/envelope.js';
+import { InvalidInputError } from '../protocol/errors.js';
 import type { ReadData } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
 import type { Answer } from './answer.js';
@@ -13,7 +13,7 @@ import {
   readRequest,
 } from './request.js';
 import { type AttemptOutcome, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
-import { type Attempt, type AttemptResult, Sender, timedOut } from './sender.js';
+import { type AttemptResult, Sender, timedOut } from './sender.js';
 import { noticeClosedConnections, type WireRequest } from './transport.js';
 
 export type ReadAnswer = Answer<Envelope<ReadData>>;
@@ -22,12 +22,15 @@ export type PassbackAnswer = Answer<Envelope<{ readonly union_id: string }>>;
 /** One call on its way through its attempts. */
 interface Call {
   readonly request: PlainRequest;
-  readonly signal: AbortSignal;
   readonly limitMs: number;
-  /** When it must have ended; milliseconds since 1970. */
+  /** When it must have ended, by `performance.now()`. */
   readonly deadline: number;
   /** Whether the service may have acted on an attempt of it. */
   received: boolean;
+  /** Why it is to end before it has its outcome. */
+  ended: 'timeout' | 'cancelled' | null;
+  /** Ends what it waits for. */
+  wake: () => void;
 }
 
 /**
@@ -41,6 +44,8 @@ export class UserInfoClient implements AsyncDisposable {
   readonly #timeoutMs: number;
   readonly #attempts: number;
   readonly #calls = new Set<Promise<unknown>>();
+  readonly #signals = new SharedSignals();
+  #closing: Promise<void> | null = null;
 
   /**
    * Throws an InvalidInputError for a base URL, a proxy or a certificate that is none, and for plain http to another
@@ -72,10 +77,13 @@ export class UserInfoClient implements AsyncDisposable {
     return this.#sender.toWire(passbackRequest(input));
   }
 
-  /** Waits for the calls in flight and closes the client's own connections. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#calls);
-    await this.#sender.drop();
+  /**
+   * Waits for the calls in flight, for as long as their `timeoutMs` at most, and closes the client's own connections.
+   * A call from now on throws an InvalidInputError.
+   */
+  close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#calls).then(() => this.#sender.drop());
+    return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -86,65 +94,123 @@ export class UserInfoClient implements AsyncDisposable {
     request: PlainRequest,
     { signal, timeoutMs: limitMs = this.#timeoutMs }: CallOptions,
   ): Promise<Answer<Envelope>> {
-    const limit = AbortSignal.timeout(limitMs);
+    if (this.#closing !== null) {
+      throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Make a new client.' });
+    }
+    if (signal?.aborted) throw new CancelledError(signal.reason, false);
     const call: Call = {
       request,
-      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       limitMs,
-      deadline: this.#sender.now() + limitMs,
+      deadline: performance.now() + limitMs,
       received: false,
+      ended: null,
+      wake: () => {},
     };
-    const outcome = this.#attempt(call);
+    const end = (why: 'timeout' | 'cancelled') => {
+      call.ended ??= why;
+      call.wake();
+    };
+    const timer = setTimeout(end, limitMs, 'timeout');
+    const stopListening = this.#signals.listen(signal, () => end('cancelled'));
+    const outcome = this.#attempt(call, signal);
     this.#calls.add(outcome);
     try {
       return await outcome;
-    } catch (error) {
-      if (signal?.aborted) throw new CancelledError(signal.reason);
-      if (!limit.aborted || error !== limit.reason) throw error;
-      throw timedOut(this.#sender.host, limitMs, call.received);
     } finally {
+      clearTimeout(timer);
+      stopListening();
       this.#calls.delete(outcome);
     }
   }
 
-  async #attempt(call: Call): Promise<Answer<Envelope>> {
+  async #attempt(call: Call, signal: AbortSignal | undefined): Promise<Answer<Envelope>> {
     for (let attempt = 1; ; attempt += 1) {
-      call.signal.throwIfAborted();
-      const { outcome, retryAfterMs } = await this.#sendOnce(call, attempt);
+      await noticeClosedConnections();
+      const result = call.ended === null ? await this.#sendOnce(call, attempt) : null;
+      if (result === null) {
+        if (call.ended === 'cancelled') throw new CancelledError(signal?.reason, call.received);
+        throw timedOut(this.#sender.host, call.limitMs, call.received);
+      }
+      const { outcome, retryAfterMs } = result;
       call.received ||= mayHaveActed(outcome);
       const waitMs = pauseBefore(attempt + 1, retryAfterMs, Math.random);
       const isLast =
         attempt >= this.#attempts ||
         !mayRetry(call.request.endpoint.operation, outcome) ||
-        this.#sender.now() + waitMs >= call.deadline;
+        performance.now() + waitMs >= call.deadline;
       if (isLast) return settle(outcome, call.received);
-      await pause(waitMs, undefined, { signal: call.signal }).catch(() => call.signal.throwIfAborted());
+      await pause(call, waitMs);
     }
   }
 
-  /** Throws the reason of the call's signal where that is aborted. */
-  async #sendOnce(call: Call, attempt: number): Promise<AttemptResult> {
-    const { request, signal } = call;
-    await noticeClosedConnections();
-    signal.throwIfAborted();
-    return new Promise((resolve, reject) => {
-      let sent: Attempt | undefined;
-      const giveUp = () => {
-        call.received ||= sent?.hasStarted === true;
-        reject(signal.reason);
-        sent?.timeOut(call.limitMs);
+  /** `null` where the call had to end. */
+  #sendOnce(call: Call, attempt: number): Promise<AttemptResult | null> {
+    return new Promise((resolve) => {
+      const sent = this.#sender.send(this.#sender.sign(call.request), attempt, resolve);
+      call.wake = () => {
+        call.received ||= sent.hasStarted;
+        if (call.ended === 'timeout') sent.timeOut(call.limitMs);
+        else sent.cancel();
+        resolve(null);
       };
-      signal.addEventListener('abort', giveUp, { once: true });
-      sent = this.#sender.send(this.#sender.sign(request), attempt, (result) => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(result);
-      });
     });
   }
 }
 
+/** Waits, unless the call has to end first. */
+function pause(call: Call, waitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, waitMs);
+    call.wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+
 function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
-  if (outcome instanceof NoAnswerError) throw received ? outcome.afterOthers() : outcome;
+  if (outcome instanceof NoAnswerError) {
+    const error = received ? outcome.afterOthers() : outcome;
+    // It was made in a callback of undici: here the stack leads to the caller.
+    Error.captureStackTrace(error, settle);
+    throw error;
+  }
   if (outcome.envelope.code === resultCode.ok) return outcome;
   throw new RejectedError(outcome);
+}
+
+/** Tells calls that their signal is aborted. A signal has one listener, however many calls it was given to. */
+class SharedSignals {
+  readonly #listeners = new Map<
+    AbortSignal,
+    { readonly calls: Set<() => void>; readonly tell: () => void }
+  >();
+
+  /** Returns what ends the listening. */
+  listen(signal: AbortSignal | undefined, call: () => void): () => void {
+    if (signal === undefined) return () => {};
+    const calls = this.#listeners.get(signal)?.calls ?? this.#open(signal);
+    calls.add(call);
+    return () => {
+      calls.delete(call);
+      if (calls.size === 0) this.#close(signal);
+    };
+  }
+
+  #open(signal: AbortSignal): Set<() => void> {
+    const calls = new Set<() => void>();
+    const tell = () => {
+      for (const call of [...calls]) call();
+    };
+    this.#listeners.set(signal, { calls, tell });
+    signal.addEventListener('abort', tell);
+    return calls;
+  }
+
+  #close(signal: AbortSignal): void {
+    const listener = this.#listeners.get(signal);
+    if (listener === undefined) return;
+    signal.removeEventListener('abort', listener.tell);
+    this.#listeners.delete(signal);
+  }
 }

@@ -23,14 +23,14 @@ export interface ConnectionSettings {
   readonly extraCa?: string | undefined;
   /** Address of an http proxy. What is on this machine is reached without it. */
   readonly proxy?: string | undefined;
-  /** How many may be open at once; as many as are needed unless given. */
-  readonly connections?: number | undefined;
+  /** How many may be open at once. */
+  readonly connections: number;
 }
 
 /** The deadline of a call is all that limits how long an answer may take. */
 const limits = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** The connections of a client: as many as are needed at once, kept open between requests. */
+/** The connections of a client, kept open between requests. */
 export interface Connections {
   readonly dispatcher: Pick<undici.Dispatcher, 'dispatch'>;
   readonly proxy: HttpProxy | null;
@@ -44,7 +44,7 @@ export function openConnections(settings: ConnectionSettings): Connections {
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const { signal } = ended;
-  const shared = { ...limits, ...(connections === undefined ? {} : { connections }) };
+  const shared = { ...limits, connections };
   const { hostname, origin } = new URL(baseUrl);
   const isHere = isLoopback(hostname);
   const connect = {

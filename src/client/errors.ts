@@ -81,8 +81,17 @@ export class RejectedError extends UserInfoError {
 /** The caller's AbortSignal ended the call. */
 export class CancelledError extends UserInfoError {
   readonly code = 'CANCELLED';
+  /** Whether the service may have acted on the call. False where no request of it can have reached the service. */
+  readonly received: boolean;
 
-  constructor(cause: unknown) {
-    super('cancelled', { cause });
+  /** `cause` is the reason that the signal gives. */
+  constructor(cause: unknown, received: boolean) {
+    super('cancelled', {
+      cause,
+      hint: received
+        ? 'Whether the request was carried out is not known.'
+        : 'The request was not carried out.',
+    });
+    this.received = received;
   }
 }

@@ -1,6 +1,8 @@
+import { emitWarning } from 'node:process';
 import type { Envelope } from '../protocol/envelope.js';
 import { maskJson } from '../protocol/mask-json.js';
 import { maskParameter } from '../protocol/personal-data.js';
+import { quoteName } from '../protocol/text.js';
 import type { Answer } from './answer.js';
 import type { NoAnswerError, NoAnswerReason } from './errors.js';
 import type { SignedRequest, WireAnswer } from './transport.js';
@@ -29,27 +31,72 @@ export interface ResponseEvent extends RequestEvent {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The envelope as received, with every value in `data` but `union_id` masked; undefined where the answer is none. */
   readonly envelope: string | undefined;
+  /** Milliseconds since `onRequest`, by a clock that only goes forward. */
   readonly durationMs: number;
 }
 
 /** An attempt that ended without an answer of any kind. */
 export interface NoAnswerEvent extends RequestEvent {
-  readonly reason: NoAnswerReason;
+  /** `timeout` where the time of the call was over, `cancelled` where its signal was aborted. */
+  readonly reason: NoAnswerReason | 'cancelled';
   /** Whether the service may have acted on this attempt. */
   readonly received: boolean;
   /** What went wrong, in one line. */
   readonly message: string;
+  /** Milliseconds since `onRequest`, by a clock that only goes forward. */
   readonly durationMs: number;
 }
 
-/** Functions that are told of each attempt, for traces and metrics. They should not throw. */
+/**
+ * Functions for traces and metrics. Each attempt calls `onRequest`, and at its end exactly one of the other two.
+ *
+ * What a hook throws, or the promise of an async one rejects with, has no effect on the call: the first such error of
+ * a client is reported as a process warning named `UserInfoHookWarning`, with the code `USERINFO_HOOK`.
+ */
 export interface ClientHooks {
   /** Called before each attempt. */
   readonly onRequest?: (event: RequestEvent) => void;
   /** Called after each attempt that was answered, be it with something else than an envelope. */
   readonly onResponse?: (event: ResponseEvent) => void;
-  /** Called after each other attempt, unless the caller or the deadline ended it. */
+  /** Called after each other attempt: no connection, no valid HTTP, a time-out, or cancelled by the caller. */
   readonly onNoAnswer?: (event: NoAnswerEvent) => void;
+}
+
+/** The hooks of one client, called so that nothing they do ends a call, a run or the process. */
+export class Hooks {
+  readonly #hooks: ClientHooks;
+  #hasWarned = false;
+
+  constructor(hooks: ClientHooks) {
+    this.#hooks = hooks;
+  }
+
+  /** Calls a hook, where there is one, with what `event` returns. */
+  tell<Name extends keyof ClientHooks>(
+    name: Name,
+    event: () => Parameters<Required<ClientHooks>[Name]>[0],
+  ): void {
+    if (this.#hooks[name] === undefined) return;
+    try {
+      const call = this.#hooks[name] as (event: unknown) => unknown;
+      const returned = call.call(this.#hooks, event());
+      if (returned instanceof Object && 'then' in returned) {
+        Promise.resolve(returned).catch((error: unknown) => this.#warn(name, error));
+      }
+    } catch (error) {
+      this.#warn(name, error);
+    }
+  }
+
+  #warn(name: keyof ClientHooks, error: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const said = quoteName(error instanceof Error ? error.message : typeof error);
+    emitWarning(`the hook ${name} of a UserInfoClient failed: ${said}; its calls go on`, {
+      type: 'UserInfoHookWarning',
+      code: 'USERINFO_HOOK',
+    });
+  }
 }
 
 /** How much of a signature is shown: enough to tell two apart. */

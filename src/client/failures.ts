@@ -1,4 +1,4 @@
-import { maxAnswerBytes, tooLongCode } from './answer-collector.js';
+import { maxAnswerBytes, notTakenCode, tooLongCode } from './answer-collector.js';
 import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
 
@@ -12,6 +12,9 @@ interface Failure {
 
 /** undici gives its parser's errors a name, but a code only now and then. */
 const notHttp = 'HTTPParserError';
+
+/** Codes that say nothing to a reader. */
+const ownCodes: readonly string[] = ['', notHttp, tooLongCode, notTakenCode];
 
 /** What is left when no code says more. */
 const connectionLost: Failure = {
@@ -74,6 +77,13 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
     message: (host) => `${host} answered with something that is not HTTP`,
     hint: 'Check the base URL: its port, and whether it should be http or https.',
   },
+  {
+    reason: 'not-envelope',
+    codes: new RegExp(`^${notTakenCode}$`),
+    received: true,
+    message: (host) => `${host} answered, but taking in the answer failed`,
+    hint: 'The cause says why; whether the request was carried out is not known.',
+  },
 ];
 
 /** Where a request was on its way to when it failed, and how far it had come. */
@@ -88,7 +98,7 @@ export interface FailedRequest {
 export function toNoAnswerError(error: unknown, { host, proxy, started }: FailedRequest): NoAnswerError {
   const code = codeOf(error);
   const { reason, received, message, hint } = findFailure(error, code, started);
-  const shown = code === '' || code === notHttp || code === tooLongCode ? '' : ` (${code})`;
+  const shown = ownCodes.includes(code) ? '' : ` (${code})`;
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') {
     return new NoAnswerError(`no way to ${host} through the proxy ${proxy.host}${proxyFault(error, shown)}`, {

@@ -18,15 +18,17 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly timeoutMs?: number;
   /** How long a connection may take to open, in milliseconds. 5 seconds unless given. */
   readonly connectTimeoutMs?: number;
-  /** How often a request is sent at the most. 3 unless given. */
+  /** How often a request is sent at most. 3 unless given. */
   readonly attempts?: number;
+  /** How many connections may be open at once; further requests wait for one of them. 128 unless given. */
+  readonly connections?: number;
   /** Allows a base URL of plain http that leads to another machine. */
   readonly allowHttp?: boolean;
   /** PEM certificates of authorities to trust, beside those that Node trusts. */
   readonly extraCa?: string;
   /** Address of an http proxy, such as `http://user:password@proxy.example:3128`. This machine is reached without. */
   readonly proxy?: string;
-  /** Used in place of connections of the client's own, and left open by `close`. It does without the two above. */
+  /** Used in place of connections of the client's own, and left open by `close`. `connections`, `connectTimeoutMs`, `extraCa` and `proxy` have no effect then. */
   readonly dispatcher?: Dispatcher;
   /** Milliseconds since 1970; the system's clock unless given. */
   readonly now?: () => number;

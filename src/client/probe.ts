@@ -115,7 +115,7 @@ async function attempt<T>(way: Way, work: (limit: AbortSignal) => Promise<T>): P
     way.signal.throwIfAborted();
     return await work(AbortSignal.any([way.signal, timeout]));
   } catch (error) {
-    if (way.signal.aborted) throw new CancelledError(way.signal.reason);
+    if (way.signal.aborted) throw new CancelledError(way.signal.reason, false);
     const cause = timeout.aborted
       ? Object.assign(new Error('timed out'), { code: 'UND_ERR_CONNECT_TIMEOUT' })
       : error;

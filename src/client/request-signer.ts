@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { randomLength } from '../protocol/limits.js';
 import { toSigners } from '../signing/pair.js';
 import { defaultRecipes } from '../signing/presets.js';
 import { Secret } from '../signing/secret.js';
 import type { UserInfoClientOptions } from './options.js';
-import { randomString } from './random.js';
 import { type Credentials, type PlainRequest, signRequest } from './request.js';
 import type { SignedRequest } from './transport.js';
 
@@ -11,6 +12,9 @@ export type RequestSignerOptions = Pick<
   UserInfoClientOptions,
   'baseUrl' | 'tenantCode' | 'channel' | 'appKey' | 'appSecret' | 'signing' | 'now' | 'random'
 >;
+
+/** `random` of §5.4: the longest that §8 allows, hexadecimal, 74 bits of it from a cryptographic source. */
+const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 
 /** Signs the requests of one app to one deployment, each with a `random` and a `timestamp` of its own (§5.4). */
 export class RequestSigner {

@@ -1,8 +1,10 @@
 import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import { InvalidInputError } from '../protocol/errors.js';
 import { joinInfoNames } from '../protocol/info-names.js';
 import { checkSignatureLength, checkText, checkValues, type Parameters } from '../protocol/parameters.js';
 import { checkPassback } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
+import { resultCode } from '../protocol/result-codes.js';
 import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/pair.js';
 import type { Param, SignableRequest } from '../signing/request.js';
@@ -45,6 +47,10 @@ export interface PlainRequest {
 
 /** A request of §4.1. Throws an InvalidInputError. */
 export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest {
+  // Also checked when the request is signed; here the stack of the error leads to the caller.
+  if (code === '') {
+    throw new InvalidInputError('parameter code is missing', { resultCode: resultCode.missingParameter });
+  }
   return plainRequest(readEndpoint, { code, scope, info_name: infoNames && joinInfoNames(infoNames) });
 }
 

@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
+import { InvalidInputError } from '../protocol/errors.js';
 import { AnswerCollector, type AnswerListener } from './answer-collector.js';
 import { openConnections } from './connections.js';
-import { NoAnswerError } from './errors.js';
-import { type ClientHooks, type RequestEvent, showAnswer, showParameters } from './events.js';
+import { CancelledError, NoAnswerError } from './errors.js';
+import { Hooks, type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './events.js';
 import { toNoAnswerError } from './failures.js';
 import type { UserInfoClientOptions } from './options.js';
 import type { HttpProxy } from './proxy.js';
@@ -37,18 +38,17 @@ export class Sender {
   readonly host: string;
   readonly proxy: HttpProxy | null;
   readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
-  readonly hooks: ClientHooks;
+  readonly hooks: Hooks;
   readonly #signer: RequestSigner;
   readonly #now: () => number;
   readonly #drop: () => Promise<void>;
 
   /**
-   * `connections` is how many may be open at once: as many as are needed unless given. Throws an InvalidInputError
-   * for a base URL, a proxy or a certificate that is none, and for plain http to another machine that `allowHttp`
-   * does not allow; a RecipeError for a recipe that says nothing sensible.
+   * Throws an InvalidInputError for a base URL, a proxy or a certificate that is none, and for plain http to another
+   * machine that `allowHttp` does not allow; a RecipeError for a recipe that says nothing sensible.
    */
-  constructor(options: UserInfoClientOptions, connections?: number) {
-    const { dispatcher, connectTimeoutMs = 5_000, extraCa, proxy } = options;
+  constructor(options: UserInfoClientOptions) {
+    const { dispatcher, connections = 128, connectTimeoutMs = 5_000, extraCa, proxy } = options;
     this.baseUrl = parseBaseUrl(options.baseUrl);
     refusePlainHttp(this.baseUrl, options.allowHttp === true);
     const { host, origin } = new URL(this.baseUrl);
@@ -56,7 +56,7 @@ export class Sender {
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
     this.#signer = new RequestSigner({ ...options, baseUrl: this.baseUrl });
-    this.hooks = options;
+    this.hooks = new Hooks(options);
     this.#now = options.now ?? Date.now;
     const own =
       dispatcher ?? openConnections({ baseUrl: this.baseUrl, connectTimeoutMs, extraCa, proxy, connections });
@@ -97,11 +97,12 @@ export class Attempt implements AnswerListener {
   readonly #request: SignedRequest;
   readonly #attempt: number;
   readonly #done: (result: AttemptResult) => void;
-  readonly #sentAt: number;
+  readonly #sentAt = performance.now();
   readonly #collector: AnswerCollector;
   /** Whether it may have arrived. */
   hasStarted = false;
 
+  /** Throws an InvalidInputError for a dispatcher of the caller's that takes no request. */
   constructor(
     sender: Sender,
     request: SignedRequest,
@@ -112,15 +113,23 @@ export class Attempt implements AnswerListener {
     this.#request = request;
     this.#attempt = attempt;
     this.#done = done;
-    this.#sentAt = sender.now();
-    sender.hooks.onRequest?.(this.#describe());
+    sender.hooks.tell('onRequest', () => this.#describe());
     this.#collector = new AnswerCollector(this);
-    sender.dispatcher.dispatch(dispatchOptions(request, sender), this.#collector);
+    try {
+      sender.dispatcher.dispatch(dispatchOptions(request, sender), this.#collector);
+    } catch (cause) {
+      throw this.#notTaken(cause);
+    }
   }
 
   /** Gives it up, because it took longer than `limitMs`. */
   timeOut(limitMs: number): void {
     this.#collector.abort(timedOut(this.#sender.host, limitMs, this.hasStarted));
+  }
+
+  /** Gives it up because the caller no longer wants it: `done` is not called. */
+  cancel(): void {
+    this.#collector.abort(new CancelledError(undefined, this.hasStarted));
   }
 
   started(): void {
@@ -130,24 +139,49 @@ export class Attempt implements AnswerListener {
   answered(answer: WireAnswer): void {
     const { hooks, host } = this.#sender;
     const outcome = takeAnswer(answer, host);
-    hooks.onResponse?.({
+    const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
+    hooks.tell('onResponse', () => ({
       ...this.#describe(),
       ...showAnswer(answer, outcome),
       durationMs: this.#durationMs(),
-    });
-    const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
+    }));
     this.#done({ outcome, retryAfterMs });
   }
 
   failed(error: unknown): void {
-    const { hooks, host, proxy } = this.#sender;
-    const isOurs = error instanceof NoAnswerError;
-    const outcome = isOurs ? error : toNoAnswerError(error, { host, proxy, started: this.hasStarted });
-    const { reason, received, message } = outcome;
-    if (!isOurs) {
-      hooks.onNoAnswer?.({ ...this.#describe(), reason, received, message, durationMs: this.#durationMs() });
+    const { host, proxy } = this.#sender;
+    if (error instanceof CancelledError) {
+      this.#tellNoAnswer('cancelled', error);
+      return;
     }
+    const outcome =
+      error instanceof NoAnswerError
+        ? error
+        : toNoAnswerError(error, { host, proxy, started: this.hasStarted });
+    this.#tellNoAnswer(outcome.reason, outcome);
     this.#done({ outcome, retryAfterMs: undefined });
+  }
+
+  #notTaken(cause: unknown): InvalidInputError {
+    const error = new InvalidInputError('the dispatcher does not take the request', {
+      hint: 'Give a dispatcher of undici 7 or later, or none.',
+      cause,
+    });
+    this.#tellNoAnswer('connect', { received: false, message: error.message });
+    return error;
+  }
+
+  #tellNoAnswer(
+    reason: NoAnswerEvent['reason'],
+    { received, message }: Pick<NoAnswerEvent, 'received' | 'message'>,
+  ): void {
+    this.#sender.hooks.tell('onNoAnswer', () => ({
+      ...this.#describe(),
+      reason,
+      received,
+      message,
+      durationMs: this.#durationMs(),
+    }));
   }
 
   #describe(): RequestEvent {
@@ -157,7 +191,7 @@ export class Attempt implements AnswerListener {
   }
 
   #durationMs(): number {
-    return this.#sender.now() - this.#sentAt;
+    return Math.round(performance.now() - this.#sentAt);
   }
 }
 

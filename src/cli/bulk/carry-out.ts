@@ -44,7 +44,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const style = await outputStyle(options, io);
   const { task } = plan.operation;
   const client = await clientOptions(context, settings, options);
-  const sender = await context.openSender(client, options.concurrency);
+  const sender = await context.openSender({ ...client, connections: options.concurrency });
   const format = source.newFormat();
   const report = await runWith(ready, { format, sender }).finally(() => sender.drop());
   const end = { operation: task.operation, paths: record.paths, failed: options.failed, goOn };

@@ -50,7 +50,8 @@ async function runCommand(context: CliContext, options: WorkerOptions): Promise<
   const { io, signal, steadyNow } = context;
   const { concurrency, attempts, timeout, lease, drain = false } = options;
   const settings = await resolveService(context, options);
-  const sender = await context.openSender(await clientOptions(context, settings, options), concurrency);
+  const client = await clientOptions(context, settings, options);
+  const sender = await context.openSender({ ...client, connections: concurrency });
   const tell = (words: string) => void io.stderr.write(`${showText(words)}\n`);
   try {
     const { Outage } = await import('../../queue/worker/outage.js');

@@ -1,0 +1,181 @@
+import { getEventListeners } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
+import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
+import { serviceWithApp } from './service-with-app.js';
+
+const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
+const row = { unionId: 'u1', userInfo: { a: 'x' } };
+const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+function keep<T extends TestServer | UserInfoClient>(thing: T): T {
+  cleanups.push(() => thing.close());
+  return thing;
+}
+
+function clientFor(baseUrl: string, options: Partial<UserInfoClientOptions> = {}): UserInfoClient {
+  return keep(new UserInfoClient({ baseUrl, ...credentials, attempts: 1, ...options }));
+}
+
+describe('many calls at once', () => {
+  it('share connections: 5,000 reads of our own service all succeed', async () => {
+    const { service, credentials } = await serviceWithApp();
+    cleanups.push(() => service.close());
+    const { code } = await service.admin.issueCode({ tenantCode: 'acme', unionId: 'u1', uses: 'unlimited' });
+    const client = clientFor(service.url, { ...credentials, timeoutMs: 60_000 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 5_000 }, () => client.read({ code })));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
+  });
+
+  it.each([
+    [undefined, 128],
+    [3, 3],
+  ])('with `connections` %s take %s of them', async (connections, expected) => {
+    let opened = 0;
+    const server = createServer((_, response) => void setTimeout(() => response.end(ok), 5));
+    server.on('connection', () => {
+      opened += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = clientFor(url, connections === undefined ? {} : { connections });
+    await Promise.all(Array.from({ length: 200 }, () => client.passback(row)));
+    await client.close();
+    await new Promise((resolve) => server.close(resolve));
+    expect(opened).toBe(expected);
+  });
+});
+
+describe('a signal', () => {
+  it('that many calls are given has one listener while they last, and none after', async () => {
+    const warnings: unknown[] = [];
+    const keepWarning = (warning: unknown) => void warnings.push(warning);
+    process.on('warning', keepWarning);
+    const server = keep(await httpServer((_, response) => response.end(ok)));
+    const client = clientFor(server.url);
+    const { signal } = new AbortController();
+    const calls = Array.from({ length: 50 }, () => client.passback(row, { signal }));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await Promise.all(calls);
+    await new Promise(setImmediate);
+    process.off('warning', keepWarning);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    expect(warnings).toEqual([]);
+  });
+
+  it('ends all its calls, and no other', async () => {
+    const silent = keep(await tcpServer(() => {}));
+    const client = clientFor(silent.url, { timeoutMs: 300 });
+    const asked = new AbortController();
+    const calls = [1, 2].map(() => client.passback(row, { signal: asked.signal }));
+    const other = client.passback(row);
+    asked.abort();
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(other).rejects.toMatchObject({ reason: 'timeout' });
+  });
+
+  it('says by `received` whether the service may have acted', async () => {
+    const asked = new AbortController();
+    const acting = keep(await httpServer(() => asked.abort()));
+    const acted = clientFor(acting.url).passback(row, { signal: asked.signal });
+    await expect(acted).rejects.toMatchObject({
+      code: 'CANCELLED',
+      received: true,
+      hint: 'Whether the request was carried out is not known.',
+    });
+    const before = clientFor(acting.url).passback(row, { signal: asked.signal });
+    await expect(before).rejects.toMatchObject({
+      code: 'CANCELLED',
+      received: false,
+      hint: 'The request was not carried out.',
+    });
+    expect(acting.requests).toHaveLength(1);
+  });
+
+  it('ends a pause between attempts, and what an earlier attempt did is not forgotten', async () => {
+    const asked = new AbortController();
+    const server = keep(
+      await httpServer((_, response) => {
+        response.statusCode = 503;
+        response.setHeader('retry-after', '3');
+        response.end('{"code":50001,"msg":"internal","data":{}}');
+      }),
+    );
+    const onResponse = () => void setTimeout(() => asked.abort(), 20);
+    const client = clientFor(server.url, { attempts: 2, onResponse });
+    const call = client.passback(row, { signal: asked.signal });
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED', received: true });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+it('a call leaves no timer behind', async () => {
+  const server = keep(await httpServer((_, response) => response.end(ok)));
+  const client = clientFor(server.url, { timeoutMs: 3_600_000 });
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  await client.passback(row);
+  const before = timers();
+  await Promise.all(Array.from({ length: 20 }, () => client.passback(row)));
+  expect(timers() - before).toBeLessThan(20);
+});
+
+describe('a client that is closed', () => {
+  it('refuses further calls at once, by a clear error', async () => {
+    const server = keep(await httpServer((_, response) => response.end(ok)));
+    const client = clientFor(server.url);
+    await client.passback(row);
+    const closed = client.close();
+    await expect(client.passback(row)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: 'the client is closed: nothing was sent',
+    });
+    await closed;
+    await expect(client.read({ code: 'c' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await client.close();
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('waits for the calls in flight', async () => {
+    const server = keep(await httpServer((_, response) => void setTimeout(() => response.end(ok), 30)));
+    const client = clientFor(server.url);
+    const calls = [1, 2, 3].map(() => client.passback(row));
+    await client.close();
+    expect(await Promise.all(calls)).toHaveLength(3);
+  });
+});
+
+describe('the stack of an error leads to the caller', () => {
+  it.each([
+    ['that cannot connect', {}],
+    ['without its input', { input: { code: '' } }],
+    ['that times out', { silent: true }],
+    ['of a closed client', { closed: true }],
+  ] as const)('of a call %s', async (_, given) => {
+    const {
+      input = { code: 'c' },
+      silent = false,
+      closed = false,
+    } = { ...given } as {
+      input?: { code: string };
+      silent?: boolean;
+      closed?: boolean;
+    };
+    const server = await tcpServer(() => {});
+    const client = clientFor(server.url, { timeoutMs: 200 });
+    if (silent) keep(server);
+    else await server.close();
+    if (closed) await client.close();
+    async function theCallOfOurs() {
+      await client.read(input);
+    }
+    const error = await theCallOfOurs().catch((thrown: unknown) => thrown);
+    expect((error as Error).stack).toContain('theCallOfOurs');
+  });
+});

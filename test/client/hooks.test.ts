@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ClientHooks,
+  passbackAll,
+  readAll,
+  UserInfoClient,
+  type UserInfoClientOptions,
+} from '../../src/index.js';
+import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
+
+const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
+const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+const row = { unionId: 'u1', userInfo: { a: 'x' } };
+
+let server: TestServer;
+let silent: TestServer;
+let nowhere: string;
+const warnings: Error[] = [];
+const keep = (warning: Error) => void warnings.push(warning);
+
+beforeAll(async () => {
+  server = await httpServer((_, response) => response.end(ok));
+  silent = await tcpServer(() => {});
+  const gone = await tcpServer(() => {});
+  await gone.close();
+  nowhere = gone.url;
+  process.on('warning', keep);
+});
+
+afterEach(() => void warnings.splice(0));
+
+afterAll(async () => {
+  process.off('warning', keep);
+  await server.close();
+  await silent.close();
+});
+
+function clientFor(baseUrl: string, options: Partial<UserInfoClientOptions>): UserInfoClient {
+  return new UserInfoClient({ baseUrl, ...credentials, timeoutMs: 5_000, attempts: 1, ...options });
+}
+
+const outcomeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 'ok',
+    (error: { reason?: unknown }) => error.reason ?? error,
+  );
+
+const throws = () => {
+  throw new Error('metrics\nare down');
+};
+const rejects = () => Promise.reject(new Error('metrics\nare down'));
+const odd = () => Object.defineProperty({}, 'then', { get: throws });
+
+describe.each([
+  ['throws', throws],
+  ['rejects', rejects],
+  ['returns what cannot be awaited', odd],
+])('a hook that %s', (_, hook) => {
+  const all = { onRequest: hook, onResponse: hook, onNoAnswer: hook };
+
+  it('changes nothing for a call, and is reported once for its client', async () => {
+    await using client = clientFor(server.url, all);
+    expect(await outcomeOf(client.passback(row))).toBe('ok');
+    expect(await outcomeOf(client.read({ code: 'c' }))).toBe('ok');
+    await using other = clientFor(nowhere, all);
+    expect(await outcomeOf(other.passback(row))).toBe('connect');
+    await expect.poll(() => warnings.length).toBe(2);
+    expect(warnings).toMatchObject(
+      Array(2).fill({
+        name: 'UserInfoHookWarning',
+        code: 'USERINFO_HOOK',
+        message: 'the hook onRequest of a UserInfoClient failed: "metrics\\nare down"; its calls go on',
+      }),
+    );
+  });
+
+  it('changes nothing for many rows', async () => {
+    const options = { ...credentials, baseUrl: server.url, ...all };
+    const told: string[] = [];
+    for await (const { outcome } of passbackAll([row, row, row], options)) told.push(outcome);
+    for await (const { outcome } of readAll([{ code: 'c' }], options)) told.push(outcome);
+    expect(told).toEqual(Array(4).fill('ok'));
+  });
+});
+
+describe('an attempt that starts calls one more hook at its end', () => {
+  /** The hooks that were called, with the reason where there is one. */
+  function hooksInto(told: string[]): ClientHooks {
+    return {
+      onRequest: ({ attempt }) => told.push(`request ${attempt}`),
+      onResponse: ({ attempt }) => told.push(`response ${attempt}`),
+      onNoAnswer: ({ attempt, reason, received }) =>
+        told.push(`${reason} ${attempt} ${received ? 'received' : 'not received'}`),
+    };
+  }
+
+  it('where its time is over', async () => {
+    const told: string[] = [];
+    await using client = clientFor(silent.url, { ...hooksInto(told), timeoutMs: 50, attempts: 3 });
+    expect(await outcomeOf(client.passback(row))).toBe('timeout');
+    expect(told).toEqual(['request 1', 'timeout 1 received']);
+  });
+
+  it('where there is no connection in time', async () => {
+    const told: string[] = [];
+    const proxy = silent.url;
+    await using client = clientFor('https://service.example', { ...hooksInto(told), proxy, timeoutMs: 50 });
+    expect(await outcomeOf(client.passback(row))).toBe('timeout');
+    expect(told).toEqual(['request 1', 'timeout 1 not received']);
+  });
+
+  it('where the caller cancels it', async () => {
+    const told: string[] = [];
+    const asked = new AbortController();
+    const busy = await tcpServer(() => asked.abort(new Error('enough')));
+    await using client = clientFor(busy.url, { ...hooksInto(told), attempts: 3 });
+    const call = client.passback(row, { signal: asked.signal });
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED', cause: { message: 'enough' } });
+    await busy.close();
+    expect(told).toEqual(['request 1', 'cancelled 1 received']);
+  });
+
+  it('in a run of many rows', async () => {
+    const told: string[] = [];
+    const options = { ...credentials, baseUrl: silent.url, ...hooksInto(told), timeoutMs: 50, attempts: 2 };
+    for await (const { outcome } of passbackAll([row], options)) expect(outcome).toBe('unknown');
+    expect(told).toEqual(['request 1', 'timeout 1 received', 'request 2', 'timeout 2 received']);
+  });
+});
+
+it('the duration of an attempt comes from a clock that goes on, whatever `now` says', async () => {
+  const slow = await httpServer((_, response) => void setTimeout(() => response.end(ok), 20));
+  const durations: number[] = [];
+  const onResponse: ClientHooks['onResponse'] = ({ durationMs }) => durations.push(durationMs);
+  await using client = clientFor(slow.url, { now: () => 1_700_000_000_000, onResponse });
+  await client.passback(row);
+  await slow.close();
+  expect(durations[0]).toBeGreaterThan(0);
+});
+
+it('an answer whose taking fails ends its call with the cause', async () => {
+  let asked = 0;
+  const now = () => {
+    asked += 1;
+    if (asked > 1) throw new Error('no clock');
+    return 1_700_000_000_000;
+  };
+  await using client = clientFor(server.url, { now });
+  await expect(client.passback(row)).rejects.toMatchObject({
+    code: 'NO_ANSWER',
+    reason: 'not-envelope',
+    received: true,
+    cause: { cause: { message: 'no clock' } },
+  });
+});
