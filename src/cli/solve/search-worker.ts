@@ -1,8 +1,11 @@
+// Apart from search-threads.ts: this is what a thread loads.
 import { parentPort, workerData } from 'node:worker_threads';
-import { Search } from '../../signing/solve/search/search.js';
-import type { Share } from '../../signing/solve/search/share.js';
-import { type PackedTask, unpackTask } from './packed-task.js';
+import { Secret } from '../../signing/secret.js';
+import { Search } from '../../solve/search/search.js';
+import type { Share } from '../../solve/search/share.js';
+import type { PackedTask } from './search-threads.js';
 
-/** One thread of a search: it is sent shares, and sends back what was done of each. */
-const search = new Search(unpackTask(workerData as PackedTask));
+/** One thread of a search: it receives shares and answers each with its tally. */
+const task = workerData as PackedTask;
+const search = new Search({ ...task, secret: new Secret(task.secret) });
 parentPort?.on('message', (share: Share) => parentPort?.postMessage(search.run(share)));

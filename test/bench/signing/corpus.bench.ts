@@ -4,8 +4,8 @@ import { completeRecipe } from '../../../src/signing/recipe.js';
 import { Secret } from '../../../src/signing/secret.js';
 import { compileRecipe } from '../../../src/signing/sign.js';
 import type { Signer } from '../../../src/signing/signer.js';
-import { probesFor } from '../../../src/signing/solve/probes.js';
-import { solve } from '../../../src/signing/solve/solve.js';
+import { probesFor } from '../../../src/solve/matching-recipes.js';
+import { solve } from '../../../src/solve/solve.js';
 import { type Vector, vectors } from '../../signing/corpus.js';
 import { cpuSeconds } from './cpu-seconds.js';
 

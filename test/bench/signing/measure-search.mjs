@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Secret } from '../../../dist/signing/secret.js';
-import { Search } from '../../../dist/signing/solve/search/search.js';
-import { ShareQueue } from '../../../dist/signing/solve/search/share.js';
+import { Search } from '../../../dist/solve/search/search.js';
+import { ShareQueue } from '../../../dist/solve/search/share.js';
 import { cpuSeconds, measure, perSecond } from './cpu-time.mjs';
 
 // In a thread such as the program starts for a search.

@@ -1,10 +1,9 @@
 import { formatRecipe } from '../../../signing/format-recipe.js';
 import type { SignableRequest } from '../../../signing/request.js';
 import type { Secret } from '../../../signing/secret.js';
-import { describeRecipe } from '../../../signing/solve/describe-recipe.js';
-import type { NextSample } from '../../../signing/solve/next-sample.js';
-import type { Solution } from '../../../signing/solve/solve.js';
-import type { SignedSample } from '../../../signing/solve/solve-tasks.js';
+import { describeRecipe } from '../../../solve/describe-recipe.js';
+import type { NextSample } from '../../../solve/next-sample.js';
+import type { SignedSample, Solution } from '../../../solve/solve.js';
 import { CheckFailedError } from '../../check-failed.js';
 
 /** What was found of the rules by which samples were signed. */

@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as letOthersIn } from 'node:timers/promises';
 import type { Sample } from '../../../signing/sample.js';
-import { solve } from '../../../signing/solve/solve.js';
-import { type SignedSample, tasksForAppSign, tasksForSign } from '../../../signing/solve/solve-tasks.js';
-import type { SolveTask } from '../../../signing/solve/space/space.js';
+import type { SolveTask } from '../../../solve/candidates/search-space.js';
+import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
 import type { CliContext } from '../../context.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';

@@ -1,0 +1,130 @@
+import { compileOrder } from '../../signing/param-order.js';
+import { compileSelection, type Entry } from '../../signing/param-selection.js';
+import { type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
+import type { SignableRequest } from '../../signing/request.js';
+import type { Secret } from '../../signing/secret.js';
+import { selections, visitLists } from './selections.js';
+import { type Add, type Choice, choice, GrowingList, sortByBits } from './weighted.js';
+
+/** Which parameters are in a block, and in which order. */
+export interface Arrangement {
+  readonly rule: Partial<ParamsRule>;
+  /** In order, but for an order by the pair as it is written: that one the writing decides. */
+  readonly entries: readonly Entry[];
+}
+
+/** What the parameters of a block can be arranged from. */
+export interface ArrangementParts {
+  readonly request: SignableRequest;
+  readonly secret: Secret;
+  /** The parameters' names; the bits say which one is in a fixed list. */
+  readonly names: readonly Choice<string>[];
+  /** What the secret is called among the parameters. */
+  readonly secretNames: readonly Choice<string>[];
+  /** Whether of arrangements that are the same in this request only the likeliest is wanted. */
+  readonly distinct: boolean;
+}
+
+/** Blocks of names and values tend to other orders than blocks of values alone. */
+export type BlockKind = 'pairs' | 'values';
+
+type FixedOrder = readonly string[];
+
+const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>> = {
+  pairs: [
+    choice('name', 0.7),
+    choice('sent', 3),
+    choice('name-nocase', 4.5),
+    choice('value', 5),
+    choice('pair', 5.5),
+    choice('pair-nocase', 5.5),
+  ],
+  values: [
+    choice('name', 0.9),
+    choice('value', 2),
+    choice('sent', 2.6),
+    choice('name-nocase', 5),
+    choice('pair-nocase', 6),
+  ],
+};
+
+const fixedListBits = 3.6;
+const sentListBits = 2;
+const secretAsBits = 2.5;
+
+/** No arrangement is dearer than this. */
+const dearestArrangement = 15;
+
+/** The arrangements without the secret, the likeliest first. */
+export function openArrangements(parts: ArrangementParts, kind: BlockKind): GrowingList<Arrangement> {
+  const chosen = selectionsOf(parts);
+  const fixed = fixedOrders(parts);
+  return new GrowingList(dearestArrangement, keyOf(parts), (_, to, add) => {
+    for (const { rule, bits } of chosen) {
+      if (bits >= to) break;
+      arrange(parts, rule, bits, orderChoices[kind], to, add);
+    }
+    for (const order of fixed) {
+      if (order.bits >= to) break;
+      arrange(parts, { empty: 'keep' }, 0.6, [order], to, add);
+      arrange(parts, { empty: 'drop' }, 1.6, [order], to, add);
+    }
+  });
+}
+
+/** The arrangements with the secret as one more parameter, the likeliest first. */
+export function keyedArrangements(parts: ArrangementParts, kind: BlockKind): GrowingList<Arrangement> {
+  const chosen = selectionsOf(parts);
+  return new GrowingList(dearestArrangement, keyOf(parts), (_, to, add) => {
+    for (const { value: secretAs, bits: nameBits } of parts.secretNames) {
+      for (const { rule, bits } of chosen) {
+        const total = bits + nameBits + secretAsBits;
+        if (total >= to) break;
+        arrange(parts, { ...rule, secretAs }, total, orderChoices[kind], to, add);
+      }
+    }
+  });
+}
+
+function selectionsOf({ request, names }: ArrangementParts) {
+  const allNames = names.map(({ value }) => value);
+  return selections(request.params, allNames, dearestArrangement);
+}
+
+function keyOf({ distinct }: ArrangementParts): ((arrangement: Arrangement) => string) | null {
+  if (!distinct) return null;
+  return ({ rule, entries }) => {
+    const order = rule.order === 'pair' || rule.order === 'pair-nocase' ? rule.order : '';
+    return `${order}\0${entries.map(([name, value]) => `${name}\0${value}`).join('\0')}`;
+  };
+}
+
+function arrange(
+  { request, secret }: ArrangementParts,
+  chosen: Partial<ParamsRule>,
+  bits: number,
+  orders: readonly Choice<Order | FixedOrder>[],
+  to: number,
+  add: Add<Arrangement>,
+): void {
+  for (const order of orders) {
+    const total = bits + order.bits;
+    if (total >= to) return;
+    const rule = { ...chosen, order: order.value };
+    const select = compileSelection({ ...recipeDefaults.params, ...rule });
+    const entries = select(request.params, secret);
+    const isByPair = order.value === 'pair' || order.value === 'pair-nocase';
+    add({ rule, entries: isByPair ? entries : compileOrder(order.value, () => '')(entries) }, total);
+  }
+}
+
+/** Fixed lists of names, the likeliest first. A client often sends the parameters in the order of the list. */
+function fixedOrders({ names, request }: ArrangementParts): Choice<FixedOrder>[] {
+  const sent = [...new Set(request.params.map(([name]) => name))];
+  const lists: Choice<FixedOrder>[] = [choice(sent, fixedListBits + sentListBits)];
+  visitLists(names, dearestArrangement - fixedListBits, (list, bits) => {
+    lists.push(choice([...list], bits + fixedListBits));
+    return true;
+  });
+  return sortByBits(lists);
+}

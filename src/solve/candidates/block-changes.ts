@@ -1,0 +1,126 @@
+import { type BlockEncoding, encoders, type TextEncoding } from '../../signing/encodings.js';
+import { modifiers } from '../../signing/modifiers.js';
+import type { EncodeRule } from '../../signing/recipe.js';
+import type { Weighed } from './weighted.js';
+
+/** What becomes of a text before it is signed. */
+interface Change extends Weighed {
+  readonly apply: (text: string) => string;
+  /** Whether it does anything. */
+  readonly changes: boolean;
+  /** Whether a text can be what it makes of another one. */
+  readonly canYield: (text: string) => boolean;
+  /** The one text that it makes this of, if any; absent where there may be many. */
+  readonly undo?: (text: string) => string;
+}
+
+/** What becomes of the parameter block, before it stands in the message. */
+export interface BlockChange extends Change {
+  /** How the block is said in `message`. */
+  readonly token: string;
+  readonly encode: BlockEncoding;
+  /** Whether it is a digest: then it is a step of the chain as well, where nothing else stands beside it. */
+  readonly digests: boolean;
+}
+
+/** What becomes of the whole message: character by character, so that it may be done part by part. */
+export interface MessageChange extends Change {
+  readonly rule: Pick<EncodeRule, 'message' | 'lower'>;
+}
+
+const shapes: Readonly<Record<BlockEncoding, RegExp>> = {
+  none: /^/,
+  rfc3986: /^[\w.~%-]*$/,
+  form: /^[\w.*+%-]*$/,
+  'form-dotnet': /^[\w.!*()+%-]*$/,
+  base64: /^[\w+/%]*(?:=|%3d){0,2}$/i,
+};
+
+const decoders: Readonly<Record<BlockEncoding, (text: string) => string>> = {
+  none: (text) => text,
+  rfc3986: decodePercent,
+  form: decodeForm,
+  'form-dotnet': decodeForm,
+  base64: (text) => Buffer.from(text, 'base64').toString(),
+};
+
+const blockChanges: readonly BlockChange[] = [
+  encodedBlock('none', 0.1),
+  encodedBlock('rfc3986', 4),
+  digestedBlock('md5', 4),
+  encodedBlock('form', 5),
+  encodedBlock('base64', 5),
+  digestedBlock('MD5', 5.5),
+  digestedBlock('sha256', 6),
+  digestedBlock('sha1', 7),
+  encodedBlock('form-dotnet', 7.5),
+];
+
+/** What may become of a block. */
+export function changesOf(changeable: boolean): readonly BlockChange[] {
+  return changeable ? blockChanges : blockChanges.slice(0, 1);
+}
+
+export const messageChanges: readonly MessageChange[] = [
+  changedMessage('none', false, 0.15),
+  changedMessage('none', true, 5),
+  changedMessage('form', false, 5),
+  changedMessage('form-dotnet', false, 6),
+  changedMessage('rfc3986', false, 6),
+  changedMessage('form', true, 6.5),
+  changedMessage('rfc3986', true, 7),
+];
+
+function encodedBlock(encode: BlockEncoding, bits: number): BlockChange {
+  const shape = shapes[encode];
+  return {
+    token: '$params',
+    encode,
+    apply: encoders[encode],
+    changes: encode !== 'none',
+    canYield: (text) => shape.test(text),
+    undo: decoders[encode],
+    digests: false,
+    bits,
+  };
+}
+
+function digestedBlock(name: string, bits: number): BlockChange {
+  const change = modifiers.get(name);
+  if (change === undefined) throw new Error(`there is no modifier ${name}`);
+  const { length } = change.apply('');
+  return {
+    token: `$params.${name}`,
+    encode: 'none',
+    apply: change.apply,
+    changes: true,
+    canYield: (text) => text.length === length && /^[\da-f]+$/i.test(text),
+    digests: true,
+    bits,
+  };
+}
+
+function changedMessage(message: TextEncoding, lower: boolean, bits: number): MessageChange {
+  const encode = encoders[message];
+  const shape = shapes[message];
+  return {
+    rule: { message, lower },
+    apply: lower ? (text) => encode(text).toLowerCase() : encode,
+    changes: lower || message !== 'none',
+    canYield: (text) => shape.test(text) && !(lower && text !== text.toLowerCase()),
+    ...(lower ? {} : { undo: decoders[message] }),
+    bits,
+  };
+}
+
+function decodeForm(text: string): string {
+  return decodePercent(text.replaceAll('+', ' '));
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

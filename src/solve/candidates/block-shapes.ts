@@ -1,0 +1,122 @@
+import type { Entry } from '../../signing/param-selection.js';
+import type { ParamsRule } from '../../signing/recipe.js';
+import type { BlockKind } from './arrangements.js';
+import type { PairStyle } from './layouts.js';
+import { literal, type Piece } from './pieces.js';
+import { nameValueSeparators, separators } from './separators.js';
+import { sortByBits, type Weighed } from './weighted.js';
+
+/** How the parameter block is written, whichever parameters are in it. */
+export interface BlockShape extends Weighed {
+  /** Whether names are written, values, or both; `apart` is all names, then all values. */
+  readonly shows: 'pairs' | 'values' | 'names' | 'apart';
+  readonly kvSep: string;
+  readonly pairSep: string;
+  /** Written before and after the pairs. */
+  readonly open: string;
+  readonly close: string;
+  /** Whether the secret follows every pair. */
+  readonly secretEnds: boolean;
+}
+
+/** The likeliest first. */
+export const blockShapes: readonly BlockShape[] = sortByBits([
+  pairs('=', '&', 1.2),
+  pairs('', '', 2.1),
+  shape('values', '', '', 3),
+  pairs('=', '', 4),
+  ...nameValueSeparators.flatMap((kv) =>
+    separators
+      .filter(({ value }) => kv.value !== '=' || value !== '&')
+      .map((pair) => pairs(kv.value, pair.value, kv.bits + pair.bits + 3)),
+  ),
+  ...nameValueSeparators
+    .filter(({ value }) => value !== '=' && value !== '')
+    .map(({ value, bits }) => pairs(value, '', bits + 6)),
+  ...separators.map(({ value, bits }) => shape('values', '', value, bits + 3)),
+  shape('names', '', '', 7),
+  ...separators.map(({ value, bits }) => shape('names', '', value, bits + 6.5)),
+  ...separators.map(({ value, bits }) => shape('apart', value, value, bits + 6)),
+  { ...pairs('":"', '","', 6.5), open: '{"', close: '"}' },
+  { ...pairs('=', '', 5.5), secretEnds: true },
+  { ...pairs('=', '&', 7), secretEnds: true },
+  { ...pairs('', '', 7), secretEnds: true },
+  { ...shape('values', '', '', 7), secretEnds: true },
+]);
+
+function pairs(kvSep: string, pairSep: string, bits: number): BlockShape {
+  return shape('pairs', kvSep, pairSep, bits);
+}
+
+function shape(shows: BlockShape['shows'], kvSep: string, pairSep: string, bits: number): BlockShape {
+  return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, bits };
+}
+
+/** The fields of a recipe that say the shape. */
+export function shapeRule(block: BlockShape): Partial<ParamsRule> {
+  const { shows, pairSep, kvSep, secretEnds } = block;
+  const end = secretEnds ? { pairEnd: '$secret' } : {};
+  switch (shows) {
+    case 'pairs':
+      return { kvSep, pairSep, ...end };
+    case 'values':
+      return { names: false, pairSep, ...end };
+    default:
+      return { pairSep };
+  }
+}
+
+/** What stands for the block in `message`; `$params` itself may be changed. The texts are the block's affair. */
+export function shapePieces({ shows, kvSep, open, close }: BlockShape, params: string): Piece[] {
+  const token = (name: string): Piece => ({ tokens: [name], text: '', bits: 0 });
+  switch (shows) {
+    case 'names':
+      return [token('$names')];
+    case 'apart':
+      return [token('$names'), literal(kvSep), token('$values')];
+    default:
+      return [literal(open), token(params), literal(close)];
+  }
+}
+
+/** Whether the block is more than `$params`, so that it cannot be changed as a whole. */
+export function isFramed({ shows, open }: BlockShape): boolean {
+  return open !== '' || shows === 'names' || shows === 'apart';
+}
+
+/**
+ * Writes a block: `write` is how a name or a value is written. The text is put together by `join`, which makes it in one
+ * piece: what is added up bit by bit stays in bits, and costs three times as much to make and to digest.
+ */
+export function writeShape(
+  { shows, kvSep, pairSep, open, close, secretEnds }: BlockShape,
+  entries: readonly Entry[],
+  write: (text: string) => string,
+  secret: string,
+): string {
+  const end = secretEnds ? secret : '';
+  switch (shows) {
+    case 'pairs':
+      return (
+        open + entries.map(([name, value]) => write(name) + kvSep + write(value) + end).join(pairSep) + close
+      );
+    case 'values':
+      return entries.map(([, value]) => write(value) + end).join(pairSep);
+    case 'names':
+      return entries.map(([name]) => write(name)).join(pairSep);
+    case 'apart':
+      return [entries.map(([name]) => write(name)), entries.map(([, value]) => write(value))]
+        .map((texts) => texts.join(pairSep))
+        .join(kvSep);
+  }
+}
+
+/** Blocks of values and blocks of pairs tend to other orders. */
+export function blockKind({ shows }: BlockShape): BlockKind {
+  return shows === 'pairs' ? 'pairs' : 'values';
+}
+
+/** How a named secret is written beside blocks of this shape: as a pair, even where the blocks hold none. */
+export function pairStyle({ shows, kvSep, pairSep }: BlockShape): PairStyle {
+  return shows === 'pairs' ? { kvSep, pairSep } : { kvSep: '=', pairSep: pairSep || '&' };
+}

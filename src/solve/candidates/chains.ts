@@ -1,0 +1,211 @@
+import type { Algorithm } from '../../signing/digests.js';
+import type { SubRule } from '../../signing/recipe.js';
+import { glue, literal, type Piece, type RequestPieces } from './pieces.js';
+import { type KeyForm, keyForms } from './secrets.js';
+import { separators } from './separators.js';
+import type { SignatureReading } from './signature-reading.js';
+import { oneIn, sortByBits, type Weighed } from './weighted.js';
+
+/** How a message becomes a digest. */
+export interface Chain extends Weighed {
+  readonly links: readonly Link[];
+  /** The key of its hmac links; null where there are none. */
+  readonly key: KeyForm | null;
+  /** Whether the secret takes part in it, so that the message need not hold it. */
+  readonly keyed: boolean;
+  readonly reading: SignatureReading;
+}
+
+export type Link = DigestLink | AffixLink;
+
+export interface DigestLink {
+  readonly kind: 'digest';
+  readonly algorithm: Algorithm;
+  readonly hmac: boolean;
+  /** What the next link takes. */
+  readonly format: LinkFormat;
+}
+
+export type LinkFormat = 'hex' | 'HEX' | 'raw' | 'base64';
+
+interface AffixLink {
+  readonly kind: 'append' | 'prepend';
+  readonly piece: Piece;
+}
+
+/** The steps as a recipe says them. */
+export function stepsOf({ links, reading }: Chain): string[] {
+  const last = links.length - 1;
+  return [...links.flatMap((link, index) => stepsOfLink(link, index === last)), ...reading.after];
+}
+
+function stepsOfLink(link: Link, isLast: boolean): string[] {
+  if (link.kind !== 'digest') return stepsOfAffix(link);
+  const name = link.hmac ? `hmac-${link.algorithm}` : link.algorithm;
+  return [isLast || link.format === 'hex' ? name : `${name}:${link.format}`];
+}
+
+/** A step for each stretch of the text: a token would take in what its name could go on with, so that begins another. */
+function stepsOfAffix({ kind, piece: { tokens } }: AffixLink): string[] {
+  const stretches: string[] = [];
+  tokens.forEach((token, index) => {
+    const isTaken = /^\$[^$]/.test(tokens[index - 1] ?? '') && /^[\w.:-]/.test(token);
+    if (index === 0 || isTaken) stretches.push(token);
+    else stretches.push((stretches.pop() ?? '') + token);
+  });
+  const steps = stretches.map((stretch) => `${kind}:${stretch}`);
+  return kind === 'append' ? steps : steps.reverse();
+}
+
+/** The `$sub` rule that its key or its affixes take; undefined where they take none. */
+export function subOf({ links, key }: Chain): SubRule | undefined {
+  if (key?.sub !== undefined) return key.sub;
+  for (const link of links) if (link.kind !== 'digest' && link.piece.sub !== undefined) return link.piece.sub;
+  return undefined;
+}
+
+/** What two chains have in common that no message can tell apart. */
+export function chainIdentity({ links, key, reading }: Chain): string {
+  const steps = links.map((link) =>
+    link.kind === 'digest' ? [link.algorithm, link.hmac, link.format] : [link.kind, link.piece.text],
+  );
+  return JSON.stringify([
+    steps,
+    key?.bytes.toString('base64'),
+    reading.cut,
+    reading.digest,
+    reading.algorithm,
+  ]);
+}
+
+/** No chain is dearer than this. */
+const dearestChain = 15;
+
+/** No text between two digests is dearer than this. */
+const dearestAffix = 10;
+
+const innerAlgorithms: readonly (readonly [Algorithm, number])[] = [
+  ['md5', 0.8],
+  ['sha1', 2],
+  ['sha256', 2.5],
+  ['sha512', 5],
+];
+
+const innerFormats: readonly (readonly [LinkFormat, number])[] = [
+  ['hex', 0.5],
+  ['HEX', 2],
+  ['base64', 4],
+  ['raw', 4],
+];
+
+/** What the search makes its chains of. */
+interface ChainParts {
+  readonly readings: readonly SignatureReading[];
+  readonly forms: readonly Piece[];
+  readonly pieces: RequestPieces;
+  readonly names: readonly { readonly value: string; readonly bits: number }[];
+}
+
+/** The digest chains that can end in the signature, the likeliest first. */
+export function digestChains(parts: ChainParts): Chain[] {
+  const keys = keyForms(parts.forms, parts.pieces);
+  const affixes = secretAffixes(parts);
+  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes));
+  return sortByBits(chains);
+}
+
+/** What takes twice as long is tried as if it were half as likely. */
+function digestCount(links: readonly Link[]): number {
+  return links.reduce((count, link) => count + (link.kind !== 'digest' ? 0 : link.hmac ? 2 : 1), 0);
+}
+
+interface Affix {
+  readonly links: readonly AffixLink[];
+  readonly bits: number;
+}
+
+function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: readonly Affix[]): Chain[] {
+  const chains: Chain[] = [];
+  const { algorithm } = reading;
+  const last = digest(algorithm);
+  const keyedLast = digest(algorithm, 'hex', true);
+  const add = (bits: number, links: readonly Link[], key: KeyForm | null = null, keyed = key !== null) => {
+    const total = bits + reading.bits + (key?.bits ?? 0) + oneIn(digestCount(links));
+    if (total <= dearestChain) chains.push({ links, key, keyed, reading, bits: total });
+  };
+  /** What is too dear even between the two shortest links is not made. */
+  const withEach = <T extends Weighed>(things: readonly T[], bits: number, take: (thing: T) => void) => {
+    for (const thing of things) {
+      if (bits + reading.bits + thing.bits + oneIn(2) > dearestChain) return;
+      take(thing);
+    }
+  };
+
+  add(0.35, [last]);
+  for (const key of keys) add(2.2, [keyedLast], key);
+  for (const [inner, innerBits] of innerAlgorithms) {
+    for (const [format, formatBits] of innerFormats) {
+      const bits = (inner === algorithm ? 0.3 : innerBits) + formatBits;
+      const first = digest(inner, format);
+      const keyedFirst = digest(inner, format, true);
+      add(bits + 5, [first, last]);
+      withEach(affixes, bits + 4, (affix) => {
+        add(bits + 4 + affix.bits, [first, ...affix.links, last], null, true);
+      });
+      withEach(keys, bits + 4.5, (key) => {
+        add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
+        add(bits + 6.5, [first, keyedLast], key);
+      });
+      for (const [second, secondBits] of innerAlgorithms) {
+        const middle = digest(second, format);
+        const both = bits + secondBits;
+        add(both + 7, [first, middle, last]);
+        withEach(affixes, both + 8, (affix) => {
+          add(both + 8 + affix.bits, [first, ...affix.links, middle, last], null, true);
+          add(both + 8 + affix.bits, [first, middle, ...affix.links, last], null, true);
+        });
+      }
+    }
+  }
+  return chains;
+}
+
+function digest(algorithm: Algorithm, format: LinkFormat = 'hex', hmac = false): DigestLink {
+  return { kind: 'digest', algorithm, hmac, format };
+}
+
+/** The ways in which the secret comes in between two digests. */
+function secretAffixes({ forms, pieces, names }: ChainParts): Affix[] {
+  const glued = separators.map(({ value, bits }) => literal(value, bits + 1.5));
+  const named = names.map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
+  const values = [...pieces.values, ...pieces.extras].map((piece) => ({ ...piece, bits: piece.bits + 2.5 }));
+  const affixes: Affix[] = [];
+  const add = (kind: AffixLink['kind'], bits: number, ...parts: readonly Piece[]) => {
+    const total = parts.reduce((sum, part) => sum + part.bits, bits);
+    if (total <= dearestAffix) affixes.push({ links: [{ kind, piece: glue(...parts) }], bits: total });
+  };
+  for (const form of forms) {
+    if (form.bits > dearestAffix) break;
+    add('append', 0.7, form);
+    add('prepend', 2, form);
+    const both = form.bits + 4;
+    if (both <= dearestAffix) {
+      affixes.push({
+        links: [
+          { kind: 'prepend', piece: form },
+          { kind: 'append', piece: form },
+        ],
+        bits: both,
+      });
+    }
+    for (const before of [...glued, ...named]) add('append', 1, before, form);
+    for (const after of glued) add('prepend', 2, form, after);
+    for (const value of values) {
+      add('append', 1.5, value, form);
+      add('append', 2.5, form, value);
+      add('prepend', 3, form, value);
+      add('prepend', 3, value, form);
+    }
+  }
+  return sortByBits(affixes);
+}

@@ -1,0 +1,196 @@
+import { encoders } from '../../signing/encodings.js';
+import { modifiers } from '../../signing/modifiers.js';
+import type { SubRule } from '../../signing/recipe.js';
+import { hostOf, type Param, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
+import { type Choice, choice, distinctBy, oneIn, type Weighed } from './weighted.js';
+
+/** What a parameter is there for, as its name tells. */
+export type ParameterRole = 'app' | 'time' | 'nonce' | 'signing' | 'session' | 'other';
+
+const roles: readonly (readonly [ParameterRole, RegExp])[] = [
+  [
+    'signing',
+    /^_?(?:\w+_)?sign(?:ature)?[_-]?(?:type|method|version|ver|algorithm)?$|^(?:encrypt|digest|hash)_?type$/i,
+  ],
+  ['time', /time|^ts$|^t$|^date$|stamp/i],
+  ['nonce', /nonce|^rand|random|^salt$|^echostr$|^guid$|^req(?:uest)?_?id$|^once$/i],
+  [
+    'app',
+    /^(?:app|api|application|client|consumer|mch|merchant|partner|access|corp|developer|dev|open|pub|pay|sp|oauth_consumer)?[_-]?(?:id|key|code|no|name|access_?key(?:_?id)?)$|^(?:ak|pid|uid|appid|mid|cid|sid|user(?:name)?|account|secretid|pspid)$/i,
+  ],
+  [
+    'session',
+    /^(?:access|session|oauth|user|auth|refresh)?[_-]?(?:token|session|session_?key)$|^format$|^callback$|^jsonp$|^charset$/i,
+  ],
+];
+
+export function roleOf(name: string): ParameterRole {
+  return roles.find(([, shape]) => shape.test(name))?.[0] ?? 'other';
+}
+
+/** A stretch of a message: how a recipe says it, and the text that it is in the sample. */
+export interface Piece extends Weighed {
+  /** Entries of `message`, literals and tokens. */
+  readonly tokens: readonly string[];
+  readonly text: string;
+  /** What `$sub` in the tokens stands for. */
+  readonly sub?: SubRule;
+  /** What `$path` in the tokens leaves out. */
+  readonly basePath?: string;
+}
+
+export const nothing: Piece = { tokens: [], text: '', bits: 0 };
+
+export function literal(text: string, bits = 0): Piece {
+  return text === '' ? { ...nothing, bits } : { tokens: [text.replaceAll('$', '$$$$')], text, bits };
+}
+
+/** Pieces one after the other, as one. */
+export function glue(...pieces: readonly Piece[]): Piece {
+  const sub = pieces.find((piece) => piece.sub !== undefined)?.sub;
+  const basePath = pieces.find((piece) => piece.basePath !== undefined)?.basePath;
+  return {
+    tokens: pieces.flatMap(({ tokens }) => tokens),
+    text: pieces.map(({ text }) => text).join(''),
+    bits: pieces.reduce((sum, { bits }) => sum + bits, 0),
+    ...(sub !== undefined && { sub }),
+    ...(basePath !== undefined && { basePath }),
+  };
+}
+
+/** Pieces with a literal between them. */
+export function join(pieces: readonly Piece[], separator: string): Piece {
+  const between = literal(separator);
+  return glue(...pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece])));
+}
+
+/** The token of a parameter or an extra value; null where no token can hold the name. */
+function namedToken(source: 'param' | 'extra', name: string): string | null {
+  if (/^[\w-]+$/.test(name)) return `$${source}:${name}`;
+  return name === '' || /[{}]/.test(name) ? null : `\${${source}:${name}}`;
+}
+
+/** The same token, to stand before any text. */
+export function bracedToken(source: 'param' | 'extra', name: string): string {
+  return `\${${source}:${name}}`;
+}
+
+/** The first parameter of each name. */
+function distinctParams(params: readonly Param[]): Param[] {
+  const firsts = new Map<string, Param>();
+  for (const param of params) if (!firsts.has(param[0])) firsts.set(param[0], param);
+  return [...firsts.values()];
+}
+
+/** The cheapest of those with the same text; what is empty is left out. */
+export function distinctPieces(pieces: readonly Piece[]): Piece[] {
+  return distinctBy(
+    pieces.filter(({ text }) => text !== ''),
+    ({ text }) => text,
+  );
+}
+
+export function textOf(pieces: readonly Piece[]): string {
+  let text = '';
+  for (const piece of pieces) text += piece.text;
+  return text;
+}
+
+/** The parts of a request that may stand in a message by themselves, each as if it were there for certain: 0 bits. */
+export interface RequestPieces {
+  readonly method: Piece;
+  readonly host: Piece;
+  readonly path: Piece;
+  readonly url: Piece;
+  /** The path with its beginning left out: `/openapi/v1/x` as `v1/x`. */
+  readonly shortPaths: readonly Piece[];
+  /** The raw body, and its digests. */
+  readonly bodies: readonly Piece[];
+  /** Names of parameters; the bits say which one of them stands in a message by itself. */
+  readonly names: readonly Choice<string>[];
+  /** The values of these, but for names that no token can hold. */
+  readonly values: readonly Piece[];
+  /** Extra values of the sample; the bits say which one of them. */
+  readonly extras: readonly Piece[];
+}
+
+export function requestPieces(request: SignableRequest): RequestPieces {
+  const { method, url, body } = request;
+  const names = priceNames(request.params);
+  return {
+    method: { tokens: ['$method'], text: method, bits: 0 },
+    host: { tokens: ['$host'], text: hostOf(url), bits: 0 },
+    path: { tokens: ['$path'], text: pathOf(url, ''), bits: 0 },
+    url: { tokens: ['$url'], text: url, bits: 0 },
+    shortPaths: shortPaths(url),
+    bodies: [
+      { tokens: ['$body'], text: body ?? '', bits: 0 },
+      ...bodyDigests.map(([name, bits]) => changed('$body', body ?? '', name, bits)),
+    ],
+    names,
+    values: names.flatMap(({ value: name, bits }) => {
+      const token = namedToken('param', name);
+      return token === null ? [] : [{ tokens: [token], text: paramOf(request, name) ?? '', bits }];
+    }),
+    extras: extrasOf(request),
+  };
+}
+
+const bodyDigests = [
+  ['md5', 2],
+  ['MD5', 4],
+  ['sha256', 3.5],
+  ['sha1', 5],
+  ['base64', 5.5],
+  ['md5:base64', 6],
+] as const;
+
+/** A token with a modifier. */
+export function changed(token: string, text: string, modifier: string, bits: number): Piece {
+  const change = modifiers.get(modifier);
+  if (change === undefined) throw new Error(`there is no modifier ${modifier}`);
+  return { tokens: [`${token}.${modifier}`], text: change.apply(text), bits };
+}
+
+/** A piece of one token, percent-encoded. */
+export function percentEncoded({ tokens, text, ...piece }: Piece): Piece {
+  return { ...piece, tokens: tokens.map((token) => `${token}.rfc3986`), text: encoders.rfc3986(text) };
+}
+
+function shortPaths(url: string): Piece[] {
+  const path = pathOf(url, '');
+  const [, first, second] = /^(\/[^/]*)(\/[^/]*)?/.exec(path) ?? [];
+  const bases = ['/', `${first}`, `${first}/`, `${first}${second}`, `${first}${second}/`];
+  const real = bases.filter((base) => base.length < path.length && path.startsWith(base));
+  return [...new Set(real)].map((basePath, index) => ({
+    tokens: ['$path'],
+    text: pathOf(url, basePath),
+    bits: index + 1,
+    basePath,
+  }));
+}
+
+/** How much oftener than any other a parameter of this role stands in a message by itself. */
+const weights: Readonly<Record<ParameterRole, number>> = {
+  app: 5,
+  time: 5,
+  nonce: 5,
+  signing: 0.5,
+  session: 1,
+  other: 1,
+};
+
+/** Names of parameters; the bits say which one of them stands in a message by itself. */
+export function priceNames(params: readonly Param[]): Choice<string>[] {
+  const weighed = distinctParams(params).map(([name]) => ({ name, weight: weights[roleOf(name)] }));
+  const sum = weighed.reduce((total, { weight }) => total + weight, 0);
+  return weighed.map(({ name, weight }) => choice(name, oneIn(sum / weight)));
+}
+
+function extrasOf({ extra }: SignableRequest): Piece[] {
+  const named = Object.entries(extra).flatMap(([name, text]) => {
+    const token = namedToken('extra', name);
+    return token === null ? [] : [{ tokens: [token], text }];
+  });
+  return named.map((piece) => ({ ...piece, bits: oneIn(named.length) }));
+}

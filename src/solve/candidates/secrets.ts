@@ -1,0 +1,171 @@
+import { type Algorithm, digestText } from '../../signing/digests.js';
+import { decodeKey } from '../../signing/key.js';
+import { folds } from '../../signing/letter-case.js';
+import type { KeyDecoding, KeyRule, SubRule } from '../../signing/recipe.js';
+import { RecipeError } from '../../signing/recipe-error.js';
+import type { Param } from '../../signing/request.js';
+import type { Secret } from '../../signing/secret.js';
+import { changed, glue, join, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
+import { type Choice, choice, distinctBy, sortByBits, type Weighed } from './weighted.js';
+
+/** Nothing dearer than this stands for the secret. */
+const dearestForm = 11;
+
+const modifiersOfSecrets = [
+  ['md5', 4.5],
+  ['MD5', 6],
+  ['sha256', 7.5],
+  ['sha1', 7.5],
+  ['upper', 7],
+  ['lower', 7],
+  ['base64', 7.5],
+] as const;
+
+/** What may stand where the secret does: the secret, a digest of it, a digest of it with a value or two. */
+export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
+  const text = secret.reveal();
+  const plain: Piece = { tokens: ['$secret'], text, bits: 0.1 };
+  const modified = modifiersOfSecrets.map(([name, bits]) => changed('$secret', text, name, bits));
+  const subs = subMessages(plain, modified, pieces).flatMap(digestsOf);
+  return sortByBits([plain, ...modified, ...subs.filter(({ bits }) => bits <= dearestForm)]);
+}
+
+/** The key of a `$sub` digest is seldom anything but the secret and what identifies the app, the session or the moment. */
+function subMessages(plain: Piece, modified: readonly Piece[], { values, extras }: RequestPieces): Piece[] {
+  const upper = modified
+    .filter(({ tokens }) => tokens[0] === '$secret.upper')
+    .map((piece) => ({ ...piece, bits: 4 }));
+  const around = [nothing, ...values, ...extras.map((extra) => ({ ...extra, bits: extra.bits + 1 }))];
+  return [plain, ...upper].flatMap((secret) =>
+    around.flatMap((one) =>
+      around.flatMap((two) => {
+        if (one === nothing && two === nothing) return [];
+        if (one === two) return [];
+        if (two === nothing) return glued([one, secret], [secret, one]);
+        return one === nothing ? [] : glued([one, two, secret], [secret, one, two], [one, secret, two]);
+      }),
+    ),
+  );
+}
+
+function glued(...orders: readonly (readonly Piece[])[]): Piece[] {
+  return orders.flatMap((order, rank) => {
+    const close = join(order, '');
+    const apart = join(order, '&');
+    return [
+      { ...close, bits: close.bits + rank + (order.length - 2) },
+      { ...apart, bits: apart.bits + rank + (order.length - 2) + 3 },
+    ];
+  });
+}
+
+const subDigests: readonly (readonly [algorithm: Algorithm, format: 'hex' | 'HEX', bits: number])[] = [
+  ['md5', 'hex', 5],
+  ['md5', 'HEX', 6],
+  ['sha1', 'hex', 7.5],
+  ['sha256', 'hex', 7.5],
+];
+
+function digestsOf({ tokens, text, bits }: Piece): Piece[] {
+  return subDigests.map(([algorithm, format, own]) => ({
+    tokens: ['$sub'],
+    text: foldsOf[format](digestText(algorithm, text, 'hex')),
+    bits: bits + own,
+    sub: { message: tokens, steps: [`${algorithm}:${format}`] },
+  }));
+}
+
+const foldsOf = { hex: folds.none, HEX: folds.upper } as const;
+
+/** Names that a secret goes by in a message, the likeliest first. */
+const common: readonly (readonly [bits: number, names: string])[] = [
+  [0.8, 'key'],
+  [3, 'secret appSecret app_secret appsecret'],
+  [4, 'appkey app_key appKey secretKey secret_key secretkey'],
+  [5, 'AppSecret AppKey signKey sign_key signkey token apiKey api_key apikey KEY Key SECRET Secret'],
+  [
+    6,
+    'apiSecret api_secret apisecret client_secret clientSecret partnerKey partner_key merchantKey merchant_key mch_key md5key md5Key sk',
+  ],
+  [
+    6.5,
+    'APPSECRET APP_SECRET APPKEY APP_KEY accessKey access_key accessKeySecret access_secret accessSecret authKey auth_key password passwd pwd payKey pay_key paykey private_key privateKey salt',
+  ],
+  [
+    7,
+    'SecretKey MD5Key SignKey HashKey HashIV skey jsapi_ticket ticket securityKey security_key safecode consumer_secret shared_secret sign_secret signSecret app_token appToken access_token TOKEN Token SK ak paternerKey partner_secret partnerSecret merchant_secret merchantSecret mchKey mch_secret verify_key hash_key',
+  ],
+];
+
+/**
+ * What the secret may be called in the message: the common names, and those that the request's own naming suggests
+ * (`mch_id` goes with `mch_key` and `mch_secret`).
+ */
+export function secretNames(params: readonly Param[]): Choice<string>[] {
+  const known = common.flatMap(([bits, names]) => names.split(' ').map((name) => choice(name, bits)));
+  return distinctBy([...known, ...params.flatMap(([name]) => relatedNames(name))], ({ value }) => value);
+}
+
+const identifier = /^(.+?)([_-]?)(id|key|no|code)$/i;
+
+function relatedNames(name: string): Choice<string>[] {
+  const [, stem, separator = '', tail = ''] = identifier.exec(name) ?? [];
+  if (stem === undefined) return [];
+  return ['key', 'secret', 'token'].flatMap((word, rank) => [
+    choice(stem + separator + sameCase(word, tail), 3 + rank),
+    choice(stem + separator + capitalized(word), 4.5 + rank),
+  ]);
+}
+
+/** `word` written as `model` is: lower-case, upper-case or capitalized. */
+function sameCase(word: string, model: string): string {
+  if (model === model.toLowerCase()) return word;
+  return model === model.toUpperCase() ? word.toUpperCase() : capitalized(word);
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** A key that an hmac step may have. */
+export interface KeyForm extends Weighed {
+  readonly rule: KeyRule;
+  readonly bytes: Buffer;
+  readonly sub?: SubRule;
+}
+
+const decodings: readonly (readonly [KeyDecoding, number])[] = [
+  ['hex', 4],
+  ['base64', 4.5],
+  ['base64url', 6.5],
+];
+
+/** The keys of hmac steps: the secret as it is or decoded, what may stand for it, what may follow it. */
+export function keyForms(forms: readonly Piece[], { extras, values }: RequestPieces): KeyForm[] {
+  const [plain, ...others] = forms;
+  if (plain === undefined) return [];
+  const ampersand = glue(plain, literal('&', 4));
+  const texts = [
+    plain,
+    ...others.map((form) => ({ ...form, bits: form.bits + 1 })),
+    ampersand,
+    ...extras.map((extra) => glue(ampersand, extra, literal('', 1))),
+    ...[...values, ...extras].flatMap((value) => [
+      glue(plain, value, literal('', 6)),
+      glue(value, plain, literal('', 6)),
+    ]),
+  ];
+  const decoded = decodings.flatMap(([decode, bits]) => asKey(plain, decode, bits, /^.{16,}$/));
+  return sortByBits([...texts.flatMap((piece) => asKey(piece, 'utf8', piece.bits)), ...decoded]);
+}
+
+function asKey({ tokens, text, sub }: Piece, decode: KeyDecoding, bits: number, shape = /^/): KeyForm[] {
+  if (!shape.test(text)) return [];
+  try {
+    const bytes = decodeKey(text, decode);
+    return [{ rule: { tokens, decode }, bytes, bits, ...(sub !== undefined && { sub }) }];
+  } catch (error) {
+    if (error instanceof RecipeError) return [];
+    throw error;
+  }
+}

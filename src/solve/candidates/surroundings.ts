@@ -1,0 +1,155 @@
+import { glue, join, literal, nothing, type Piece, percentEncoded, type RequestPieces } from './pieces.js';
+import { separators } from './separators.js';
+import { type Choice, choice, sortByBits, type Weighed } from './weighted.js';
+
+/** The parts of the request in front of the parameter block and behind it, and what joins them to it. */
+export interface Surroundings extends Weighed {
+  readonly front: Piece;
+  readonly tail: Piece;
+  readonly joiner: string;
+  /** Whether there is nothing around the block. */
+  readonly bare: boolean;
+}
+
+type Pieces = readonly Piece[];
+
+/**
+ * Everything that may be around the block, up to a price, the likeliest first. `encoded`: the block is percent-encoded
+ * as a whole, and who does that does it to the path and the URL as well.
+ */
+export function surroundings(
+  pieces: RequestPieces,
+  hasBody: boolean,
+  encoded: boolean,
+  bound: number,
+): Surroundings[] {
+  const fronts = sortByBits(frontsOf(pieces, hasBody, encoded));
+  const tails = sortByBits(tailsOf(pieces, hasBody));
+  const found: Surroundings[] = [];
+  for (const front of fronts) {
+    for (const tail of tails) {
+      if (front.bits + tail.bits > bound) break;
+      const bare = front.value.length + tail.value.length === 0;
+      for (const joiner of bare ? [choice('', 0)] : joinersFor(encoded)) {
+        const bits = front.bits + tail.bits + joiner.bits;
+        if (bits > bound) break;
+        found.push({
+          front: hinged(front, joiner.value),
+          tail:
+            tail.value.length === 0 ? nothing : glue(literal(joiner.value), join(tail.value, joiner.value)),
+          joiner: joiner.value,
+          bare,
+          bits,
+        });
+      }
+    }
+  }
+  return sortByBits(found);
+}
+
+/** Surroundings by what joins them, each group in the order it had. */
+export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, readonly Surroundings[]> {
+  const groups = new Map<string, Surroundings[]>();
+  for (const place of around) {
+    const group = groups.get(place.joiner);
+    if (group === undefined) groups.set(place.joiner, [place]);
+    else group.push(place);
+  }
+  return groups;
+}
+
+const joiners = [choice('', 0.9), ...separators.map(({ value, bits }) => choice(value, bits + 1.5))];
+const encodedJoiners = [choice('&', 0.7), ...joiners.filter(({ value }) => value !== '&')];
+
+function joinersFor(encoded: boolean): readonly Choice<string>[] {
+  return encoded ? encodedJoiners : joiners;
+}
+
+/** Pieces with a price; the hinge is what stands between them and the block, where it is not the joiner. */
+interface Front extends Choice<Pieces> {
+  readonly hinge?: string;
+}
+
+function hinged({ value, hinge }: Front, joiner: string): Piece {
+  if (value.length === 0 && hinge === undefined) return nothing;
+  return glue(join(value, joiner), literal(hinge ?? joiner));
+}
+
+function frontsOf(pieces: RequestPieces, hasBody: boolean, encoded: boolean): Front[] {
+  const { method, bodies } = pieces;
+  const places = placesOf(pieces, encoded);
+  const single = namedPieces(pieces, 3.5);
+  const common = places.filter(({ bits }) => bits < 6);
+  return [
+    choice([], 0.3),
+    choice([method], 6),
+    ...bodies.map((body) => choice([body], body.bits + (hasBody ? 5 : 8))),
+    ...single,
+    ...pairsOf(single),
+    ...places,
+    ...single.flatMap((one) =>
+      common.flatMap((place) => [
+        choice([...place.value, ...one.value], place.bits + one.bits),
+        choice([...one.value, ...place.value], place.bits + one.bits),
+      ]),
+    ),
+    ...places.map((place): Front => ({ ...place, hinge: '?', bits: place.bits + 1 })),
+    { ...choice([], 5.5), hinge: '&' },
+    { ...choice([], 8), hinge: '?' },
+  ];
+}
+
+/** Path and URL, with method and host. */
+function placesOf(
+  { method, host, path, url, shortPaths }: RequestPieces,
+  encoded: boolean,
+): Choice<Pieces>[] {
+  const encodedBits = encoded ? 0.5 : 4;
+  const paths = [
+    choice(path, 0),
+    choice(percentEncoded(path), encodedBits),
+    ...shortPaths.map((short) => choice(short, short.bits + 3)),
+  ];
+  const urls = [choice(url, 0), choice(percentEncoded(url), encodedBits)];
+  return [
+    ...paths.flatMap((at) => [
+      choice([at.value], at.bits + 3.8),
+      choice([method, at.value], at.bits + 5),
+      choice([host, at.value], at.bits + 6.5),
+      choice([method, host, at.value], at.bits + 5.2),
+    ]),
+    ...urls.flatMap((at) => [choice([at.value], at.bits + 5), choice([method, at.value], at.bits + 5.2)]),
+  ];
+}
+
+function tailsOf(pieces: RequestPieces, hasBody: boolean): Choice<Pieces>[] {
+  const single = namedPieces(pieces, 4);
+  const bodies = pieces.bodies.map((body) => choice([body], body.bits + (hasBody ? 1 : 4.5)));
+  return [
+    choice([], hasBody ? 1 : 0.3),
+    choice([pieces.path], 6),
+    ...bodies,
+    ...single,
+    ...pairsOf(single),
+    ...bodies.flatMap((body) =>
+      single.map((one) => choice([...body.value, ...one.value], body.bits + one.bits)),
+    ),
+  ];
+}
+
+/** Single parameter values and extra values. */
+function namedPieces({ values, extras }: RequestPieces, bits: number): Choice<Pieces>[] {
+  return [
+    ...values.map((piece) => choice([piece], piece.bits + bits)),
+    ...extras.map((piece) => choice([piece], piece.bits + 2)),
+  ];
+}
+
+/** Two of them: who takes one takes another more easily. */
+function pairsOf(single: readonly Choice<Pieces>[]): Choice<Pieces>[] {
+  return single.flatMap((one) =>
+    single.flatMap((two) =>
+      one === two ? [] : [choice([...one.value, ...two.value], one.bits + Math.max(0.5, two.bits - 2))],
+    ),
+  );
+}

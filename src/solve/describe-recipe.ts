@@ -1,0 +1,137 @@
+import { algorithms } from '../signing/digests.js';
+import type { ParamsRule, Recipe } from '../signing/recipe.js';
+
+/** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
+export function describeRecipe(recipe: Recipe): string {
+  const { params, steps, output, encode, key } = recipe;
+  const message = describeMessage(recipe);
+  const usesBlock = /\$(?:params|names|values)\b/.test(recipe.message.join(' '));
+  const isKeyed = steps.some((step) => step.startsWith('hmac-'));
+  const keyText = key.tokens.map(describeEntry).join(' + ');
+  return [
+    describeSteps(steps, message) + outputWords[output],
+    ...(isKeyed && (keyText !== 'secret' || key.decode !== 'utf8')
+      ? [`key: ${keyText}${decodeWords[key.decode]}`]
+      : []),
+    ...(usesBlock ? [`parameters: ${describeParams(params, encode.block)}`] : []),
+    ...(recipe.sub === null
+      ? []
+      : [`sub: ${describeSteps(recipe.sub.steps, recipe.sub.message.map(describeEntry).join(' + '))}`]),
+  ].join('; ');
+}
+
+const outputWords: Readonly<Record<Recipe['output'], string>> = {
+  hex: '',
+  HEX: ', in upper-case hex',
+  base64: ', in base64',
+  base64url: ', in base64url',
+  'base64-of-hex': ', as base64 of its hex',
+};
+
+const decodeWords: Readonly<Record<Recipe['key']['decode'], string>> = {
+  utf8: '',
+  hex: ', decoded from hex',
+  base64: ', decoded from base64',
+  base64url: ', decoded from base64url',
+};
+
+function describeMessage({ message, join, encode }: Recipe): string {
+  const joined = message.map(describeEntry).join(' + ') + (join === '' ? '' : `, joined by ${quote(join)}`);
+  const encoded = encode.message === 'none' ? joined : `${encode.message}-encoded (${joined})`;
+  return encode.lower ? `lower-cased (${encoded})` : encoded;
+}
+
+/** An entry of `message`: a literal in quotes, a token by its name, what is done to it around it. */
+function describeEntry(entry: string): string {
+  const [, name, modifiers = ''] =
+    /^\$\{?((?:param|extra):[^{}]+?|\w+)\}?((?:\.[\w:-]+)*)$/.exec(entry) ?? [];
+  if (name === undefined) return quote(entry.replaceAll('$$', '$'));
+  const plain = name === 'params' ? 'parameters' : name.replace(/^param:/, '').replace(':', ' ');
+  return modifiers
+    .split('.')
+    .slice(1)
+    .reduce((text, modifier) => `${modifier}(${text})`, plain);
+}
+
+function describeSteps(steps: readonly string[], message: string): string {
+  let text = message;
+  steps.forEach((step, index) => {
+    const [, kind = '', rest = ''] = /^([\w-]+):?(.*)$/s.exec(step) ?? [];
+    if (kind === 'append') text = `(${text}) + ${describeTemplate(rest)}`;
+    else if (kind === 'prepend') text = `${describeTemplate(rest)} + (${text})`;
+    else if (kind === 'slice') text = `characters ${rest.replace(':', ' to ')} of ${text}`;
+    else {
+      const isLast = steps.slice(index + 1).every((later) => digestName(later) === null);
+      const format = isLast || rest === '' ? '' : ` (${rest})`;
+      text = `${digestName(step) ?? kind}${format} of ${text}`;
+    }
+  });
+  return text;
+}
+
+function describeTemplate(template: string): string {
+  const parts = template.match(/\$\$|\$\{[^{}]*\}(?:\.[\w:-]+)*|\$[\w.:-]+|[^$]+/g) ?? [];
+  return parts.map(describeEntry).join(' + ');
+}
+
+function digestName(step: string): string | null {
+  const [, hmac, name] = /^(hmac-)?(\w+)/.exec(step) ?? [];
+  const algorithm = algorithms.find((known) => known === name);
+  if (algorithm === undefined) return null;
+  return `${hmac === undefined ? '' : 'HMAC-'}${algorithm.toUpperCase().replace('SHA', 'SHA-')}`;
+}
+
+function describeParams(params: ParamsRule, block: Recipe['encode']['block']): string {
+  const {
+    exclude,
+    include,
+    empty,
+    order,
+    encode,
+    case: fold,
+    nameCase,
+    secretAs,
+    pairEnd,
+    joinRepeated,
+  } = params;
+  return [
+    describeShape(params),
+    Array.isArray(order) ? `in the order ${order.join(', ')}` : orderWords[order as keyof typeof orderWords],
+    ...(include === null ? [] : [`only ${include.join(', ')}`]),
+    ...(exclude.length === 0 ? [] : [`without ${exclude.join(', ')}`]),
+    ...(empty === 'drop' ? ['empty values left out'] : []),
+    ...(secretAs === null ? [] : [`the secret among them as ${quote(secretAs)}`]),
+    ...(pairEnd === '' ? [] : [`each followed by ${describeTemplate(pairEnd)}`]),
+    ...(joinRepeated === null ? [] : [`repeated ones joined by ${quote(joinRepeated)}`]),
+    ...Object.entries(params.escape).map(([text, other]) => `${quote(text)} written as ${quote(other)}`),
+    ...(encode === 'none' ? [] : [`${encode}-encoded`]),
+    ...(fold === 'none' ? [] : [`in ${fold} case`]),
+    ...(nameCase === 'none' ? [] : [`names in ${nameCase} case`]),
+    ...(block === 'none' ? [] : [`${block}-encoded as a whole`]),
+  ].join(', ');
+}
+
+const orderWords = {
+  name: 'sorted by name',
+  'name-nocase': 'sorted by name whatever its case',
+  value: 'sorted by value',
+  pair: 'sorted as written',
+  'pair-nocase': 'sorted as written whatever the case',
+  sent: 'as sent',
+} as const;
+
+function describeShape({ names, values, kvSep, pairSep }: ParamsRule): string {
+  const pair =
+    names && values
+      ? kvSep === ''
+        ? 'names and values'
+        : `k${kvSep}v`
+      : names
+        ? 'names alone'
+        : 'values alone';
+  return pairSep === '' ? `${pair} glued together` : `${pair} joined by ${quote(pairSep)}`;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,63 @@
+import { completeRecipe, type ParamsRule, type Recipe, type SubRule } from '../../signing/recipe.js';
+import type { MessageChange } from '../candidates/block-changes.js';
+import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
+import type { Piece } from '../candidates/pieces.js';
+import type { Weighed } from '../candidates/weighted.js';
+
+/** A recipe that gives the signature, and its price. */
+export interface Telling extends Weighed {
+  readonly recipe: Recipe;
+}
+
+/** The parts of a recipe, as the search knows them. */
+export interface RecipeParts {
+  readonly params: Partial<ParamsRule>;
+  readonly message: readonly Piece[];
+  readonly join: string;
+  readonly block: Recipe['encode']['block'];
+  readonly change: MessageChange;
+  readonly chain: Chain;
+}
+
+/** The recipe that the parts make up; null where they need two different `$sub` digests, or two base paths. */
+export function assembleRecipe({ params, message, join, block, change, chain }: RecipeParts): Recipe | null {
+  const subs = new Map<string, SubRule>();
+  for (const sub of [subOf(chain), ...message.map((piece) => piece.sub)]) {
+    if (sub !== undefined) subs.set(JSON.stringify(sub), sub);
+  }
+  const basePaths = new Set(
+    message.flatMap(({ basePath = '', tokens }) => (usesPath(tokens) ? [basePath] : [])),
+  );
+  if (subs.size > 1 || basePaths.size > 1) return null;
+  const tokens = message.flatMap((piece) => piece.tokens);
+  return completeRecipe({
+    params,
+    message: join === '' ? mergeLiterals(tokens) : tokens,
+    join,
+    basePath: [...basePaths][0] ?? '',
+    encode: { block, ...change.rule },
+    sub: [...subs.values()][0] ?? null,
+    steps: stepsOf(chain),
+    key: chain.key?.rule ?? { tokens: ['$secret'], decode: 'utf8' },
+    output: chain.reading.output,
+  });
+}
+
+function usesPath(tokens: readonly string[]): boolean {
+  return tokens.some((token) => token.startsWith('$path'));
+}
+
+/** Literals that follow each other are one. */
+function mergeLiterals(tokens: readonly string[]): string[] {
+  const merged: string[] = [];
+  for (const token of tokens) {
+    const last = merged.at(-1);
+    if (last !== undefined && isLiteral(last) && isLiteral(token)) merged[merged.length - 1] = last + token;
+    else merged.push(token);
+  }
+  return merged;
+}
+
+function isLiteral(entry: string): boolean {
+  return !entry.replaceAll('$$', '').includes('$');
+}

@@ -1,0 +1,176 @@
+import {
+  type Arrangement,
+  type ArrangementParts,
+  type BlockKind,
+  keyedArrangements,
+  openArrangements,
+} from '../candidates/arrangements.js';
+import {
+  type BlockChange,
+  changesOf,
+  type MessageChange,
+  messageChanges,
+} from '../candidates/block-changes.js';
+import {
+  type BlockShape,
+  blockKind,
+  blockShapes,
+  isFramed,
+  pairStyle,
+  shapePieces,
+  shapeRule,
+} from '../candidates/block-shapes.js';
+import { type Writing, writeBlocks, writings } from '../candidates/block-texts.js';
+import type { Chain } from '../candidates/chains.js';
+import { dearestLayout, secretPrices } from '../candidates/layout-lists.js';
+import type { Layout } from '../candidates/layouts.js';
+import type { Space } from '../candidates/search-space.js';
+import { surroundings } from '../candidates/surroundings.js';
+import { type GrowingList, once, type Weighed } from '../candidates/weighted.js';
+import type { Pause } from '../solve.js';
+import { assembleRecipe, type Telling } from './assemble-recipe.js';
+import { FrameFinder, type FrameParts } from './frames.js';
+
+/** What is to be told: a message, the chains that make the signature of it, and the dearest recipe that is wanted. */
+export interface Riddle {
+  readonly message: string;
+  readonly chains: readonly Chain[];
+  readonly bound: number;
+}
+
+/** Finds every recipe with a parameter block that makes a message. */
+export class BlockRecovery {
+  readonly #space: Space;
+  readonly #riddle: Riddle;
+  readonly #add: (telling: Telling) => void;
+  readonly #writings: readonly Writing[];
+  readonly #secret: string;
+  readonly #arrangements: ReadonlyMap<string, GrowingList<Arrangement>>;
+
+  constructor(space: Space, riddle: Riddle, add: (telling: Telling) => void) {
+    const { request, secret } = space.task;
+    const parts: ArrangementParts = {
+      request,
+      secret,
+      names: space.paramNames,
+      secretNames: space.secretNames,
+      distinct: false,
+    };
+    this.#space = space;
+    this.#riddle = riddle;
+    this.#add = add;
+    this.#writings = writings(request.params);
+    this.#secret = secret.reveal();
+    this.#arrangements = new Map(
+      (['pairs', 'values'] as const).flatMap((kind): [string, GrowingList<Arrangement>][] => [
+        [listKey(kind, false), openArrangements(parts, kind)],
+        [listKey(kind, true), keyedArrangements(parts, kind)],
+      ]),
+    );
+  }
+
+  async run(pause: Pause): Promise<void> {
+    const { message, chains, bound } = this.#riddle;
+    const chainBits = Math.min(...chains.map(({ bits }) => bits));
+    const { pieces, hasBody } = this.#space;
+    const frameParts: FrameParts = {
+      space: this.#space,
+      surroundings: once((encoded) =>
+        surroundings(pieces, hasBody, encoded, Math.min(bound - chainBits, dearestLayout)),
+      ),
+    };
+    for (const change of messageChanges) {
+      if (!change.canYield(message)) continue;
+      const rest = bound - change.bits - chainBits;
+      const frames = new FrameFinder(frameParts, message, change, rest);
+      for (const shape of blockShapes) {
+        if (shape.bits >= rest) break;
+        await pause();
+        for (const secretIn of shape.secretEnds ? [false] : [false, true]) {
+          this.#tellShape(shape, secretIn, change, frames, rest - shape.bits);
+        }
+      }
+    }
+  }
+
+  #tellShape(
+    shape: BlockShape,
+    secretIn: boolean,
+    change: MessageChange,
+    frames: FrameFinder,
+    bound: number,
+  ): void {
+    const found = changesOf(!isFramed(shape)).map((block) => ({
+      block,
+      ...frames.find(pairStyle(shape), block),
+    }));
+    const plain = found.filter(({ isPlain }) => isPlain);
+    const opaque = found.filter(({ isPlain, byText }) => !isPlain && byText.size > 0);
+    const texts = plain.flatMap(({ byText }) => [...byText.keys()]);
+    const mostPairs = opaque.length > 0 ? Number.POSITIVE_INFINITY : countPairs(shape, texts);
+    const arrangements = this.#arrangements.get(listKey(blockKind(shape), secretIn));
+    if (mostPairs === 0 || arrangements === undefined) return;
+    const to = bound - Math.min(...found.map(({ cheapest }) => cheapest));
+    const blocks = { shape, arrangements, writings: this.#writings, secret: this.#secret, mostPairs };
+    writeBlocks(blocks, { from: 0, to }, (text, bits, arrangement, writing) => {
+      const told = { shape, secretIn, change, arrangement, writing, bits };
+      for (const { block, byText } of plain) {
+        for (const { layout } of byText.get(text) ?? []) this.#tell(told, block, layout);
+      }
+      for (const { block, byText, cheapest } of opaque) {
+        if (bits + cheapest >= bound) continue;
+        const changed = change.apply(block.apply(text));
+        for (const { layout } of byText.get(changed) ?? []) this.#tell(told, block, layout);
+      }
+    });
+  }
+
+  #tell(told: ToldBlock, block: BlockChange, layout: Layout): void {
+    const { shape, change, arrangement, writing } = told;
+    const keyedBlock = told.secretIn || shape.secretEnds;
+    for (const chain of this.#riddle.chains) {
+      const bits =
+        shape.bits +
+        told.bits +
+        block.bits +
+        change.bits +
+        chain.bits +
+        layout.bits +
+        secretPrices(layout.keyed, keyedBlock, chain.keyed);
+      if (bits > this.#riddle.bound) continue;
+      const recipe = assembleRecipe({
+        params: { ...arrangement.rule, ...writing.rule, ...shapeRule(shape) },
+        message: [...layout.before, ...shapePieces(shape, block.token), ...layout.after],
+        join: '',
+        block: block.encode,
+        change,
+        chain,
+      });
+      if (recipe !== null) this.#add({ recipe, bits });
+    }
+  }
+}
+
+/** A block, and by which rule it is written. */
+interface ToldBlock extends Weighed {
+  readonly shape: BlockShape;
+  readonly secretIn: boolean;
+  readonly change: MessageChange;
+  readonly arrangement: Arrangement;
+  readonly writing: Writing;
+}
+
+function listKey(kind: BlockKind, secretIn: boolean): string {
+  return `${kind} ${secretIn}`;
+}
+
+/** How many pairs can be in the texts at the most, as the separators in them tell. */
+function countPairs({ shows, kvSep, pairSep }: BlockShape, texts: readonly string[]): number {
+  const counts = texts.map((text) => {
+    const pairs = pairSep === '' ? Number.POSITIVE_INFINITY : text.split(pairSep).length;
+    const values =
+      shows === 'pairs' && kvSep !== '' ? text.split(kvSep).length - 1 : Number.POSITIVE_INFINITY;
+    return Math.min(pairs, values);
+  });
+  return Math.max(0, ...counts);
+}

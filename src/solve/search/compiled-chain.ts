@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto';
+import type { Algorithm } from '../../signing/digests.js';
+import type { Chain, DigestLink, Link, LinkFormat } from '../candidates/chains.js';
+
+/** Tells whether the chain makes the signature of a message. */
+export type Fits = (message: string) => boolean;
+
+/** A digest chain, ready to be tried. */
+export interface ReadyChain {
+  readonly chain: Chain;
+  /** Compiled at the first call: of many chains few are tried before a search ends. */
+  readonly fits: Fits;
+}
+
+export function readyChains(chains: readonly Chain[]): ReadyChain[] {
+  return chains.map((chain) => {
+    let compiled: Fits | null = null;
+    return {
+      chain,
+      get fits() {
+        compiled ??= compileChain(chain);
+        return compiled;
+      },
+    };
+  });
+}
+
+type Text = string | Buffer;
+
+/**
+ * One-shot digests, and the two halves of each HMAC prepared. The result is the one of `computeDigest`, which takes a
+ * recipe instead of a chain.
+ */
+export function compileChain({ links, key, reading }: Chain): Fits {
+  const { digest: wanted, cut } = reading;
+  const [from, to] = cut ?? [0, wanted.length];
+  const keyBytes = key?.bytes ?? null;
+  const only = links[0];
+  if (links.length === 1 && only?.kind === 'digest' && !only.hmac && cut === null) {
+    const { algorithm } = only;
+    return (message) => hash(algorithm, message, 'hex') === wanted;
+  }
+  const steps = links.map((link, index) => compileLink(link, index === links.length - 1, keyBytes));
+  return (message) => {
+    let text: Text = message;
+    for (const step of steps) text = step(text);
+    return cut === null ? text === wanted : text.slice(from, to) === wanted;
+  };
+}
+
+function compileLink(link: Link, isLast: boolean, key: Buffer | null): (text: Text) => Text {
+  if (link.kind === 'digest') return compileDigest(isLast ? { ...link, format: 'hex' } : link, key);
+  const { text: affix } = link.piece;
+  const bytes = Buffer.from(affix);
+  if (link.kind === 'append') {
+    return (text) => (typeof text === 'string' ? text + affix : Buffer.concat([text, bytes]));
+  }
+  return (text) => (typeof text === 'string' ? affix + text : Buffer.concat([bytes, text]));
+}
+
+function compileDigest({ algorithm, hmac, format }: DigestLink, key: Buffer | null): (text: Text) => Text {
+  const write = writers[format];
+  return hmac && key !== null ? compileHmac(algorithm, key, write) : (text) => write(algorithm, text);
+}
+
+type Write = (algorithm: Algorithm, text: Text) => Text;
+
+const writers: Readonly<Record<LinkFormat, Write>> = {
+  hex: (algorithm, text) => hash(algorithm, text, 'hex'),
+  HEX: (algorithm, text) => hash(algorithm, text, 'hex').toUpperCase(),
+  base64: (algorithm, text) => hash(algorithm, text, 'base64'),
+  raw: (algorithm, text) => Buffer.from(hash(algorithm, text, 'base64'), 'base64'),
+};
+
+const blockBytes: Readonly<Record<Algorithm, number>> = { md5: 64, sha1: 64, sha256: 64, sha512: 128 };
+const digestBytes: Readonly<Record<Algorithm, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64 };
+
+/** RFC 2104 as two one-shot digests over buffers that are kept: twice as fast as `createHmac`. */
+function compileHmac(algorithm: Algorithm, key: Buffer, write: Write): (text: Text) => Text {
+  const block = blockBytes[algorithm];
+  const padded = Buffer.alloc(block);
+  padded.set(key.length > block ? hash(algorithm, key, 'buffer') : key);
+  const outer = Buffer.alloc(block + digestBytes[algorithm]);
+  outer.set(padded.map((byte) => byte ^ 0x5c));
+  const digestInner = compileInner(algorithm, Buffer.from(padded.map((byte) => byte ^ 0x36)));
+  return (text) => {
+    outer.write(digestInner(text), block, 'base64');
+    return write(algorithm, outer);
+  };
+}
+
+/** The inner digest, in base64, which a buffer takes fastest. A pad of ASCII, as that of an ASCII key is, is text itself. */
+function compileInner(algorithm: Algorithm, pad: Buffer): (text: Text) => string {
+  const inBytes = (text: Text) => hash(algorithm, Buffer.concat([pad, Buffer.from(text)]), 'base64');
+  if (pad.some((byte) => byte > 0x7f)) return inBytes;
+  const padText = pad.toString('latin1');
+  return (text) => (typeof text === 'string' ? hash(algorithm, padText + text, 'base64') : inBytes(text));
+}

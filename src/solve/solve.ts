@@ -1,0 +1,126 @@
+import { forAppSign } from '../signing/pair.js';
+import { paramOf } from '../signing/request.js';
+import type { Sample } from '../signing/sample.js';
+import { SampleError } from '../signing/samples/sample-error.js';
+import type { Secret } from '../signing/secret.js';
+import type { SolveTask } from './candidates/search-space.js';
+import { readSignature } from './candidates/signature-reading.js';
+import { type Fit, fitsOf } from './matching-recipes.js';
+import { designSample, type NextSample } from './next-sample.js';
+import type { Hit } from './search/share.js';
+
+/** How far a search went. */
+export interface SearchEnd {
+  /** How many candidates were digested and compared. */
+  readonly tried: number;
+  readonly hit: Hit | null;
+  /** Every candidate was tried that is likelier than one rule in 2^bits; all that there are where `isComplete`. */
+  readonly bits: number;
+  readonly isComplete: boolean;
+}
+
+/** Runs the shares of a search, in their order, until one has a hit or the time is over. */
+export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
+
+/** Awaited every now and then while recipes are put together: lets other work in, and may throw to end it. */
+export type Pause = () => Promise<void>;
+
+/** What a search found. */
+export interface Solution extends Omit<SearchEnd, 'hit'> {
+  /** Every recipe that fits all samples, the likeliest first. */
+  readonly fits: readonly Fit[];
+  /** How a sample must look that tells them apart; null where there are not two, or nothing does. */
+  readonly next: NextSample | null;
+  /** Whether some sample has recipes by itself, though none fits them all. */
+  readonly isDivided: boolean;
+}
+
+/** How much rarer than the one that was found a recipe may be to be listed: 2^bits times. */
+const usualSlack = 11;
+
+/** The same where none of the usual ones fits all samples: what only they can tell may be rarer. */
+const wideSlack = 15;
+
+/**
+ * Finds the recipes by which all samples were signed. The sample with the fewest parameters is searched first: the
+ * message of one sample is enough to know every recipe that makes it, and these the others put to the test.
+ *
+ * @throws SampleError for a signature that no recipe can make
+ */
+export async function solve(tasks: readonly SolveTask[], search: Searcher, pause: Pause): Promise<Solution> {
+  tasks.forEach(checkSignature);
+  const bySize = [...tasks].sort((a, b) => a.request.params.length - b.request.params.length);
+  const hits: { readonly task: SolveTask; readonly hit: Hit }[] = [];
+  let progress: Omit<SearchEnd, 'hit'> = { tried: 0, bits: 0, isComplete: false };
+  const tellFits = async (task: SolveTask, hit: Hit, slack: number): Promise<Solution | null> => {
+    const others = tasks.filter((other) => other !== task);
+    const fits = await fitsOf({ task, hit, others, slack }, pause);
+    if (fits.length === 0) return null;
+    const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
+    return { ...progress, fits, next, isDivided: false };
+  };
+  for (const task of bySize) {
+    const { tried, hit, bits, isComplete } = await search(task);
+    progress = { tried: progress.tried + tried, bits, isComplete };
+    if (hit === null) continue;
+    hits.push({ task, hit });
+    const solution = await tellFits(task, hit, usualSlack);
+    if (solution !== null) return solution;
+  }
+  for (const { task, hit } of tasks.length > 1 ? hits : []) {
+    const solution = await tellFits(task, hit, wideSlack);
+    if (solution !== null) return solution;
+  }
+  return { ...progress, fits: [], next: null, isDivided: hits.length > 0 };
+}
+
+function checkSignature(task: SolveTask): void {
+  if (readSignature(task).length > 0) return;
+  throw new SampleError(
+    `a signature of ${task.signature.length} characters is no digest that a recipe can write`,
+    'Recipes write md5, sha1, sha256 and sha512, whole or cut, in hex or base64; an RSA signature has no rule to find.',
+  );
+}
+
+/** A sample that was signed, and the secret that signed it. */
+export interface SignedSample {
+  readonly sample: Sample;
+  readonly secret: Secret;
+}
+
+/**
+ * What is to be found for the signature of the samples: one rule that fits them all.
+ *
+ * @throws SampleError for a sample without a signature
+ */
+export function tasksForSign(samples: readonly SignedSample[]): SolveTask[] {
+  return withOthers(
+    samples.map(({ sample, secret }) => {
+      const { signature, signParam, secret: _, ...request } = sample;
+      if (signature === null) {
+        throw new SampleError(
+          `the sample has no signature: there is no parameter ${JSON.stringify(signParam)}`,
+          'Name the parameter that carries it by --sign-param.',
+        );
+      }
+      return { request, secret, signature };
+    }),
+  );
+}
+
+/** What is to be found for `app_sign`, where `sign` covers it in every sample (§5.5, §5.6); else null. */
+export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] | null {
+  const tasks = samples.flatMap(({ sample, secret }) => {
+    const { signature: _, signParam, secret: __, ...request } = sample;
+    const signature = paramOf(sample, 'app_sign');
+    return signParam !== 'sign' || !signature ? [] : [{ request: forAppSign(request), secret, signature }];
+  });
+  return tasks.length === samples.length && tasks.length > 0 ? withOthers(tasks) : null;
+}
+
+function withOthers(tasks: readonly Omit<SolveTask, 'otherParams'>[]): SolveTask[] {
+  return tasks.map((task) => ({
+    ...task,
+    otherParams: tasks.filter((other) => other !== task).flatMap(({ request }) => request.params),
+  }));
+}

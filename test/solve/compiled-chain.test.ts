@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { completeRecipe } from '../../src/signing/recipe.js';
+import { Secret } from '../../src/signing/secret.js';
+import { computeSignature } from '../../src/signing/sign.js';
+import { type Chain, stepsOf, subOf } from '../../src/solve/candidates/chains.js';
+import { distinctSpace } from '../../src/solve/candidates/search-space.js';
+import { compileChain } from '../../src/solve/search/compiled-chain.js';
+import { requestOf } from '../signing/requests.js';
+
+const request = requestOf([
+  ['code', 'c-77'],
+  ['time', '1795283538'],
+]);
+const secret = new Secret('5up3r-53cr37-K3y');
+
+/** What the recipe that a chain stands for makes of a message. */
+function digestBy(chain: Chain, message: string): string {
+  const { key } = chain;
+  const sub = subOf(chain);
+  const recipe = completeRecipe({
+    message: [message],
+    steps: stepsOf(chain),
+    ...(key !== null && { key: key.rule }),
+    ...(sub !== undefined && { sub }),
+  });
+  return computeSignature(recipe, request, secret).digest;
+}
+
+it('tries a message by every chain as the recipe digests it', () => {
+  const { chains } = distinctSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  const whole = chains.filter(({ reading }) => reading.cut === null).slice(0, 1500);
+  const kinds = new Set<string>();
+  for (const chain of whole) {
+    const { reading } = chain;
+    const digest = digestBy(chain, 'code=c-77&é');
+    const fits = compileChain({ ...chain, reading: { ...reading, digest } });
+    const fitting = ['e', 'è', 'é', ''].map((end) => `code=c-77&${end}`).filter(fits);
+    expect(fitting, stepsOf(chain).join()).toEqual(['code=c-77&é']);
+    kinds.add(chain.links.map((link) => (link.kind === 'digest' ? link.format : link.kind)).join());
+  }
+  expect(kinds.size).toBeGreaterThan(10);
+});
+
+it('tries a message longer than any block', () => {
+  const { chains } = distinctSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  const message = `${'x'.repeat(70_000)}${'é'.repeat(5000)}`;
+  for (const chain of chains.slice(0, 20)) {
+    const fits = compileChain({ ...chain, reading: { ...chain.reading, digest: digestBy(chain, message) } });
+    expect([`${message}.`, message, ''].filter(fits)).toEqual([message]);
+  }
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
+import type { SignableRequest } from '../../src/signing/request.js';
+import { Secret } from '../../src/signing/secret.js';
+import { compileRecipe } from '../../src/signing/sign.js';
+import { Search } from '../../src/solve/search/search.js';
+import { dearest, type Share, ShareQueue } from '../../src/solve/search/share.js';
+import { solve } from '../../src/solve/solve.js';
+import { searchUpTo } from './search-up-to.js';
+
+const secret = new Secret('5up3r-53cr37-K3y');
+
+const small: SignableRequest = {
+  method: 'GET',
+  url: 'https://example.com/',
+  params: [['t', '17']],
+  body: null,
+  extra: {},
+};
+
+describe('the shares of a search', () => {
+  it('are every part of every price up to the dearest, each once', () => {
+    const queue = new ShareQueue();
+    const taken: Share[] = [];
+    for (let share = queue.take(); share !== null; share = queue.take()) {
+      taken.push(share);
+      queue.note(share, share.from === 0 ? 100_000 : 17_000);
+      // What is heard late, when others are being handed out, parts nothing.
+      if (share.from > 0) queue.note({ ...share, from: 0 }, 1e9);
+      expect(share.from).toBe(queue.from);
+    }
+    expect(taken.some(({ parts }) => parts > 1)).toBe(true);
+    expect(queue.isEmpty).toBe(true);
+    expect(queue.take()).toBeNull();
+    const bands = taken.filter(({ part }) => part === 0);
+    expect(bands.map(({ from }) => from)).toEqual([0, ...bands.slice(0, -1).map(({ to }) => to)]);
+    expect(bands.at(-1)?.to).toBeGreaterThanOrEqual(dearest);
+    for (const { from, parts } of bands) {
+      const parted = taken.filter((share) => share.from === from).map(({ part }) => part);
+      expect(parted).toEqual(Array.from({ length: parts }, (_, part) => part));
+    }
+  });
+
+  it('are small enough for many threads, even where all of a band is taken before any of it is done', () => {
+    const queue = new ShareQueue();
+    for (let share = queue.take(); share !== null; share = queue.take()) {
+      if (share.from === 0) queue.note(share, 100_000);
+      if (share.from >= 20) expect(share.parts).toBeGreaterThan(1);
+      if (share.from >= 24) break;
+    }
+    expect(queue.from).toBeGreaterThanOrEqual(24);
+  });
+
+  it('have together what one alone would have', () => {
+    const search = new Search({ request: small, secret, signature: '0'.repeat(32), otherParams: [] });
+    const tried = (part: number, parts: number) => search.run({ from: 13, to: 15, part, parts }).tried;
+    const parts = [0, 1, 2].map((part) => tried(part, 3));
+    expect(parts.reduce((sum, count) => sum + count, 0)).toBe(tried(0, 1));
+    expect(Math.min(...parts)).toBeGreaterThan(0);
+  });
+});
+
+describe('the rule is found', () => {
+  it.each<[string, Partial<SignableRequest>, RecipeJson]>([
+    [
+      'of a body behind parameters whose names no token can hold, in base64',
+      {
+        method: 'POST',
+        params: [['{t}', '1795283538']],
+        body: '{"a":1}',
+        extra: { 'X-Nonce': 'n-4711', '{odd}': 'x' },
+      },
+      { message: ['$params', '$body', '$secret'], steps: ['md5'], output: 'base64' },
+    ],
+    [
+      'with the secret under a name like that of a parameter',
+      { params: [['SHOPID', '77']] },
+      { message: ['$params', '&SHOPKEY=', '$secret'], steps: ['md5'] },
+    ],
+  ])('%s', async (_, change, json) => {
+    const request = { ...small, ...change };
+    const rule = compileRecipe(completeRecipe(json));
+    const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
+    const { fits } = await solve([task], searchUpTo(500_000), async () => {});
+    const params = request.params.map(([name, value]) => [name, `${value}9`] as const);
+    const later = { ...request, params, body: request.body && '{"b":2}' };
+    const { digest } = rule.sign(later, secret);
+    expect(fits.map(({ recipe }) => compileRecipe(recipe).sign(later, secret).digest)).toContain(digest);
+  });
+});

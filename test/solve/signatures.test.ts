@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
+import type { SignableRequest } from '../../src/signing/request.js';
+import type { Sample } from '../../src/signing/sample.js';
+import { SampleError } from '../../src/signing/samples/sample-error.js';
+import { Secret } from '../../src/signing/secret.js';
+import { compileRecipe } from '../../src/signing/sign.js';
+import { readSignature } from '../../src/solve/candidates/signature-reading.js';
+import { solve, tasksForAppSign, tasksForSign } from '../../src/solve/solve.js';
+import { searchUpTo } from './search-up-to.js';
+
+const secret = new Secret('5up3r-53cr37-K3y');
+const noPause = async () => {};
+
+/** With as little in it as there can be, so that there is little to try. */
+const small: SignableRequest = {
+  method: 'GET',
+  url: 'https://example.com/',
+  params: [['timestamp', '1795283538']],
+  body: null,
+  extra: {},
+};
+
+const md5 = createHash('md5').update('x').digest();
+const sha256 = createHash('sha256').update('x').digest();
+
+/** How a signature of `small` may be read, without the prices. */
+function readings(signature: string, params = small.params) {
+  const request = { ...small, params };
+  return readSignature({ request, secret, signature }).map(({ algorithm, digest, output, after }) => ({
+    algorithm,
+    digest,
+    output,
+    after,
+  }));
+}
+
+describe('a signature is read', () => {
+  const whole = { algorithm: 'md5', digest: md5.toString('hex'), after: [] };
+
+  it.each([
+    [md5.toString('hex'), 'hex'],
+    [md5.toString('hex').toUpperCase(), 'HEX'],
+    [md5.toString('base64'), 'base64'],
+    [md5.toString('base64url'), 'base64url'],
+    [Buffer.from(md5.toString('hex')).toString('base64'), 'base64-of-hex'],
+  ])('%s as %s', (signature, output) => {
+    expect(readings(signature)).toContainEqual({ ...whole, output });
+  });
+
+  it('without padding or signs as either base64', () => {
+    const sha384 = Buffer.alloc(48, 7).toString('base64');
+    expect(readings(sha384)).toEqual([]);
+    const even = Buffer.alloc(32, 7).toString('base64url');
+    expect(readings(even)).toEqual([
+      { algorithm: 'sha256', digest: '07'.repeat(32), output: 'base64url', after: [] },
+    ]);
+  });
+
+  it('of sixteen digits as the beginning, the middle or the end of any digest', () => {
+    const cut = '0123456789abcdef';
+    const slices = readings(cut).map(({ algorithm, after }) => `${algorithm} ${after.join()}`);
+    expect(slices).toEqual(
+      expect.arrayContaining(['md5 slice:0:16', 'md5 slice:8:24', 'md5 slice:16:32', 'sha256 slice:24:40']),
+    );
+    expect(readings(cut.slice(1))).toEqual([]);
+  });
+
+  it('with more around it, parameters by their names', () => {
+    const digest = sha256.toString('hex');
+    const steps = (signature: string, params = small.params) =>
+      readings(signature, params).find(({ algorithm }) => algorithm === 'sha256')?.after;
+    expect(steps(`v1=$${digest}`)).toEqual(['prepend:v1=$$']);
+    expect(steps(`${digest},1795283538`)).toEqual([`append:,${'$'}{param:timestamp}`]);
+    expect(steps(`v1 1795283538-${digest};12`)).toEqual([
+      `prepend:v1 ${'$'}{param:timestamp}-`,
+      'append:;12',
+    ]);
+    // No token can hold such a name, and so short a value may be there by accident.
+    expect(steps(`${digest},1795283538`, [['{t}', '1795283538']])).toEqual(['append:,1795283538']);
+    expect(steps(`${digest},17`, [['t', '17']])).toEqual(['append:,17']);
+  });
+
+  it('never with the secret in a step, though it was sent beside the digest', () => {
+    expect(readings(`${sha256.toString('hex')},${secret.reveal()}`)).toEqual([]);
+  });
+
+  it.each([
+    ['of an RSA key', Buffer.alloc(256, 9).toString('base64')],
+    ['that is too short', 'abc123'],
+    ['of other characters', 'not a digest!'],
+    ['of signs of both base64', 'a-b+c/d_'],
+  ])('and one %s is refused with what can be found', async (_, signature) => {
+    const task = { request: small, secret, signature, otherParams: [] };
+    const none = solve([task], searchUpTo(0), noPause);
+    await expect(none).rejects.toThrow(SampleError);
+    await expect(none).rejects.toMatchObject({
+      message: `a signature of ${signature.length} characters is no digest that a recipe can write`,
+      hint: expect.stringContaining('an RSA signature has no rule to find'),
+    });
+  });
+});
+
+it('a rule is found whose digest stands before a parameter', async () => {
+  const json: RecipeJson = { message: ['$params', '$secret'], steps: ['md5', 'append:,$param:timestamp'] };
+  const rule = compileRecipe(completeRecipe(json));
+  const { digest } = rule.sign(small, secret);
+  const { fits } = await solve(
+    [{ request: small, secret, signature: digest, otherParams: [] }],
+    searchUpTo(200_000),
+    noPause,
+  );
+  const [first] = fits;
+  if (first === undefined) throw new Error('nothing was found');
+  const later: SignableRequest = { ...small, params: [['timestamp', '1795283999']] };
+  expect(compileRecipe(first.recipe).sign(later, secret).digest).toBe(rule.sign(later, secret).digest);
+});
+
+describe('of captured requests', () => {
+  const params = [
+    ['app_key', 'k'],
+    ['app_sign', 'a'.repeat(32)],
+    ['n', '1'],
+  ] as const;
+  const captured: Sample = { ...small, params, signature: 'b'.repeat(32), signParam: 'sign', secret: null };
+  const signed = (sample: Sample) => ({ sample, secret });
+
+  it('each is to be solved for the one signature, and knows the names of the others', () => {
+    const other: Sample = { ...captured, params: [['z', '1']] };
+    const [first, second] = tasksForSign([signed(captured), signed(other)]);
+    expect(first).toMatchObject({ signature: 'b'.repeat(32), otherParams: [['z', '1']] });
+    expect(second).toMatchObject({ otherParams: params });
+  });
+
+  it('one without a signature is refused, with how to name it', () => {
+    expect(() => tasksForSign([signed({ ...captured, signature: null })])).toThrow(
+      expect.objectContaining({
+        message: 'the sample has no signature: there is no parameter "sign"',
+        hint: expect.stringContaining('--sign-param'),
+      }),
+    );
+  });
+
+  it('app_sign is solved as well where each has one, without itself', () => {
+    const [task] = tasksForAppSign([signed(captured)]) ?? [];
+    expect(task?.signature).toBe('a'.repeat(32));
+    expect(task?.request.params.map(([name]) => name)).toEqual(['app_key', 'n']);
+  });
+
+  it.each<[string, Partial<Sample>]>([
+    ['has no app_sign', { params: [['n', '1']] }],
+    ['is signed by another parameter', { signParam: 'signature' }],
+  ])('app_sign is no question where one %s', (_, change) => {
+    expect(tasksForAppSign([signed(captured), signed({ ...captured, ...change })])).toBeNull();
+  });
+
+  it('app_sign is no question where there are none', () => {
+    expect(tasksForAppSign([])).toBeNull();
+  });
+});
