@@ -1,17 +1,47 @@
-import type { Profile } from '../profiles/profile.js';
+import { checkProfileName, type Profile } from '../profiles/profile.js';
+import { sameDeployment } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { AppCredentials } from '../service/index.js';
+import { quoteName } from '../protocol/text.js';
+import type { AdminOperations, AppCredentials } from '../service/index.js';
 import type { CliContext } from './context.js';
 
 /**
- * The profile of that name that an app of the service at hand may be written into; undefined where there is none yet.
- * Throws an InvalidInputError for a production profile.
+ * The profile of that name, which may be overwritten unless it is for production; undefined where there is none.
+ *
+ * @throws ProfileError for a name that no profile may have, InvalidInputError for a production profile
  */
 export async function writableProfile({ profiles }: CliContext, name: string): Promise<Profile | undefined> {
+  checkProfileName(name);
   const existing = (await profiles.load()).profiles.get(name);
   if (existing?.environment !== 'production') return existing;
-  throw new InvalidInputError(`profile "${name}" is a production profile: it is not overwritten`, {
-    hint: 'Name another profile for the app of this service.',
+  throw notOverwritten(name, 'is a production profile');
+}
+
+/**
+ * The profile of that name, which an app of the service at `baseUrl` may be written into; undefined where there is
+ * none yet. `checkKnownApp` is to follow: the secret of another app would be lost.
+ *
+ * @throws as `writableProfile`, and InvalidInputError for the profile of another service
+ */
+export async function profileOfService(
+  context: CliContext,
+  name: string,
+  baseUrl: string,
+): Promise<Profile | undefined> {
+  const existing = await writableProfile(context, name);
+  if (existing === undefined || sameDeployment(existing.base_url, baseUrl)) return existing;
+  throw notOverwritten(name, `is for another service, ${new URL(existing.base_url).host}`);
+}
+
+/** Throws an InvalidInputError for a profile whose app is not in the database. */
+export async function checkKnownApp({ name, app_key }: Profile, admin: AdminOperations): Promise<void> {
+  for await (const app of admin.listApps()) if (app.app_key === app_key) return;
+  throw notOverwritten(name, `holds app key ${quoteName(app_key)}, which is not in this database`);
+}
+
+function notOverwritten(name: string, why: string): InvalidInputError {
+  return new InvalidInputError(`profile "${name}" ${why}: it is not overwritten`, {
+    hint: `Keep it under another name (userinfo profile rename ${name} <name>), or remove it (userinfo profile remove ${name}).`,
   });
 }
 

@@ -2,6 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { dataFolder } from '../profiles/config-folder.js';
+import { describeSystemError } from '../profiles/system-error.js';
+import { InvalidInputError } from '../protocol/errors.js';
 
 /** `--database` of `serve` and `admin`. */
 export function databaseOption(): Option {
@@ -12,9 +14,18 @@ export function databaseOption(): Option {
   );
 }
 
-/** The database to open: the one that is named, else the one in the data folder, which is made where needed. */
+/**
+ * The database to open: the one that is named, else the one in the data folder, which is made where needed.
+ *
+ * @throws InvalidInputError where the data folder cannot be made
+ */
 export async function chooseDatabase(named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
-  await mkdir(dataFolder(), { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(dataFolder(), { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const message = `cannot create the data folder ${dataFolder()}: ${describeSystemError(cause)}`;
+    throw new InvalidInputError(message, { hint: 'Name a database elsewhere: --database <file>', cause });
+  }
   return join(dataFolder(), 'userinfo.db');
 }

@@ -22,7 +22,7 @@ export async function networkOptions(
   const proxy = proxyFor(base_url.value, env);
   if (proxy !== null) parseProxy(proxy.address, proxy.variable);
   return {
-    allowHttp: allow_http,
+    allowHttp: allow_http !== null,
     ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
     ...(proxy === null ? {} : { proxy: proxy.address }),
   };

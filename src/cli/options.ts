@@ -31,7 +31,8 @@ export interface ConnectionOptions {
   readonly channel?: string;
   readonly appKey?: string;
   readonly caFile?: string;
-  readonly allowHttp?: true;
+  /** `false`, withdrawn, is an option of `profile set` alone. */
+  readonly allowHttp?: boolean;
 }
 
 export function addCommonOptions(program: Command): Command {

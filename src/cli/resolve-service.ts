@@ -27,7 +27,7 @@ export async function resolveService(
   for (const warning of settings.warnings) await warn(io, warning);
   refusePlainHttp(
     settings.base_url.value,
-    settings.allow_http,
+    settings.allow_http !== null,
     `the base URL (${describeOrigin(settings.base_url.origin)})`,
   );
   await announceProduction(io, settings);

@@ -25,7 +25,7 @@ export interface SettingFlags {
   readonly appKey?: string | undefined;
   readonly caFile?: string | undefined;
   /** It has no environment variable: one that is left set would allow it everywhere. */
-  readonly allowHttp?: true | undefined;
+  readonly allowHttp?: boolean | undefined;
 }
 
 /** What flags and environment variables say; `null` where they say nothing. */

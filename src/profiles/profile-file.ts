@@ -73,15 +73,14 @@ function readProfiles(json: unknown, path: string): ProfileList {
       profiles.set(name, parseProfile(name, fields));
     }
     place = path;
-    return { active: readActive(file.active, profiles), profiles };
+    return { active: readActive(file.active), profiles };
   } catch (error) {
     if (!(error instanceof InvalidInputError || error instanceof ProfileError)) throw error;
     throw new ProfileFileError(`${place}: ${error.message}`, { hint: error.hint ?? howToRepair });
   }
 }
 
-function readActive(active: unknown, profiles: ReadonlyMap<string, Profile>): string | null {
-  if (active === undefined || active === null) return null;
-  if (typeof active === 'string' && profiles.has(active)) return active;
-  throw new InvalidInputError('active is not the name of one of the profiles');
+function readActive(active: unknown): string | null {
+  if (active === undefined || active === null || typeof active === 'string') return active ?? null;
+  throw new InvalidInputError('active is not text');
 }

@@ -6,7 +6,7 @@ import { checkProfileName, type Profile, type ProfilePatch } from './profile.js'
 
 /** All that the profile file holds, as it was at one moment. */
 export interface ProfileList {
-  /** The name of the profile that is used where none is chosen. */
+  /** The name of the profile that is used where none is chosen. Edited by hand, the file may name one that is gone. */
   readonly active: string | null;
   /** By name, in the order of the file. */
   readonly profiles: ReadonlyMap<string, Profile>;
@@ -24,10 +24,21 @@ export function findProfile(list: ProfileList, name: string, askedBy?: string): 
 }
 
 function whatToDo(list: ProfileList, nearest: string | null): string {
-  if (list.profiles.size === 0) return 'There are no profiles yet: add one with "userinfo profile add".';
+  if (list.profiles.size === 0)
+    return 'There are no profiles yet: add one with "userinfo profile add <name>".';
   return nearest === null
-    ? '"userinfo profile list" shows those there are.'
-    : `Did you mean ${quoteName(nearest)}? "userinfo profile list" shows them all.`;
+    ? '"userinfo profile list" lists the profiles.'
+    : `Did you mean ${quoteName(nearest)}? "userinfo profile list" lists the profiles.`;
+}
+
+/** The profile that is used where none is chosen. Throws a ProfileError where it is gone. */
+export function activeProfile({ active, profiles }: ProfileList): Profile | null {
+  if (active === null) return null;
+  const profile = profiles.get(active);
+  if (profile !== undefined) return profile;
+  throw new ProfileError(`the active profile ${quoteName(active)} does not exist`, {
+    hint: 'Choose one for good with "userinfo profile use <name>", or for this command with -p <name>.',
+  });
 }
 
 /**
@@ -76,7 +87,8 @@ export function removeProfile(list: ProfileList, name: string): ProfileList {
   return { active: list.active === name ? null : list.active, profiles };
 }
 
-function checkNewName(list: ProfileList, name: string): void {
+/** Throws a ProfileError for a name that is bad or taken. */
+export function checkNewName(list: ProfileList, name: string): void {
   checkProfileName(name);
   if (!list.profiles.has(name)) return;
   throw new ProfileError(`there is a profile ${quoteName(name)} already`, {

@@ -25,7 +25,7 @@ export interface Profile {
   readonly key_prefix?: string;
   /** PEM file of authorities to trust beside Node's; an absolute path. */
   readonly ca_file?: string;
-  /** Leave to reach the base URL by plain http, though it is on another machine. */
+  /** Permission to reach the base URL by plain http, though it is on another machine. */
   readonly allow_http?: true;
 }
 

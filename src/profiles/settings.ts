@@ -13,7 +13,7 @@ import {
 } from './given-values.js';
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
-import { findProfile, noProfiles, type ProfileList } from './profile-list.js';
+import { activeProfile, findProfile, noProfiles, type ProfileList } from './profile-list.js';
 import { readSecret, type SecretReaders } from './read-secret.js';
 import type { SecretSource } from './secret-source.js';
 import type { SigningSource } from './signing-source.js';
@@ -34,8 +34,8 @@ export interface Settings {
   readonly key_prefix: string | null;
   /** PEM file of authorities to trust beside Node's. */
   readonly ca_file: Setting<string> | null;
-  /** Leave to send by plain http to another machine. */
-  readonly allow_http: boolean;
+  /** Permission to send by plain http to another machine; `null` where it is not given. */
+  readonly allow_http: Setting<true> | null;
   /** To be shown before anything is sent, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -94,9 +94,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     signing: profile?.signing ?? null,
     key_prefix: profile?.key_prefix ?? null,
     ca_file: given.ca_file ?? findCaFile(profile),
-    // The profile's leave is for its own base URL, not for one that a flag or a variable puts in its place.
-    allow_http:
-      flags.allowHttp === true || (profile?.allow_http === true && base_url.origin.kind === 'profile'),
+    allow_http: findAllowHttp(flags, profile, base_url),
     warnings: [
       ...warnings,
       ...guarded.warnings,
@@ -155,7 +153,7 @@ async function chooseProfile(
     const askedBy = origin.kind === 'environment' ? origin.name : undefined;
     return { list, profile: findProfile(list, value, askedBy), warnings: [] };
   }
-  return { list, profile: list.active === null ? null : findProfile(list, list.active), warnings: [] };
+  return { list, profile: activeProfile(list), warnings: [] };
 }
 
 /** No profile is needed: the file is read for the guard alone, and may be damaged. */
@@ -182,6 +180,17 @@ function findCaFile(profile: Profile | null): Setting<string> | null {
   return { value: profile.ca_file, origin: { kind: 'profile', name: profile.name } };
 }
 
+/** The profile's permission is for its own base URL, not for one that a flag or a variable puts in its place. */
+function findAllowHttp(
+  { allowHttp }: SettingFlags,
+  profile: Profile | null,
+  base_url: Setting<string>,
+): Setting<true> | null {
+  if (allowHttp) return { value: true, origin: { kind: 'flag', name: '--allow-http' } };
+  if (!profile?.allow_http || base_url.origin.kind !== 'profile') return null;
+  return { value: true, origin: base_url.origin };
+}
+
 function missingValues(
   fields: readonly RequiredField[],
   needsSecret: boolean,
@@ -194,8 +203,8 @@ function missingValues(
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
   const hint =
     list.profiles.size === 0
-      ? 'Keep them in a profile: "userinfo profile add" asks for each.'
-      : 'No profile is active: choose one with -p, or for good with "userinfo profile use".';
+      ? 'Keep them in a profile: "userinfo profile add <name>" asks for each.'
+      : 'No profile is active: choose one with -p, or for good with "userinfo profile use <name>".';
   return new CredentialError(`missing: ${missing.join(', ')}`, { hint });
 }
 

@@ -52,6 +52,26 @@ describe('doctor', () => {
     expect(checks.tls).toMatchObject({ status: 'skipped', detail: 'none: the base URL is http' });
   });
 
+  it('says that plain http is allowed, and where it is withdrawn', async () => {
+    await machine.run(['profile', 'set', 'local', '--allow-http']);
+    const { status, checks } = await diagnose();
+    expect(status).toBe(0);
+    expect(checks.base_url?.next).toMatch(
+      /^Warning: plain http is allowed \(profile "local"\): .*--no-allow-http/,
+    );
+    await machine.run(['profile', 'set', 'local', '--no-allow-http']);
+    expect((await diagnose()).checks.base_url?.next).toBeNull();
+  });
+
+  it('says that the active profile is gone', async () => {
+    const stored = readFileSync(machine.profileFile, 'utf8');
+    writeFileSync(machine.profileFile, stored.replace('"active": "local"', '"active": "gone"'));
+    const { status, checks, failed } = await diagnose(['-p', 'local']);
+    writeFileSync(machine.profileFile, stored);
+    expect({ status, failed }).toEqual({ status: 0, failed: [] });
+    expect(checks.profile_file?.next).toContain('the active profile does not exist');
+  });
+
   it.each<[string, readonly string[], RunOptions, number, string, RegExp]>([
     [
       'an unknown app key',

@@ -116,6 +116,7 @@ describe('the examples', () => {
     const app = '--tenant-code acme --channel web --app-key app-1';
     await paste(`userinfo admin app create ${app} --database f.db`);
     await paste(`echo '${JSON.stringify(firstUser)}' | userinfo admin user put --database f.db`);
+    await paste('userinfo profile remove local --yes'); // of another service: it would not be overwritten
     const service = machine.start(['serve', '--port', '0'], { env });
     const [, url = ''] = await printedBy(service, /listening on (http:\S+)/);
     try {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
 
@@ -196,6 +197,53 @@ describe('profiles', () => {
     expect(Object.keys(file().profiles).sort()).toEqual(names);
   });
 
+  it('are used with -p, and repaired by profile use, where the active one is gone', async () => {
+    await add('shop');
+    writeFileSync(machine.profileFile, JSON.stringify({ ...file(), active: 'gone' }));
+    expect((await machine.run(['read', 'c', '--dry-run'])).stderr).toBe(
+      'error: the active profile "gone" does not exist\n' +
+        'Choose one for good with "userinfo profile use <name>", or for this command with -p <name>.\n',
+    );
+    expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(3);
+    expect((await machine.run(['read', 'c', '--dry-run', '-p', 'shop'])).status).toBe(0);
+    expect((await machine.run(['profile', 'list'])).stdout).toMatch(/│ +│ shop +│/);
+    expect((await machine.run(['profile', 'set', 'shop', '--channel', 'app'])).status).toBe(0);
+    expect((await machine.run(['profile', 'use', 'shop'])).status).toBe(0);
+    expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);
+  });
+
+  it('show that plain http is allowed, until that is withdrawn', async () => {
+    await add('shop', '--base-url', 'http://test.example.com', '--allow-http');
+    expect((await machine.run(['profile', 'show'])).stdout).toMatch(
+      /│ plain http +│ allowed +│ profile "shop" +│/,
+    );
+    const shown = await machine.run(['profile', 'show', '--json']);
+    expect(JSON.parse(shown.stdout).allow_http).toEqual({ value: true, origin: 'profile "shop"' });
+    expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);
+    expect((await machine.run(['profile', 'set', 'shop', '--no-allow-http'])).status).toBe(0);
+    expect((await machine.run(['profile', 'show'])).stdout).not.toContain('plain http');
+    expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(2);
+  });
+
+  it('are not asked for a single value where the name is taken', async () => {
+    await add('shop');
+    const done = await machine.onTerminal(['profile', 'add', 'shop'], []);
+    expect(done).toMatchObject({
+      status: 3,
+      stdout: expect.stringContaining('there is a profile "shop" already'),
+    });
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'show a path with escape sequences as text on a terminal',
+    async () => {
+      const env = { USERINFO_CONFIG_DIR: join(machine.folder, 'a\u001b]0;title\u0007') };
+      const shown = await machine.onTerminal(['profile', 'path'], [], { env });
+      expect(shown.stdout).toContain('a\\u001b]0;title\\u0007/profiles.json');
+      expect((await machine.run(['profile', 'path'], { env })).stdout).toContain('a\u001b]0;title\u0007/');
+    },
+  );
+
   it.each([
     ['that is cut off', (text: string) => text.slice(0, -20)],
     ['with an unknown environment', (text: string) => text.replace('"test"', '"staging"')],
@@ -215,5 +263,82 @@ describe('profiles', () => {
     }
     expect((await add('other')).status).toBe(3);
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(damaged);
+  });
+});
+
+describe('admin app create --profile', () => {
+  const create = (name: string, ...more: string[]) =>
+    machine.run(
+      ['admin', 'app', 'create', '--tenant-code', 'acme', '--channel', 'web', '-p', name, ...more],
+      {
+        env: { XDG_DATA_HOME: machine.folder },
+      },
+    );
+  const apps = async () => {
+    const list = await machine.run(['admin', 'app', 'list', '--json'], {
+      env: { XDG_DATA_HOME: machine.folder },
+    });
+    return list.stdout.split('\n').length - 1;
+  };
+
+  it('writes into a new profile, and again into that of the same service', async () => {
+    expect(await create('local')).toMatchObject({ status: 0 });
+    const first = file().profiles.local;
+    expect(await create('local', '--base-url', 'http://localhost:8787/')).toMatchObject({ status: 0 });
+    expect(file().profiles.local.app_key).not.toBe(first.app_key);
+    expect(await apps()).toBe(2);
+  });
+
+  it.each([
+    [
+      'of another service',
+      ['--base-url', 'https://test.example.com'],
+      'is for another service, test.example.com',
+    ],
+    [
+      'of an app that this database does not know',
+      ['--base-url', 'http://127.0.0.1:8787'],
+      'holds app key "a1"',
+    ],
+    [
+      'for production',
+      ['--base-url', 'http://127.0.0.1:8787', '--environment', 'production'],
+      'is a production',
+    ],
+  ])('leaves a profile %s alone, and makes no app', async (_, options, fault) => {
+    await add('shop', ...options);
+    const before = readFileSync(machine.profileFile);
+    const done = await create('shop');
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(`profile "shop" ${fault}`);
+    expect(done.stderr).toContain('userinfo profile rename shop <name>');
+    expect(readFileSync(machine.profileFile)).toEqual(before);
+    expect(await create('other')).toMatchObject({ status: 0 });
+    expect(await apps()).toBe(1);
+  });
+
+  it.each([
+    ['a bad name', 'a b', 3],
+    ['a profile file that cannot be written', 'local', 3],
+  ])('makes no app for %s', async (_, name, status) => {
+    if (name === 'local') writeFileSync(machine.configFolder, 'a file in the place of the folder');
+    expect(await create(name)).toMatchObject({ status });
+    rmSync(machine.configFolder, { force: true });
+    expect(await create('other')).toMatchObject({ status: 0 });
+    expect(await apps()).toBe(1);
+  });
+
+  it('names the folder of the database where that cannot be made', async () => {
+    const file = join(machine.folder, 'file');
+    writeFileSync(file, '');
+    for (const args of [
+      ['admin', 'app', 'list'],
+      ['serve', '--port', '0'],
+    ]) {
+      const done = await machine.run(args, { env: { XDG_DATA_HOME: file } });
+      expect(done).toMatchObject({ status: 2, stdout: '' });
+      expect(done.stderr).toMatch(/^error: cannot create the data folder .*: a part of the path is a file/);
+      expect(done.stderr).toContain('--database <file>');
+    }
   });
 });

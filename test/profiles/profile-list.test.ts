@@ -79,8 +79,8 @@ describe('the list of profiles', () => {
   it.each([
     ['shpo', 'Did you mean "shop"?'],
     ['LIVE', 'Did you mean "live"?'],
-    ['something-else', '"userinfo profile list" shows those there are'],
-    ['constructor', '"userinfo profile list" shows those there are'],
+    ['something-else', '"userinfo profile list" lists the profiles'],
+    ['constructor', '"userinfo profile list" lists the profiles'],
   ])('says what is near when there is no profile %j', (name, hint) => {
     for (const attempt of [findProfile, activateProfile, removeProfile]) {
       expect(() => attempt(both, name)).toThrow(

@@ -120,7 +120,7 @@ describe('a file that is damaged', () => {
     ['a list', '[]', 'the file is not an object'],
     ['null', 'null', 'the file is not an object'],
     ['without profiles', '{}', 'profiles is not an object'],
-    ['with an active profile that is not there', '{"active":"x","profiles":{}}', 'active is not the name'],
+    ['with an active profile of another type', '{"active":1,"profiles":{}}', 'active is not text'],
     ['with a bad name', '{"profiles":{"__proto__":{}}}', 'profile "__proto__": "__proto__" cannot be'],
     ['with a field missing', inProfile('"environment":"test"'), 'profile "shop.cn": base_url is missing'],
     ['with a field of another type', inProfile('"environment":1'), 'environment is not text'],

@@ -7,6 +7,7 @@ import { shellRunner } from '../../profiles/run-command.js';
 import { describeSecretSource } from '../../profiles/secret-source.js';
 import { resolveSettings, type Settings } from '../../profiles/settings.js';
 import { refusePlainHttp } from '../../protocol/base-url.js';
+import { quoteName } from '../../protocol/text.js';
 import type { Secret } from '../../signing/secret.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
@@ -22,7 +23,10 @@ export async function checkProfileFile({ profiles, platform }: CliContext): Prom
   if (file === undefined) return { detail: `there is none: ${path}`, value: null, skipped: true };
   if (platform !== 'win32') refuseOpenFile(path, file);
   const count = all.size === 1 ? '1 profile' : `${all.size} profiles`;
-  return { detail: `${path}: ${count}, ${active === null ? 'none' : `"${active}"`} active`, value: null };
+  const detail = `${path}: ${count}, ${active === null ? 'none' : quoteName(active)} active`;
+  const isGone = active !== null && !all.has(active);
+  const next = 'Warning: the active profile does not exist: "userinfo profile use <name>" chooses another.';
+  return { detail, ...(isGone && { next }), value: null };
 }
 
 const readableByOthers = 0o077;
@@ -74,8 +78,17 @@ export async function checkSettings(
 /** The base URL leads where requests may go. */
 export async function checkBaseUrl({ base_url, allow_http }: Settings): Promise<Finding<URL>> {
   const origin = describeOrigin(base_url.origin);
-  refusePlainHttp(base_url.value, allow_http, `the base URL (${origin})`);
-  return { detail: `${base_url.value} (${origin})`, value: new URL(base_url.value) };
+  refusePlainHttp(base_url.value, allow_http !== null, `the base URL (${origin})`);
+  return {
+    detail: `${base_url.value} (${origin})`,
+    ...(allow_http && { next: plainHttpAllowed(describeOrigin(allow_http.origin), new URL(base_url.value)) }),
+    value: new URL(base_url.value),
+  };
+}
+
+function plainHttpAllowed(origin: string, { protocol, host }: URL): string {
+  const now = protocol === 'http:' ? `: personal data travels in clear to ${host}` : ', and not needed';
+  return `Warning: plain http is allowed (${origin})${now}. "userinfo profile set <name> --no-allow-http" withdraws it.`;
 }
 
 /** The secret can be had. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { parseSigningRecipes } from '../../../signing/parse-recipe.js';
-import { writableProfile, writeAppProfile } from '../../app-profile.js';
+import { checkKnownApp, profileOfService, writeAppProfile } from '../../app-profile.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { say } from '../../io.js';
@@ -26,7 +26,8 @@ export function declareAppCreate(app: Command, context: CliContext): void {
     .summary('make an app')
     .description(
       'Make an app for one tenant and channel. Prints its key and its secret, this once; with --profile it ' +
-        'writes them into that profile instead, which is made where there is none.',
+        'writes them into that profile instead, which is made where there is none; the profile of another service ' +
+        'is never overwritten.',
     )
     .requiredOption('--tenant-code <code>', 'the tenant it may act for')
     .requiredOption('--channel <code>', 'the channel it may use')
@@ -57,23 +58,34 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
   const style = await outputStyle(options, io);
   const { tenantCode, channel, appKey, signing } = options;
   const baseUrl = parseBaseUrl(options.baseUrl, '--base-url');
-  if (profile !== undefined) await writableProfile(context, profile);
+  const existing = profile === undefined ? undefined : await profileOfService(context, profile, baseUrl);
   const recipes = signing === undefined ? undefined : parseSigningRecipes(await readJson(context, signing));
-  const made = await withAdmin(context, options, (admin) =>
-    admin.createApp({
+  const made = await withAdmin(context, options, async (admin) => {
+    if (existing !== undefined) await checkKnownApp(existing, admin);
+    const app = await admin.createApp({
       tenantCode,
       channel,
       ...(appKey !== undefined && { appKey }),
       ...(recipes !== undefined && { recipes }),
-    }),
-  );
+    });
+    if (profile === undefined) return app;
+    try {
+      await writeAppProfile(context, profile, app, {
+        base_url: baseUrl,
+        ...(recipes && { signing: recipes }),
+      });
+    } catch (error) {
+      await admin.removeApp({ appKey: app.app_key }); // nobody would know its secret
+      throw error;
+    }
+    return app;
+  });
   const { app_secret, ...shown } = made;
   if (profile === undefined) {
     await printData({ ...shown, app_secret: app_secret.reveal() }, io, style);
     await say(io, 'The secret is shown this once: "userinfo admin app rotate-secret" makes another.');
     return;
   }
-  await writeAppProfile(context, profile, made, { base_url: baseUrl, ...(recipes && { signing: recipes }) });
   await printData({ ...shown, profile }, io, style);
   await say(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
 }

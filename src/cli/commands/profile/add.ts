@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { settingNames } from '../../../profiles/given-values.js';
-import { checkProfileName, environments, type Profile, parseEnvironment } from '../../../profiles/profile.js';
+import { environments, type Profile, parseEnvironment } from '../../../profiles/profile.js';
+import { checkNewName } from '../../../profiles/profile-list.js';
 import type { SecretSource } from '../../../profiles/secret-source.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
@@ -43,8 +44,8 @@ export function declareProfileAdd(profile: Command, context: CliContext): void {
 }
 
 async function runAdd(context: CliContext, name: string, options: AddOptions): Promise<void> {
-  checkProfileName(name);
   const { io, profiles } = context;
+  checkNewName(await profiles.load(), name);
   const given = await secretSourceOf(options, context);
   refuseMissing(context, options, given);
   const signing = await signingSourceOf(context, options, undefined);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { write } from '../../io.js';
+import { showText } from '../../output/terminal-text.js';
 
 export function declareProfilePath(profile: Command, context: CliContext): void {
   profile
@@ -15,5 +16,9 @@ export function declareProfilePath(profile: Command, context: CliContext): void 
         ['USERINFO_CONFIG_DIR=./config userinfo profile path', 'in another folder'],
       ),
     )
-    .action(() => write(context.io.stdout, `${context.profiles.path}\n`));
+    .action(() => {
+      const { stdout } = context.io;
+      const { path } = context.profiles;
+      return write(stdout, `${stdout.isTTY ? showText(path) : path}\n`);
+    });
 }

@@ -22,6 +22,7 @@ export function declareProfileSet(profile: Command, context: CliContext): void {
     .description('Change the values that are given; the others stay.')
     .argument('<name>', 'the profile');
   addSigningOptions(addSecretOptions(addConnectionOptions(command)))
+    .option('--no-allow-http', 'withdraw that permission')
     .option('--key-prefix <prefix>', 'what the keys that you pass back should begin with; empty for none')
     .addHelpText(
       'after',
@@ -60,13 +61,13 @@ function patchOf(options: SetOptions): ProfilePatch {
   if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true);
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
-    // Leave to use plain http was given for the base URL that was there.
+    // Permission for plain http was given for the base URL that was there.
     ...(baseUrl !== undefined && { base_url: baseUrl, allow_http: null }),
     ...(tenantCode !== undefined && { tenant_code: tenantCode }),
     ...(channel !== undefined && { channel }),
     ...(appKey !== undefined && { app_key: appKey }),
     ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
     ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
-    ...(allowHttp && { allow_http: true }),
+    ...(allowHttp !== undefined && { allow_http: allowHttp || null }),
   };
 }

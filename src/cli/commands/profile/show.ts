@@ -8,6 +8,7 @@ import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { write } from '../../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
+import { colorsFor } from '../../output/color.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
@@ -52,14 +53,16 @@ async function runShow(
     return;
   }
   const { formatTable } = await import('../../output/table.js');
-  const cells = rows.map(({ words, value, origin }) => [words, showText(value), showText(origin)]);
+  const colors = colorsFor(io.stdout, io.env, options.color);
+  const shown = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
+  const cells = rows.map(({ words, value, origin }) => [words, shown(value), showText(origin)]);
   await write(io.stdout, formatTable(cells, undefined, ['', 'value', 'from']));
 }
 
 interface Row {
   readonly field: string;
   readonly words: string;
-  readonly value: string;
+  readonly value: string | true;
   readonly origin: string;
 }
 
@@ -84,6 +87,10 @@ function rowsOf(settings: Settings): Row[] {
     value: settings.signing === null ? 'the default recipes' : describeSigningSource(settings.signing),
     origin: settings.signing === null ? 'the default' : holder,
   });
+  if (settings.allow_http !== null) {
+    const { value, origin } = settings.allow_http;
+    rows.push({ field: 'allow_http', words: 'plain http', value, origin: describeOrigin(origin) });
+  }
   if (settings.ca_file !== null) {
     const { value, origin } = settings.ca_file;
     rows.push({ field: 'ca_file', words: settingNames.ca_file.words, value, origin: describeOrigin(origin) });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { quoteName } from '../../../protocol/text.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { say } from '../../io.js';
@@ -25,6 +26,9 @@ async function runUse({ io, profiles }: CliContext, name: string): Promise<void>
   const profile = all.get(name);
   if (profile !== undefined) await say(io, `now using ${describeProfile(profile)}`);
   if (io.env.USERINFO_PROFILE && io.env.USERINFO_PROFILE !== name) {
-    await say(io, `USERINFO_PROFILE is "${io.env.USERINFO_PROFILE}" and beats it in this shell.`);
+    await say(
+      io,
+      `USERINFO_PROFILE is ${quoteName(io.env.USERINFO_PROFILE)} and takes precedence in this shell.`,
+    );
   }
 }
