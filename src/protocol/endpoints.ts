@@ -1,4 +1,4 @@
-import { randomLength, timestampDigits } from './limits.js';
+import { randomLength, signLength, timestampDigits } from './limits.js';
 
 /** One row of a parameter table of §4. */
 export interface Parameter {
@@ -16,8 +16,6 @@ export interface Parameter {
   readonly digits?: number;
   /** Names joined by the ASCII comma: at least one. */
   readonly isList?: true;
-  /** The values that are understood; absent where every text is. */
-  readonly values?: readonly string[];
 }
 
 /** An operation of §4. */
@@ -30,7 +28,7 @@ export interface Endpoint {
   readonly parameters: readonly Parameter[];
 }
 
-/** §4.1: the one authorization type, and the default of `scope`. */
+/** §4.1: the default of `scope`. The document lists no other authorization type; a platform may know more. */
 export const defaultScope = 'get_user_info';
 
 /** §4.2: the encoding of a passback's body. */
@@ -54,7 +52,7 @@ const application = [
 const signature = [
   query('random', 'Random string', { length: randomLength }),
   query('timestamp', 'Unix time of the request in seconds', { type: 'integer', digits: timestampDigits }),
-  query('sign', 'Data signature'),
+  query('sign', `Data signature, length ${signLength}; with another recipe than the default, what it yields`),
 ];
 
 /** §4.1 */
@@ -65,7 +63,7 @@ export const readEndpoint: Endpoint = {
   parameters: [
     ...application,
     query('code', 'Authorization code'),
-    query('scope', 'Authorization type', { required: false, default: defaultScope, values: [defaultScope] }),
+    query('scope', 'Authorization type', { required: false, default: defaultScope }),
     ...signature,
     query('info_name', 'Names of the wanted pieces of information, joined by the ASCII comma', {
       required: false,
@@ -82,7 +80,7 @@ export const passbackEndpoint: Endpoint = {
   parameters: [
     ...application,
     ...signature,
-    form('union_id', 'User ID', 'conditional'),
+    form('union_id', 'User ID; takes priority where primary_key is sent too', 'conditional'),
     form('primary_key', 'Name of the key inside user_info that uniquely identifies the user', 'conditional'),
     form('user_info', 'A JSON-encoded object of key/value pairs, one level only', true),
   ],

@@ -25,7 +25,7 @@ export function openApiSchemas(): Readonly<Record<string, Json>> {
           extension_info: schemaRef('ExtensionInfo'),
           login_device_info: { type: 'array', items: schemaRef('LoginDevice') },
         },
-        ['union_id', 'basic_info', 'extension_info'],
+        ['union_id', 'basic_info', 'extension_info', 'login_device_info'],
       ),
     },
     NamedPieces: {

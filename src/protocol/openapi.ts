@@ -1,5 +1,6 @@
-import { type Endpoint, endpoints, formContentType, type Parameter } from './endpoints.js';
+import { defaultScope, type Endpoint, endpoints, formContentType, type Parameter } from './endpoints.js';
 import { specialInfoNames } from './info-names.js';
+import { signLength } from './limits.js';
 import { type Json, openApiSchemas, schemaRef } from './openapi-schemas.js';
 import { resultCodeTexts } from './result-code-texts.js';
 import { httpStatusOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
@@ -65,8 +66,17 @@ function operation(endpoint: Endpoint): Json {
 
 function queryParameter(parameter: Parameter): Json {
   const { name, required, meaning } = parameter;
-  const known = name === 'info_name' ? `. Special ones: ${Object.keys(specialInfoNames).join(', ')}` : '';
-  return { name, in: 'query', required, description: meaning + known, schema: valueSchema(parameter) };
+  const known: Readonly<Record<string, string>> = {
+    info_name: `. Special ones: ${Object.keys(specialInfoNames).join(', ')}`,
+    scope: `. The service that comes with userinfo knows ${defaultScope} alone`,
+  };
+  return {
+    name,
+    in: 'query',
+    required,
+    description: meaning + (known[name] ?? ''),
+    schema: valueSchema(parameter),
+  };
 }
 
 /** §4.2 rule 1: one of the parameters that depend on each other must be there. */
@@ -86,13 +96,14 @@ function formBody(parameters: readonly Parameter[]): Json {
   return { required: true, content: { [formContentType]: { schema } } };
 }
 
-function valueSchema({ name, type, length, digits, values, default: whenAbsent }: Parameter): Json {
+/** An optional parameter may be empty: that counts as not sent. */
+function valueSchema({ name, type, required, length, digits, default: whenAbsent }: Parameter): Json {
+  const { min, max } = name === 'sign' ? { min: signLength, max: signLength } : (length ?? {});
   return {
     type,
-    ...(type === 'string' ? { minLength: length?.min ?? 1 } : {}),
-    ...(length === undefined ? {} : { maxLength: length.max }),
+    ...(type === 'string' && required === true ? { minLength: min ?? 1 } : {}),
+    ...(max === undefined ? {} : { maxLength: max }),
     ...(digits === undefined ? {} : { minimum: 10 ** (digits - 1), maximum: 10 ** digits - 1 }),
-    ...(values === undefined ? {} : { enum: values }),
     ...(whenAbsent === undefined ? {} : { default: whenAbsent }),
     ...(name === 'user_info'
       ? { contentMediaType: 'application/json', contentSchema: schemaRef('UserInfo') }

@@ -7,12 +7,6 @@ import { quoteName, textFault } from './text.js';
 /** The parameters of one request by name, in the order they were sent. */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** How long the two signatures must be, in characters: what the recipes in force yield; `null` where unknown. */
-export interface SignatureLengths {
-  readonly app_sign: number | null;
-  readonly sign: number | null;
-}
-
 /** The value of a parameter; empty where it was not sent. */
 export function parameterText(parameters: Parameters, name: string): string {
   return parameters.get(name) ?? '';
@@ -31,6 +25,18 @@ export function collectParameters(pairs: Iterable<readonly [string, string]>): P
     parameters.set(name, value);
   }
   return parameters;
+}
+
+/**
+ * Checks that an operation has a parameter of this name, and takes it in this place (§4: "as listed").
+ *
+ * @throws InvalidInputError (40002)
+ */
+export function checkPlace(endpoint: Endpoint, place: Parameter['in'], name: string): void {
+  const parameter = endpoint.parameters.find((known) => known.name === name);
+  if (parameter === undefined) throw malformed(`${endpoint.operation} has no parameter ${quoteName(name)}`);
+  if (parameter.in === place) return;
+  throw malformed(`parameter ${name} belongs in the ${parameter.in === 'form' ? 'body' : 'query'}`);
 }
 
 /** Throws an InvalidInputError (40002) for a value that could only be stored damaged. */
@@ -89,7 +95,7 @@ export function unsentParameters(
     );
 }
 
-function checkForm({ name, length, digits, values, isList }: Parameter, value: string): void {
+function checkForm({ name, length, digits, isList }: Parameter, value: string): void {
   if (length !== undefined) {
     const characters = countCharacters(value);
     if (characters < length.min || characters > length.max) {
@@ -100,9 +106,6 @@ function checkForm({ name, length, digits, values, isList }: Parameter, value: s
     throw malformed(`${name} is not a whole number of ${digits} digits`);
   }
   if (isList && splitInfoNames(value).length === 0) throw malformed(`${name} holds no name`);
-  if (values !== undefined && !values.includes(value)) {
-    throw malformed(`${name} ${quoteName(value)} is not understood; it can be ${values.join(' or ')}`);
-  }
 }
 
 function countCharacters(text: string): number {
@@ -110,16 +113,14 @@ function countCharacters(text: string): number {
   return [...text].length;
 }
 
-/** §8, with recipes of other lengths: throws an InvalidInputError (40002) for a signature of another length. */
-export function checkSignatureLengths(parameters: Parameters, lengths: SignatureLengths): void {
-  for (const name of ['app_sign', 'sign'] as const) {
-    checkSignatureLength(name, parameters.get(name), lengths[name]);
-  }
-}
-
-/** The same for one of the two; `length` is what its recipe yields, `null` where that is unknown. */
+/**
+ * Checks the length of a signature (§8), in characters: `length` is what its recipe yields, `null` where that is not
+ * known.
+ *
+ * @throws InvalidInputError (40002)
+ */
 export function checkSignatureLength(
-  name: keyof SignatureLengths,
+  name: 'app_sign' | 'sign',
   signature: string | undefined,
   length: number | null,
 ): void {

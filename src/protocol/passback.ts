@@ -1,5 +1,5 @@
 import { InvalidInputError } from './errors.js';
-import type { FlatValue } from './flat-json.js';
+import { type FlatValue, JsonNumber } from './flat-json.js';
 import { resultCode } from './result-codes.js';
 import { quoteName } from './text.js';
 import { reservedKeys, type UserInfoEntries } from './user-info.js';
@@ -42,14 +42,23 @@ export function checkPassback(
     );
   }
   if (unionId !== '') return { user: { by: 'union_id', unionId }, userInfo };
-  const value = storedText(userInfo.get(primaryKey) ?? null);
+  const value = identifyingText(userInfo.get(primaryKey));
   if (value === null) {
-    throw new InvalidInputError(`primary_key ${quoteName(primaryKey)} is not a key of user_info`, {
+    const name = quoteName(primaryKey);
+    const fault =
+      userInfo.get(primaryKey) == null ? 'is not a key of user_info' : 'has no usable value in user_info';
+    throw new InvalidInputError(`primary_key ${name} ${fault}`, {
       resultCode: resultCode.primaryKeyNotInUserInfo,
-      hint: 'user_info must hold the key that identifies the user, with a value.',
+      hint: 'user_info must hold the key that identifies the user, with text that is not empty or a number.',
     });
   }
   return { user: { by: 'primary_key', name: primaryKey, value }, userInfo };
+}
+
+/** A value that can identify a user: text that is not empty, or a number as it is written; `null` for any other. */
+export function identifyingText(value: FlatValue | undefined): string | null {
+  const text = value instanceof JsonNumber ? value.text : value;
+  return typeof text === 'string' && text !== '' ? text : null;
 }
 
 /** A value as it is stored and read back: text, as written; `null` removes the key. */
@@ -97,5 +106,6 @@ function withDeviceToken(devices: readonly LoginDevice[], token: string | null):
   if (token !== null) return [{ ...first, device_token: token }, ...others];
   if (first === undefined) return devices;
   const { device_token: _, ...rest } = first;
-  return [rest, ...others];
+  // A device that only its token had made goes with it.
+  return others.length === 0 && Object.keys(rest).length === 0 ? [] : [rest, ...others];
 }

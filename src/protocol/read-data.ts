@@ -26,7 +26,9 @@ export const locationInfoKeys = ['country', 'province', 'city'] as const;
 
 /**
  * `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for none; `authorized` the
- * names that the code was issued with, `null` for every name.
+ * names that the code was issued with, `null` for every name. In a whole read, the fields of a device follow
+ * `device_info` and `location_info`, and `extension_info` holds `mobile_district_code` and `gps` too (§2.4): they are
+ * passed back, and no field of `basic_info`. A requested name without a value, or not authorized, is left out.
  */
 export function readData(
   record: UserRecord,
@@ -38,16 +40,23 @@ export function readData(
 }
 
 function wholeData(record: UserRecord, allows: (name: string) => boolean): ReadData {
+  const { union_id, basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
   const allowedOf = (fields: object) =>
-    Object.fromEntries(Object.entries(fields).filter(([name]) => allows(name)));
+    Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== undefined && allows(name)));
+  const deviceFields = loginDeviceFields.filter((field) =>
+    allows(isLocationField(field) ? 'location_info' : 'device_info'),
+  );
   return {
-    union_id: record.union_id,
-    basic_info: allowedOf(record.basic_info),
-    extension_info: allowedOf(record.extension_info),
-    ...(allows('device_info')
-      ? { login_device_info: record.login_device_info.map((device) => known(device, loginDeviceFields)) }
-      : {}),
+    union_id,
+    basic_info: allowedOf(basic_info),
+    extension_info: allowedOf({ ...extension_info, mobile_district_code, gps }),
+    login_device_info:
+      deviceFields.length === 0 ? [] : login_device_info.map((device) => known(device, deviceFields)),
   };
+}
+
+function isLocationField(field: string): boolean {
+  return (locationInfoKeys as readonly string[]).includes(field);
 }
 
 function namedData(record: UserRecord, names: readonly string[]): ReadData {

@@ -44,7 +44,8 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   },
   40002: {
     msg: 'malformed parameter',
-    meaning: 'A parameter breaks a rule: its length, its form, text that cannot be stored, or it came twice.',
+    meaning:
+      'A parameter breaks a rule: its length, its form or its place, text that cannot be stored; or it came twice, or the operation has none of that name.',
     hint: 'Correct the parameter that msg names.',
     ...byCaller,
   },
@@ -71,7 +72,8 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   },
   40006: {
     msg: 'primary_key is not in user_info',
-    meaning: 'user_info has no value for the key that should identify the user.',
+    meaning:
+      'user_info has no value for the key that should identify the user, or one that is empty, true or false.',
     hint: 'Add the key that primary_key names to user_info, or name the user by union_id.',
     ...byCaller,
     ...passback,

@@ -22,7 +22,7 @@ describe('data of a read', () => {
     expect(readData(record, null, null)).toEqual({
       union_id: 'u001',
       basic_info: record.basic_info,
-      extension_info: record.extension_info,
+      extension_info: { ...record.extension_info, mobile_district_code: '86' },
       login_device_info: [
         {
           brand: 'A',
@@ -78,8 +78,18 @@ describe('data of a read', () => {
       union_id: 'u001',
       basic_info: { mobile: '13800138000' },
       extension_info: { level: 'gold' },
+      login_device_info: [],
     });
-    expect(readData(record, null, ['device_info'])).toHaveProperty('login_device_info');
+  });
+
+  it('shows the fields of a device as device_info and location_info are authorized', () => {
+    const devices = (...authorized: string[]) => readData(record, null, authorized).login_device_info;
+    const device = { brand: 'A', os: 'B', os_version: '', network: '', device_token: 't1', uuid: '' };
+    const location = { country: '中国', province: '', city: '杭州' };
+    expect(devices('device_info')?.[0]).toEqual(device);
+    expect(devices('location_info')?.[0]).toEqual(location);
+    expect(devices('location_info', 'device_info')?.[0]).toEqual({ ...device, ...location });
+    expect(devices('device_token')).toEqual([]);
   });
 
   it('reads as text exactly what can be a primary key', () => {

@@ -1,6 +1,7 @@
 import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { type FlatValue, JsonNumber } from '../../protocol/flat-json.js';
+import type { FlatValue } from '../../protocol/flat-json.js';
+import { identifyingText } from '../../protocol/passback.js';
 import { quoteName } from '../../protocol/text.js';
 import type { ColumnRules } from '../source/columns.js';
 import type { RowTask } from './row-task.js';
@@ -20,8 +21,8 @@ export interface RowOperation {
 /** The text of a field that has to be there; a number is taken as it is written. Throws an InvalidInputError. */
 export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): string {
   const value = fields.get(name);
-  const text = value instanceof JsonNumber ? value.text : value;
-  if (typeof text === 'string' && text !== '') return text;
-  const fault = text === undefined || text === '' || text === null ? 'has no value' : 'is not text';
+  const text = identifyingText(value);
+  if (text !== null) return text;
+  const fault = value === undefined || value === '' || value === null ? 'has no value' : 'is not text';
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
 }

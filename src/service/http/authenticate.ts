@@ -1,19 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
-import { checkSignatureLengths, parameterText } from '../../protocol/parameters.js';
+import { checkSignatureLength, parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { expectedSignatures } from '../../signing/pair.js';
-import { Secret } from '../../signing/secret.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';
 import { RefusedError, WrongSignatureError } from './refusal.js';
 import type { ServiceContext } from './service-context.js';
 
-/** Stands in for the secret of an app that there is not, so that it costs the same to refuse. */
-const noSecret = new Secret('0'.repeat(32));
-
 /**
- * Who sent a request (§5), checked in the order 40002 (lengths), 40101, 40301, 40104, 40102, 40103. `app` is the one
- * that it names, `null` where there is none; `now` is in Unix seconds. Throws an InvalidInputError or a RefusedError.
+ * Who sent a request (§5), checked in the order 40002 (length of `sign`), 40101, 40301, 40104, 40102, 40103. `app` is
+ * the one that it names, `null` where there is none; `now` is in Unix seconds.
+ *
+ * @throws InvalidInputError, or a RefusedError
  */
 export function authenticate(
   request: ReceivedRequest,
@@ -23,24 +21,16 @@ export function authenticate(
 ): App {
   const text = (name: string) => parameterText(request.parameters, name);
   const signers = context.signersOf(app?.recipes ?? null);
-  checkSignatureLengths(request.parameters, {
-    app_sign: signers.app_sign.digestLength,
-    sign: signers.sign.digestLength,
-  });
-  const expected = expectedSignatures(signers, request.signable, app?.app_secret ?? noSecret);
-  const right = {
-    app_sign: isSame(text('app_sign'), expected.app_sign.digest),
-    sign: isSame(text('sign'), expected.sign.digest),
-  };
-
+  checkSignatureLength('sign', text('sign'), signers.sign.digestLength);
   if (app === null) throw new RefusedError(resultCode.unknownAppKey);
   if (app.tenant_code !== text('tenant_code') || app.channel !== text('channel')) {
     throw new RefusedError(resultCode.appNotAllowed);
   }
   const late = now - Number(text('timestamp'));
   if (Math.abs(late) > context.clockWindowSeconds) throw new RefusedError(resultCode.timestampOutsideWindow);
+  const expected = expectedSignatures(signers, request.signable, app.app_secret);
   for (const name of ['app_sign', 'sign'] as const) {
-    if (right[name]) continue;
+    if (isSame(text(name), expected[name].digest)) continue;
     const code = name === 'app_sign' ? resultCode.wrongAppSign : resultCode.wrongSign;
     throw new WrongSignatureError(code, { signature: name, request, app, signers, expected });
   }

@@ -1,11 +1,13 @@
-import { type Endpoint, formContentType, type Parameter } from '../../protocol/endpoints.js';
+import { defaultScope, type Endpoint, formContentType, type Parameter } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maxParameters } from '../../protocol/limits.js';
 import {
   checkParameters,
+  checkPlace,
   checkRequired,
   collectParameters,
   type Parameters,
+  parameterText,
 } from '../../protocol/parameters.js';
 import { countPairs, type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
@@ -74,14 +76,22 @@ export function checkRequest(request: LooseRequest): ReceivedRequest {
       resultCode: resultCode.tooLarge,
     });
   }
-  checkRequired(bodyFault === null ? endpoint : withoutForm(endpoint), parameters);
+  // What was sent in the wrong place is not missing.
+  const anywhere = [...request.query, ...request.form].map(
+    ([name, value]) => [name ?? '', value ?? unreadable] as const,
+  );
+  checkRequired(bodyFault === null ? endpoint : withoutForm(endpoint), new Map([...anywhere, ...parameters]));
   if (bodyFault !== null) throw new InvalidInputError(bodyFault);
   if (host === null) throw new InvalidInputError('the Host header does not name one host');
   const query = decoded(request.query);
   const form = decoded(request.form);
   const params = [...query, ...form];
   collectParameters(params);
+  // What is signed does not say where it was sent: in the other place it could be signed for, and not be acted on.
+  for (const [name] of query) checkPlace(endpoint, 'query', name);
+  for (const [name] of form) checkPlace(endpoint, 'form', name);
   checkParameters(endpoint, parameters);
+  checkScope(parameterText(parameters, 'scope'));
   const signable = {
     method: endpoint.method,
     url: `http://${host}${raw.target.split('?', 1)[0]}`,
@@ -92,16 +102,31 @@ export function checkRequest(request: LooseRequest): ReceivedRequest {
   return { endpoint, parameters, signable, form };
 }
 
+/** §4.1 lists one authorization type. */
+function checkScope(scope: string): void {
+  if (scope === '' || scope === defaultScope) return;
+  throw new InvalidInputError(`scope ${quoteName(scope)} is not understood; it can be ${defaultScope}`);
+}
+
 /** Only an endpoint with form parameters looks at the body, and at its type; a missing one is taken as form. */
 function readBody({ endpoint, body, contentType }: RawRequest) {
   if (!hasForm(endpoint)) return { text: '', fault: null };
-  const mediaType = (contentType || formContentType).split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType !== formContentType) return { text: '', fault: `the body is not ${formContentType}` };
+  const { type, charset } = parseContentType(contentType || formContentType);
+  if (type !== formContentType) return { text: '', fault: `the body is not ${formContentType}` };
+  if (charset !== 'utf-8') return { text: '', fault: `the body is in ${quoteName(charset)}, not in UTF-8` };
   try {
     return { text: utf8.decode(body ?? Buffer.alloc(0)), fault: null };
   } catch {
     return { text: '', fault: 'the body is not UTF-8' };
   }
+}
+
+/** In lower case; a type without a charset is read as UTF-8. */
+function parseContentType(text: string): { readonly type: string; readonly charset: string } {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const found = parameters.find((parameter) => parameter.startsWith('charset='));
+  const charset = found?.slice('charset='.length).replace(/^"(.*)"$/, '$1') ?? 'utf-8';
+  return { type, charset: charset === 'utf8' ? 'utf-8' : charset };
 }
 
 function* inPlace(

@@ -33,13 +33,10 @@ function isSecret(value: string, { app_secret }: App): boolean {
 }
 
 /** The same request, as far as an operator may see it. */
-export function maskRequest({ endpoint, signable, form }: RejectedRequest, app: App): SignableRequest {
-  const known = new Set(endpoint.parameters.map(({ name }) => name));
+export function maskRequest({ signable, form }: RejectedRequest, app: App): SignableRequest {
   const mask = ([name, value]: Param): Param => {
-    if (isSecret(value, app)) return [maskName(name), `${app.app_secret}`];
-    if (value.length > maxShown) return [maskName(name), '****'];
-    // What the endpoint has no parameter for may be anything.
-    return known.has(name) ? [name, maskKnown(name, value)] : [maskName(name), maskText(value)];
+    if (isSecret(value, app)) return [name, `${app.app_secret}`];
+    return [name, value.length > maxShown ? '****' : maskValue(name, value)];
   };
   return {
     ...signable,
@@ -48,9 +45,11 @@ export function maskRequest({ endpoint, signable, form }: RejectedRequest, app: 
   };
 }
 
-function maskKnown(name: string, value: string): string {
+function maskValue(name: string, value: string): string {
   switch (name) {
     case 'union_id':
+    // Where `sign` alone is wrong, it is a signature that the service would take.
+    case 'app_sign':
       return maskText(value);
     case 'random':
       // So many digits in a row may be a phone number that went astray.

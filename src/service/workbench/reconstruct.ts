@@ -1,4 +1,3 @@
-import { maskName } from '../../protocol/mask-name.js';
 import { parameterText, unsentParameters } from '../../protocol/parameters.js';
 import { parseSigningRecipes } from '../../signing/parse-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
@@ -20,8 +19,6 @@ export interface Reconstruction {
 /** Finds the usual mistake that gives the signature that was received; `null` where none does. */
 export function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   const { signature, request, app } = rejected;
-  // A finding names parameters: none of them may be a value that went astray.
-  if (request.signable.params.some(([name]) => maskName(name) !== name)) return null;
   const wrong = receivedSignature(rejected);
   const mistake = likeliestMistake(wrong);
   if (mistake === null) return null;

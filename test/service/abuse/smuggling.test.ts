@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { draftPassback, signDraft } from '../foreign-client.js';
+import { UserInfoClient } from '../../../src/client/client.js';
+import { defaultRecipes, findPreset } from '../../../src/signing/presets.js';
+import { type Draft, draftPassback, fetchAnswer, signDraft } from '../foreign-client.js';
 import { exchange, expectAnyEnvelope, expectEnvelope } from '../raw-exchange.js';
 import { type RunningService, runService, tenant, user } from '../running-service.js';
 
-const put = 'PUT /api/v1/server/user/passback_user_info HTTP/1.1\r\n';
+const passbackPath = '/api/v1/server/user/passback_user_info';
+const put = `PUT ${passbackPath} HTTP/1.1\r\n`;
 const readPath = '/api/v1/server/user/user_info_for_third';
 const get = `GET ${readPath} HTTP/1.1\r\n`;
 const close = 'Connection: close\r\n\r\n';
@@ -153,5 +156,55 @@ describe('a connection', () => {
       for (const answer of answers) expectEnvelope(answer, 40002);
     }
     expect(await marks()).not.toContain('half');
+  });
+});
+
+describe('a signature over names and values that are not encoded', () => {
+  const sign = (draft: Draft) => {
+    const { target, body } = signDraft(draft);
+    return { query: new URLSearchParams(target.split('?')[1]), form: new URLSearchParams(body ?? '') };
+  };
+  const put = async (query: URLSearchParams, form: URLSearchParams) => {
+    const answer = await fetchAnswer(`${running.service.url}${passbackPath}?${query}`, {
+      method: 'PUT',
+      body: form,
+    });
+    return answer.envelope.code;
+  };
+
+  it('is no signature of a passback that is cut elsewhere: that needs a parameter that there is not', async () => {
+    const split = sign(
+      draftPassback(running.app, { union_id: 'u1&user_info={"cut":"x"}&z=', user_info: '{"a":"b"}' }),
+    );
+    const form = { union_id: 'u1', user_info: '{"cut":"x"}', z: '&user_info={"a":"b"}' };
+    expect(await put(split.query, new URLSearchParams(form))).toBe(40002);
+    const tail = sign(draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}&zz=1' }));
+    expect(
+      await put(tail.query, new URLSearchParams({ union_id: 'u1', user_info: '{"a":"b"}', zz: '1' })),
+    ).toBe(40002);
+    expect(await marks()).not.toContain('cut');
+  });
+
+  // What remains, as SECURITY.md says; the preset is the way out that it names.
+  it.each([
+    ['sorted-md5', 200],
+    ['form-encoded-md5', 40103],
+  ])('may be one of a read whose code holds a parameter: sign by the preset %s', async (name, code) => {
+    const { admin, url } = running.service;
+    const recipes = { ...defaultRecipes, sign: findPreset(name)?.recipe ?? defaultRecipes.sign };
+    const app = await admin.createApp({ tenantCode: tenant, channel: 'web', recipes });
+    const issued = await admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+    const client = new UserInfoClient({
+      baseUrl: url,
+      tenantCode: tenant,
+      channel: 'web',
+      appKey: app.app_key,
+      appSecret: app.app_secret,
+      signing: recipes,
+    });
+    const signed = client.signRead({ code: `${issued.code}&info_name=mobile` }).url;
+    signed.searchParams.set('code', issued.code);
+    signed.searchParams.set('info_name', 'mobile');
+    expect((await fetchAnswer(String(signed))).envelope.code).toBe(code);
   });
 });

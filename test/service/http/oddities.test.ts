@@ -147,9 +147,17 @@ describe('the body', () => {
     ['no Content-Type', {}],
     ['an empty one', { 'content-type': '' }],
     ['a charset', { 'content-type': `${formType}; charset=UTF-8` }],
+    ['a charset in quotes', { 'content-type': `${formType};boundary=x; Charset="utf8"` }],
     ['another case', { 'content-type': 'Application/X-WWW-Form-Urlencoded' }],
   ])('is taken as a form with %s', async (_, headers) => {
     expect((await sendBody(Buffer.from(good), headers)).code).toBe(200);
+  });
+
+  it('is malformed in another charset', async () => {
+    for (const charset of ['gbk', '"ISO-8859-1"', '']) {
+      const { code, msg } = await sendBody(good, { 'content-type': `${formType}; charset=${charset}` });
+      expect({ code, msg }).toEqual({ code: 40002, msg: expect.stringContaining('not in UTF-8') });
+    }
   });
 
   it.each(['application/json', 'multipart/form-data; boundary=x', 'text/plain', 'nonsense', 'a/b/c'])(
@@ -197,11 +205,11 @@ describe('the body', () => {
   });
 
   it('may be just as large as the limit', async () => {
-    const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}', pad: '' });
+    const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":""}' });
     const length = signDraft(draft).body?.length ?? 0;
-    draft.form?.set('pad', 'x'.repeat(10_000 - length));
+    draft.form?.set('user_info', `{"a":"${'x'.repeat(10_000 - length)}"}`);
     expect((await send(running.service.url, draft)).envelope.code).toBe(200);
-    draft.form?.set('pad', 'x'.repeat(10_001 - length));
+    draft.form?.set('user_info', `{"a":"${'x'.repeat(10_001 - length)}"}`);
     draft.query.set('random', freshRandom());
     expect((await send(running.service.url, draft)).envelope.code).toBe(41301);
   });

@@ -68,6 +68,21 @@ describe('the OpenAPI document', () => {
     await throttled.service.close();
   });
 
+  it('gives the sign its length, says which of two names wins, and leaves optional parameters free', () => {
+    const schemaOf = (at: number) => {
+      const place = ['paths', readEndpoint.path, 'get', 'parameters', String(at), 'schema'];
+      return (value: unknown) => faults(place, value);
+    };
+    const placeOf = (name: string) =>
+      readEndpoint.parameters.findIndex((parameter) => parameter.name === name);
+    expect(schemaOf(placeOf('sign'))('0'.repeat(32))).toEqual([]);
+    for (const length of [31, 33]) expect(schemaOf(placeOf('sign'))('0'.repeat(length))).not.toEqual([]);
+    for (const name of ['scope', 'info_name']) expect(schemaOf(placeOf(name))('')).toEqual([]);
+    expect(schemaOf(placeOf('scope'))('snsapi_base')).toEqual([]);
+    expect(schemaOf(placeOf('code'))('')).not.toEqual([]);
+    expect(JSON.stringify(document)).toContain('takes priority where primary_key is sent too');
+  });
+
   it('fits what the client sends', () => {
     const client = new UserInfoClient({
       baseUrl: running.service.url,

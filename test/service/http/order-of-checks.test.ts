@@ -155,6 +155,8 @@ describe('the parameters', () => {
     ['random', 'x'.repeat(21)],
     ['random', 'with\0nul00'],
     ['timestamp', '123456789'],
+    ['timestamp', '12345678901'],
+    ['timestamp', '1800000000000'],
     ['timestamp', '1e12345678'],
     ['timestamp', '-123456789'],
     ['scope', 'all'],
@@ -164,11 +166,21 @@ describe('the parameters', () => {
     expectRefusal(await send(running.service.url, draft), 40002);
   });
 
-  it('must have signatures of the length that the app signs with', async () => {
+  it('must have a sign of the length that the app signs with; an app_sign of another length is wrong', async () => {
+    const { target } = signDraft(await goodRead());
+    const long = await fetch(`${running.service.url}${target}0`);
+    expect(await long.json()).toMatchObject({ code: 40002, msg: 'sign has 33 characters, not 32' });
+    for (const other of ['a', '$&0']) {
+      const changed = target.replace(/(?<=&app_sign=)\w+/, other);
+      const answer = await fetch(`${running.service.url}${changed}`);
+      expect(await answer.json()).toMatchObject({ code: 40102 });
+    }
+  });
+
+  it.each([8, 20])('may have a random of %i characters', async (length) => {
     const draft = await goodRead();
-    const { target } = signDraft(draft);
-    const answer = await fetch(`${running.service.url}${target}0`);
-    expect(await answer.json()).toMatchObject({ code: 40002, msg: 'sign has 33 characters, not 32' });
+    draft.query.set('random', freshRandom().padStart(length, 'x').slice(-length));
+    expect((await send(running.service.url, draft)).envelope.code).toBe(200);
   });
 
   it.each([-300, 300])('may have a timestamp that is %i seconds off', async (seconds) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { draftPassback, send } from '../foreign-client.js';
+import { draftPassback, fetchAnswer, send, signDraft } from '../foreign-client.js';
 import { createAppKeys, type RunningService, runService, tenant, user } from '../running-service.js';
 
 let running: RunningService;
@@ -84,16 +84,49 @@ describe('a passback (§4.2)', () => {
     expect((await get('u6')).extension_info).toEqual({});
   });
 
-  it('takes form fields from the body alone', async () => {
-    await put('u7');
-    const misplaced = draftPassback(running.app, { user_info: '{"a":"b"}' });
-    misplaced.query.set('union_id', 'u7');
-    expect((await send(running.service.url, misplaced)).envelope.code).toBe(40005);
-    const signInBody = draftPassback(running.app, { union_id: 'u7', user_info: '{"a":"b"}' });
-    const channel = signInBody.query.get('channel') ?? '';
-    signInBody.query.delete('channel');
-    signInBody.form?.set('channel', channel);
-    expect((await send(running.service.url, signInBody)).envelope.msg).toBe('parameter channel is missing');
+  it.each([
+    ['union_id', 'belongs in the body'],
+    ['primary_key', 'belongs in the body'],
+    ['user_info', 'belongs in the body'],
+    ['tenant_code', 'belongs in the query'],
+    ['app_key', 'belongs in the query'],
+    ['channel', 'belongs in the query'],
+    ['random', 'belongs in the query'],
+    ['timestamp', 'belongs in the query'],
+  ])('takes %s from its place alone, though the signature is the same', async (name, said) => {
+    await put('u7', { extension_info: { seat: '7' } });
+    const form = { union_id: 'u7', primary_key: 'seat', user_info: '{"seat":"7","a":"b"}' };
+    const draft = draftPassback(running.app, form);
+    const { target, body } = signDraft(draft);
+    const query = new URLSearchParams(target.split('?')[1]);
+    const moved = new URLSearchParams(body ?? '');
+    const [from, to] = moved.has(name) ? [moved, query] : [query, moved];
+    to.set(name, from.get(name) ?? '');
+    from.delete(name);
+    const answer = await fetchAnswer(`${running.service.url}${draft.path}?${query}`, {
+      method: 'PUT',
+      body: moved,
+    });
+    expect(answer.envelope).toMatchObject({ code: 40002, msg: `parameter ${name} ${said}` });
+    expect((await get('u7')).extension_info).toEqual({ seat: '7' });
+  });
+
+  it.each(['x', '', 'code', 'a=b', 'a&b'])('has no parameter %j, in the query or the body', async (name) => {
+    const inQuery = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
+    inQuery.query.set(name, 'x');
+    const inBody = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}', [name]: 'x' });
+    for (const draft of [inQuery, inBody]) {
+      const { envelope } = await send(running.service.url, draft);
+      expect(envelope).toMatchObject({ code: 40002, msg: expect.stringContaining('has no parameter') });
+    }
+  });
+
+  it('names nobody by an empty value, by true or by false', async () => {
+    await put('u10', { basic_info: { mobile: '' }, extension_info: { member: 'true' } });
+    const by = (primary_key: string, user_info: string) => running.passback({ primary_key, user_info });
+    expect((await by('mobile', '{"mobile":"","level":"gold"}')).envelope.code).toBe(40006);
+    expect((await by('member', '{"member":true,"level":"gold"}')).envelope.code).toBe(40006);
+    expect((await by('member', '{"member":"true"}')).envelope.data).toEqual({ union_id: 'u10' });
   });
 
   it('loses no key of many passbacks to one user at once', async () => {
@@ -128,7 +161,7 @@ const value = fc.oneof(
   number.map((written) => [written, written] as const),
   fc.constantFrom('true', 'false').map((written) => [written, written] as const),
 );
-/** Two names have a meaning of their own in `info_name`, and a comma parts names there. */
+/** Two names have a meaning of their own in `info_name`, a comma parts names there, and names are trimmed. */
 const key = fc
   .oneof(
     text,
@@ -136,7 +169,9 @@ const key = fc
   )
   .filter(
     (name) =>
-      !name.includes(',') && !['', 'union_id', 'channel', 'device_info', 'location_info'].includes(name),
+      !name.includes(',') &&
+      name === name.trim() &&
+      !['', 'union_id', 'channel', 'device_info', 'location_info'].includes(name),
   );
 
 describe('what is passed back', () => {
@@ -152,9 +187,10 @@ describe('what is passed back', () => {
         const { envelope } = await running.read('property', [...entries.keys()].join(','));
         const expected = [...entries].map(([name, [, plain]]) => [name, plain]);
         expect(Object.entries(envelope.data).sort()).toEqual([['union_id', 'property'], ...expected].sort());
-        const [first] = entries.keys();
-        const again = await running.passback({ primary_key: first ?? '', user_info });
-        expect(again.envelope.data).toEqual({ union_id: 'property' });
+        const [first, [written]] = given.at(-1) ?? ['', ['']];
+        const again = await running.passback({ primary_key: first, user_info });
+        const isName = !['""', 'true', 'false'].includes(written);
+        expect(again.envelope).toMatchObject(isName ? { data: { union_id: 'property' } } : { code: 40006 });
       }),
       { numRuns: 150 },
     );

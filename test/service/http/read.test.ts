@@ -8,13 +8,22 @@ beforeAll(async () => {
   running = await runService();
   await running.service.admin.putUser(
     user('u1', {
-      basic_info: { mobile: '13800138000', id_card: '330', chat_nickname: '张三', chat_sex: '1' },
+      basic_info: {
+        mobile: '13800138000',
+        id_card: '330',
+        chat_nickname: '张三',
+        chat_sex: '1',
+        chat_open_id: 'o1',
+        chat_union_id: 'cu1',
+        chat_avatar: 'https://chat.example/a?b=1&c=2',
+      },
       extension_info: { name: '李四/王五', other: '1.00', level: '28' },
       login_device_info: [
         { brand: 'Acme', os: 'Android', device_token: 't1', country: '中国', city: '杭州' },
         { uuid: 'x2', province: '浙江' },
       ],
       mobile_district_code: '86',
+      gps: '120.1,30.2',
     }),
   );
   await running.service.admin.putUser(user('empty'));
@@ -28,8 +37,9 @@ describe('a read (§4.1)', () => {
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(text).toBe(
       '{"code":200,"msg":"ok","data":{"union_id":"u1",' +
-        '"basic_info":{"mobile":"13800138000","id_card":"330","chat_nickname":"张三","chat_sex":"1"},' +
-        '"extension_info":{"name":"李四/王五","other":"1.00","level":"28"},' +
+        '"basic_info":{"mobile":"13800138000","id_card":"330","chat_nickname":"张三","chat_sex":"1",' +
+        '"chat_open_id":"o1","chat_union_id":"cu1","chat_avatar":"https://chat.example/a?b=1&c=2"},' +
+        '"extension_info":{"name":"李四/王五","other":"1.00","level":"28","mobile_district_code":"86","gps":"120.1,30.2"},' +
         '"login_device_info":[' +
         '{"brand":"Acme","os":"Android","os_version":"","network":"","device_token":"t1","uuid":"",' +
         '"country":"中国","province":"","city":"杭州"},' +
@@ -86,11 +96,43 @@ describe('a read (§4.1)', () => {
       union_id: 'u1',
       basic_info: { mobile: '13800138000' },
       extension_info: { level: '28' },
+      login_device_info: [],
     });
     const named = await running.read('u1', 'name,level,device_info', authorized);
     expect(named.envelope.data).toEqual({ union_id: 'u1', level: '28' });
-    const devices = await running.read('u1', undefined, ['device_info']);
-    expect(Object.keys(devices.envelope.data)).toContain('login_device_info');
+    const gps = await running.read('u1', undefined, ['gps']);
+    expect(gps.envelope.data.extension_info).toEqual({ gps: '120.1,30.2' });
+  });
+
+  it('keeps devices and locations apart: a code for one of them shows nothing of the other', async () => {
+    const device = {
+      brand: 'Acme',
+      os: 'Android',
+      os_version: '',
+      network: '',
+      device_token: 't1',
+      uuid: '',
+    };
+    const location = { country: '中国', province: '', city: '杭州' };
+    const first = async (names: readonly string[]) => {
+      const { envelope } = await running.read('u1', undefined, names);
+      return (envelope.data.login_device_info as object[])[0];
+    };
+    expect(await first(['device_info'])).toEqual(device);
+    expect(await first(['location_info'])).toEqual(location);
+    expect(await first(['device_info', 'location_info'])).toEqual({ ...device, ...location });
+    const named = await running.read('u1', 'device_info,location_info', ['location_info']);
+    expect(Object.keys(named.envelope.data)).toEqual(['union_id', 'location_info']);
+  });
+
+  it.each([
+    ['chat_open_id', 'o1'],
+    ['chat_union_id', 'cu1'],
+    ['chat_avatar', 'https://chat.example/a?b=1&c=2'],
+    ['chat_sex', '1'],
+    ['gps', '120.1,30.2'],
+  ])('reads %s by name', async (name, value) => {
+    expect((await running.read('u1', name)).envelope.data).toEqual({ union_id: 'u1', [name]: value });
   });
 
   it('takes scope get_user_info, and no other', async () => {

@@ -155,8 +155,7 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
   it('explains a rejected signature with the secret hidden and personal data masked', async () => {
     const draft = draftPassback(running.app, {
       union_id: 'u1',
-      user_info: '{"mobile":"13800138000","name":"张三丰李四光王五"}',
-      undocumented: '330106199001011234',
+      user_info: '{"mobile":"13800138000","name":"张三丰李四光王五","330106199001011234":"x"}',
     });
     draft.spoilSign = true;
     expect((await send(running.service.url, draft)).envelope.code).toBe(40103);
@@ -164,7 +163,10 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     expect(text).toContain('user_info={"mobile":"138****8000","name":');
     expect(text).toContain('&key=<secret>');
     expect(text).toContain(`random=${draft.query.get('random')}`);
-    for (const hidden of ['13800138000', '张三丰李四光王五', '330106199001011234', running.app.secret]) {
+    const appSign = new URLSearchParams(signDraft(draft).target).get('app_sign') ?? '';
+    expect(appSign).toHaveLength(32);
+    const secrets = [running.app.secret, appSign];
+    for (const hidden of ['13800138000', '张三丰李四光王五', '330106199001011234', ...secrets]) {
       expect(text).not.toContain(hidden);
     }
   });

@@ -223,9 +223,9 @@ describe('a refused signature on the page', () => {
     const { code } = await running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
     const personal = { mobile: '13912345678', id_card: '330106199001011234' };
     const drafts = [
-      draftRead(running.app, code, { undocumented: personal.id_card, info_name: 'mobile' }),
+      draftRead(running.app, code, { info_name: `mobile,${personal.id_card}` }),
       passback({ user_info: JSON.stringify(personal) }),
-      passback({ user_info: JSON.stringify(personal), [personal.mobile]: 'x' }),
+      passback({ user_info: JSON.stringify({ ...personal, [personal.mobile]: 'x' }) }),
       passback({ union_id: running.app.secret }),
     ];
     for (const draft of drafts) {
