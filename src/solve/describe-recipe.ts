@@ -41,7 +41,7 @@ function describeMessage({ message, join, encode }: Recipe): string {
   return encode.lower ? `lower-cased (${encoded})` : encoded;
 }
 
-/** An entry of `message`: a literal in quotes, a token by its name, what is done to it around it. */
+/** An entry of `message`: a literal in quotes, or a token by its name with its modifiers around it. */
 function describeEntry(entry: string): string {
   const [, name, modifiers = ''] =
     /^\$\{?((?:param|extra):[^{}]+?|\w+)\}?((?:\.[\w:-]+)*)$/.exec(entry) ?? [];

@@ -4,40 +4,40 @@ import type { Param, SignableRequest } from '../signing/request.js';
 import { compileRecipe } from '../signing/sign.js';
 import type { Signer } from '../signing/signer.js';
 import { chainIdentity } from './candidates/chains.js';
-import { type SolveTask, wholeSpace } from './candidates/search-space.js';
-import { sortByBits, type Weighed } from './candidates/weighted.js';
-import type { Telling } from './reconstruct/assemble-recipe.js';
-import { BlockRecovery } from './reconstruct/blocks.js';
-import { recoverLists } from './reconstruct/lists.js';
+import { type SolveTask, wholeSearchSpace } from './candidates/search-space.js';
+import { sortByBits, type Weighted } from './candidates/weighted.js';
+import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
+import { BlockReconstruction } from './reconstruct/blocks.js';
+import { reconstructLists } from './reconstruct/lists.js';
 import type { Hit } from './search/share.js';
 import type { Pause } from './solve.js';
 
-/** A recipe that signs every sample as it was signed. */
-export interface Fit extends Weighed {
+/** A recipe that gives the signature of every sample. */
+export interface Fit extends Weighted {
   readonly recipe: Recipe;
-  /** Other ways to say the same function that were found. */
+  /** How many other recipes for the same function were found. */
   readonly alike: number;
 }
 
-/** What recipes are wanted for: a message that was found, and the samples that they must fit. */
+/** Inputs of `fitsOf`: the message that was found, and the samples that the recipes must fit. */
 interface FitsWanted {
   readonly task: SolveTask;
   readonly hit: Hit;
   readonly others: readonly SolveTask[];
-  /** How much dearer than the hit a recipe may be, in bits. */
+  /** How much more than the hit a recipe may cost, in bits. */
   readonly slack: number;
 }
 
 /**
- * Every recipe that makes the message of a hit and fits all samples, the likeliest first; of those that are the same
- * function, the likeliest alone.
+ * Every recipe that makes the message of a hit and fits all samples, the likeliest first. Of recipes for the same
+ * function only the likeliest is listed.
  */
 export async function fitsOf(wanted: FitsWanted, pause: Pause): Promise<Fit[]> {
   const { request, secret } = wanted.task;
   const samples = [wanted.task, ...wanted.others];
   const probes = probesFor(request);
   const functions = new Map<string, Fit>();
-  for (const { recipe, bits } of sortByBits(await tellAll(wanted, pause))) {
+  for (const { recipe, bits } of sortByBits(await candidatesFor(wanted, pause))) {
     const signer = compileRecipe(recipe);
     if (!samples.every((sample) => signs(signer, sample))) continue;
     const answers = probes.map((probe) => signer.sign(probe, secret).digest).join(' ');
@@ -50,25 +50,25 @@ export async function fitsOf(wanted: FitsWanted, pause: Pause): Promise<Fit[]> {
   return [...functions.values()];
 }
 
-async function tellAll({ task, hit, slack }: FitsWanted, pause: Pause): Promise<Telling[]> {
-  const space = wholeSpace(task);
-  const riddle = {
+async function candidatesFor({ task, hit, slack }: FitsWanted, pause: Pause): Promise<RecipeCandidate[]> {
+  const space = wholeSearchSpace(task);
+  const target = {
     message: hit.message,
     chains: space.chains.filter((chain) => chainIdentity(chain) === hit.chain),
     bound: hit.bits + slack,
   };
-  const told = new Map<string, Telling>();
-  const add = (telling: Telling) => {
-    const key = JSON.stringify(telling.recipe);
-    const known = told.get(key);
-    if (known === undefined || known.bits > telling.bits) told.set(key, telling);
+  const candidates = new Map<string, RecipeCandidate>();
+  const add = (candidate: RecipeCandidate) => {
+    const key = JSON.stringify(candidate.recipe);
+    const known = candidates.get(key);
+    if (known === undefined || known.bits > candidate.bits) candidates.set(key, candidate);
   };
-  await new BlockRecovery(space, riddle, add).run(pause);
-  recoverLists(space, riddle, add);
-  return [...told.values()];
+  await new BlockReconstruction(space, target, add).run(pause);
+  reconstructLists(space, target, add);
+  return [...candidates.values()];
 }
 
-/** Whether a sample was signed so. Another sample may come with a secret that cannot be the key. */
+/** Whether the recipe gives the signature of a sample. Another sample may have a secret that cannot be the key. */
 function signs(signer: Signer, { request, secret, signature }: SolveTask): boolean {
   try {
     return signer.sign(request, secret).digest === signature;
@@ -78,11 +78,11 @@ function signs(signer: Signer, { request, secret, signature }: SolveTask): boole
   }
 }
 
-/** Holds all that encodings, escapes and foldings treat differently. */
-export const tellingText = 'a B+c&d=e/f~g*h:i\\j"k|é中';
+/** Characters that encodings, replacements and case changes treat differently. */
+export const probeText = 'a B+c&d=e/f~g*h:i\\j"k|é中';
 
-/** Names that the orders of names put differently: in mixed case, with an underscore, one the beginning of another. */
-export const oddNames: readonly Param[] = [
+/** Names that name orders sort differently: mixed case, with an underscore, one the prefix of another. */
+export const probeNames: readonly Param[] = [
   ['Zb', '5'],
   ['aB', '9'],
   ['a_b', '1'],
@@ -91,15 +91,16 @@ export const oddNames: readonly Param[] = [
 ];
 
 /**
- * Requests that tell functions apart: two recipes that sign all of them alike are taken for the same function. Every
- * parameter is somewhere empty, absent, given twice and full of odd characters, and every part of the request changes.
+ * Requests that tell functions apart: two recipes that give the same signatures for all of them count as the same
+ * function. Every parameter is empty, absent, repeated and full of special characters in one of them, and every
+ * part of the request changes.
  */
 export function probesFor(request: SignableRequest): SignableRequest[] {
   const { params } = request;
   const rest = otherRequest(request);
   const odd = [
-    ...params.map(([name], index): Param => [name, `${9 - (index % 10)}${tellingText}`]),
-    ...oddNames,
+    ...params.map(([name], index): Param => [name, `${9 - (index % 10)}${probeText}`]),
+    ...probeNames,
   ];
   return [
     request,
@@ -113,18 +114,18 @@ export function probesFor(request: SignableRequest): SignableRequest[] {
   ];
 }
 
-/** The same parameters in another place: other method, host, path, body and extra values. */
+/** The same parameters elsewhere: another method, host, path, body and other extra values. */
 function otherRequest({ method, url, params, extra }: SignableRequest): SignableRequest {
   return {
     method: method === 'GET' ? 'POST' : 'GET',
     url: `${url.replace(/^(\w+:\/\/)/, '$1Other.')}${url.endsWith('/') ? '' : '/'}V9/other path`,
     params,
-    body: `{"Body":"${tellingText}"}`,
-    extra: Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, `${value}${tellingText}`])),
+    body: `{"Body":"${probeText}"}`,
+    extra: Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, `${value}${probeText}`])),
   };
 }
 
-/** Every second from the end, then the others from the beginning: neither by name nor by value. */
+/** Every second parameter from the end, then the others from the beginning: neither in name nor in value order. */
 export function reordered(params: readonly Param[]): Param[] {
   const odd = params.filter((_, index) => index % 2 === 1).reverse();
   return [...odd, ...params.filter((_, index) => index % 2 === 0)];

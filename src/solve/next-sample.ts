@@ -4,78 +4,79 @@ import type { Secret } from '../signing/secret.js';
 import { compileRecipe } from '../signing/sign.js';
 import type { Signer } from '../signing/signer.js';
 import { roleOf } from './candidates/pieces.js';
-import type { Weighed } from './candidates/weighted.js';
-import { oddNames, reordered, tellingText } from './matching-recipes.js';
+import type { Weighted } from './candidates/weighted.js';
+import { probeNames, probeText, reordered } from './matching-recipes.js';
 
-/** A request that would tell recipes apart, if somebody who knows the rule signed it. */
+/** A request whose signature would tell recipes apart. */
 export interface NextSample {
   readonly request: SignableRequest;
-  /** What is different from the sample that there is, one thing each. */
+  /** The differences from the given sample, one each. */
   readonly changes: readonly string[];
-  /** Into how many groups it parts the recipes, and how many recipes there are. */
+  /** The number of groups that it separates the recipes into, and the number of recipes. */
   readonly groups: number;
   readonly of: number;
 }
 
-/** Only so many of the likeliest recipes are told apart. */
+/** Maximum number of recipes that a sample is designed for, the likeliest first. */
 const considered = 300;
 
-interface Contender extends Weighed {
+interface Contender extends Weighted {
   readonly signer: Signer;
 }
 
 /**
- * Designs the request that tells the recipes apart with the fewest changes: again and again the change that teaches
- * most. Null where none does.
+ * Designs the request that separates the recipes with the fewest changes: in each round it adds the change with
+ * the most information. Null where no change helps.
  */
 export function designSample(
   request: SignableRequest,
-  fits: readonly (Weighed & { readonly recipe: Recipe })[],
+  fits: readonly (Weighted & { readonly recipe: Recipe })[],
   secret: Secret,
 ): NextSample | null {
   const contenders = fits
     .slice(0, considered)
     .map(({ recipe, bits }): Contender => ({ signer: compileRecipe(recipe), bits }));
   const changes: string[] = [];
-  let open = twistsFor(request);
+  let open = changesFor(request);
   let best = judge(request, contenders, secret);
   while (best.groups < contenders.length) {
-    const next = mostTelling(open, best.request, contenders, secret);
-    if (next === null || next.parting.taught <= best.taught + leastTaught) break;
-    changes.push(next.twist.say);
-    open = open.filter((twist) => twist !== next.twist);
-    best = next.parting;
+    const next = mostInformative(open, best.request, contenders, secret);
+    if (next === null || next.separation.information <= best.information + minInformation) break;
+    changes.push(next.change.instruction);
+    open = open.filter((change) => change !== next.change);
+    best = next.separation;
   }
   if (changes.length === 0) return null;
   return { request: best.request, changes, groups: best.groups, of: contenders.length };
 }
 
-/** What teaches no more than this is not worth asking for. */
-const leastTaught = 1e-6;
+/** Minimum information of a change, in bits. */
+const minInformation = 1e-6;
 
-/** How a request parts the recipes. */
-interface Parting {
+/** How a request separates the recipes. */
+interface Separation {
   readonly request: SignableRequest;
   readonly groups: number;
-  /** What its signature would teach, in bits: the entropy of the groups. */
-  readonly taught: number;
+  /** The information in its signature, in bits: the entropy of the groups. */
+  readonly information: number;
 }
 
-function mostTelling(
-  twists: readonly Twist[],
+function mostInformative(
+  changes: readonly RequestChange[],
   from: SignableRequest,
   contenders: readonly Contender[],
   secret: Secret,
 ) {
-  let most: { twist: Twist; parting: Parting } | null = null;
-  for (const twist of twists) {
-    const parting = judge(twist.apply(from), contenders, secret);
-    if (most === null || parting.taught > most.parting.taught + leastTaught) most = { twist, parting };
+  let most: { change: RequestChange; separation: Separation } | null = null;
+  for (const change of changes) {
+    const separation = judge(change.apply(from), contenders, secret);
+    if (most === null || separation.information > most.separation.information + minInformation)
+      most = { change, separation };
   }
   return most;
 }
 
-function judge(request: SignableRequest, contenders: readonly Contender[], secret: Secret): Parting {
+function judge(request: SignableRequest, contenders: readonly Contender[], secret: Secret): Separation {
   const groups = new Map<string, number>();
   let sum = 0;
   for (const { signer, bits } of contenders) {
@@ -84,72 +85,75 @@ function judge(request: SignableRequest, contenders: readonly Contender[], secre
     groups.set(digest, (groups.get(digest) ?? 0) + weight);
     sum += weight;
   }
-  let taught = 0;
-  for (const weight of groups.values()) taught -= (weight / sum) * Math.log2(weight / sum);
-  return { request, groups: groups.size, taught };
+  let information = 0;
+  for (const weight of groups.values()) information -= (weight / sum) * Math.log2(weight / sum);
+  return { request, groups: groups.size, information };
 }
 
-/** The likelier a recipe, the more it counts, but the others count as well. */
+/** A likelier recipe counts more, but the others count too. */
 function weightOf(bits: number): number {
   return 2 ** (-bits / 4);
 }
 
 /** A change of a request that some recipes notice and others do not. */
-interface Twist {
-  /** What to do, as one would ask for it: `leave "remark" empty`. */
-  readonly say: string;
+interface RequestChange {
+  /** The change as an instruction: `leave "remark" empty`. */
+  readonly instruction: string;
   readonly apply: (request: SignableRequest) => SignableRequest;
 }
 
-/** The changes that tell recipes apart, the easiest to ask for first. */
-function twistsFor(request: SignableRequest): Twist[] {
+/** The changes that tell recipes apart, the easiest for a caller first. */
+function changesFor(request: SignableRequest): RequestChange[] {
   const [first, second = first] = easiestNames(request);
   return [
-    ...(first === undefined || second === undefined ? [] : valueTwists(first, second)),
-    { say: 'send the parameters in another order, neither by name nor by value', apply: inOtherOrder },
+    ...(first === undefined || second === undefined ? [] : valueChanges(first, second)),
     {
-      say: `add parameters named ${oddNames.map(([name]) => name).join(', ')}, if it takes any`,
-      apply: (changed) => ({ ...changed, params: [...changed.params, ...oddNames] }),
+      instruction: 'send the parameters in another order, neither by name nor by value',
+      apply: inOtherOrder,
     },
-    { say: 'call another path', apply: (changed) => ({ ...changed, url: otherPath(changed.url) }) },
     {
-      say: 'use another method',
+      instruction: `add parameters named ${probeNames.map(([name]) => name).join(', ')}, if it takes any`,
+      apply: (changed) => ({ ...changed, params: [...changed.params, ...probeNames] }),
+    },
+    { instruction: 'call another path', apply: (changed) => ({ ...changed, url: otherPath(changed.url) }) },
+    {
+      instruction: 'use another method',
       apply: (changed) => ({ ...changed, method: changed.method === 'GET' ? 'POST' : 'GET' }),
     },
-    { say: 'send a body', apply: (changed) => ({ ...changed, body: changed.body ?? '{"a":"b c"}' }) },
+    { instruction: 'send a body', apply: (changed) => ({ ...changed, body: changed.body ?? '{"a":"b c"}' }) },
     {
-      say: 'call another host',
+      instruction: 'call another host',
       apply: (changed) => ({ ...changed, url: changed.url.replace(/^(\w+:\/\/)/, '$1other.') }),
     },
     ...request.params.map(
-      ([name]): Twist => ({
-        say: `give ${quote(name)} another value, with capitals and signs in it`,
-        apply: (changed) => withValue(changed, name, `Aa ${tellingText}`),
+      ([name]): RequestChange => ({
+        instruction: `give ${quote(name)} another value, with capitals and signs in it`,
+        apply: (changed) => withValue(changed, name, `Aa ${probeText}`),
       }),
     ),
   ];
 }
 
-/** What can be done with two parameters that the caller chooses the values of. */
-function valueTwists(first: string, second: string): Twist[] {
+/** Changes of two parameters whose values the caller can choose. */
+function valueChanges(first: string, second: string): RequestChange[] {
   return [
-    { say: `leave ${quote(first)} empty`, apply: (changed) => withValue(changed, first, '') },
+    { instruction: `leave ${quote(first)} empty`, apply: (changed) => withValue(changed, first, '') },
     {
-      say: `give ${quote(second)} the value ${quote(tellingText)}`,
-      apply: (changed) => withValue(changed, second, tellingText),
+      instruction: `give ${quote(second)} the value ${quote(probeText)}`,
+      apply: (changed) => withValue(changed, second, probeText),
     },
     {
-      say: `leave ${quote(first)} out`,
+      instruction: `leave ${quote(first)} out`,
       apply: (changed) => ({ ...changed, params: changed.params.filter(([name]) => name !== first) }),
     },
     {
-      say: `give ${quote(second)} twice, with different values`,
+      instruction: `give ${quote(second)} twice, with different values`,
       apply: (changed) => ({ ...changed, params: [...changed.params, [second, 'another']] }),
     },
   ];
 }
 
-/** The names of parameters, those first whose values a caller is free to choose; the last ones tend to matter least. */
+/** Parameter names, those whose values a caller can choose first; the last ones tend to matter least. */
 function easiestNames({ params }: SignableRequest): string[] {
   const names = [...new Set(params.map(([name]) => name))].reverse();
   const isFree = (name: string) => roleOf(name) === 'other';

@@ -11,48 +11,51 @@ import type { Hit } from './search/share.js';
 
 /** How far a search went. */
 export interface SearchEnd {
-  /** How many candidates were digested and compared. */
+  /** The number of candidates digested and compared. */
   readonly tried: number;
   readonly hit: Hit | null;
-  /** Every candidate was tried that is likelier than one rule in 2^bits; all that there are where `isComplete`. */
+  /**
+   * Every candidate up to this cost was tried: every rule likelier than one in 2^bits. All candidates where
+   * `isComplete`.
+   */
   readonly bits: number;
   readonly isComplete: boolean;
 }
 
-/** Runs the shares of a search, in their order, until one has a hit or the time is over. */
+/** Runs the shares of a search in order until one has a hit or the time is over. */
 export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
 
-/** Awaited every now and then while recipes are put together: lets other work in, and may throw to end it. */
+/** Awaited regularly while recipes are assembled: yields to other work, and may throw to abort. */
 export type Pause = () => Promise<void>;
 
-/** What a search found. */
+/** The result of a search. */
 export interface Solution extends Omit<SearchEnd, 'hit'> {
   /** Every recipe that fits all samples, the likeliest first. */
   readonly fits: readonly Fit[];
-  /** How a sample must look that tells them apart; null where there are not two, or nothing does. */
+  /** The sample that would tell them apart; null where there are fewer than two, or none would. */
   readonly next: NextSample | null;
-  /** Whether some sample has recipes by itself, though none fits them all. */
+  /** Whether single samples have recipes, but no recipe fits all samples. */
   readonly isDivided: boolean;
 }
 
-/** How much rarer than the one that was found a recipe may be to be listed: 2^bits times. */
+/** How much more than the hit a listed recipe may cost, in bits. */
 const usualSlack = 11;
 
-/** The same where none of the usual ones fits all samples: what only they can tell may be rarer. */
+/** The same where none of the usual recipes fits all samples: a rarer one may. */
 const wideSlack = 15;
 
 /**
- * Finds the recipes by which all samples were signed. The sample with the fewest parameters is searched first: the
- * message of one sample is enough to know every recipe that makes it, and these the others put to the test.
+ * Finds the recipes that sign all samples. The sample with the fewest parameters is searched first: the message of
+ * one sample is enough to list every recipe that makes it; the other samples then test these recipes.
  *
- * @throws SampleError for a signature that no recipe can make
+ * @throws SampleError for a signature that no recipe can write
  */
 export async function solve(tasks: readonly SolveTask[], search: Searcher, pause: Pause): Promise<Solution> {
   tasks.forEach(checkSignature);
   const bySize = [...tasks].sort((a, b) => a.request.params.length - b.request.params.length);
   const hits: { readonly task: SolveTask; readonly hit: Hit }[] = [];
   let progress: Omit<SearchEnd, 'hit'> = { tried: 0, bits: 0, isComplete: false };
-  const tellFits = async (task: SolveTask, hit: Hit, slack: number): Promise<Solution | null> => {
+  const fitsFor = async (task: SolveTask, hit: Hit, slack: number): Promise<Solution | null> => {
     const others = tasks.filter((other) => other !== task);
     const fits = await fitsOf({ task, hit, others, slack }, pause);
     if (fits.length === 0) return null;
@@ -64,11 +67,11 @@ export async function solve(tasks: readonly SolveTask[], search: Searcher, pause
     progress = { tried: progress.tried + tried, bits, isComplete };
     if (hit === null) continue;
     hits.push({ task, hit });
-    const solution = await tellFits(task, hit, usualSlack);
+    const solution = await fitsFor(task, hit, usualSlack);
     if (solution !== null) return solution;
   }
   for (const { task, hit } of tasks.length > 1 ? hits : []) {
-    const solution = await tellFits(task, hit, wideSlack);
+    const solution = await fitsFor(task, hit, wideSlack);
     if (solution !== null) return solution;
   }
   return { ...progress, fits: [], next: null, isDivided: hits.length > 0 };
@@ -82,14 +85,14 @@ function checkSignature(task: SolveTask): void {
   );
 }
 
-/** A sample that was signed, and the secret that signed it. */
+/** A signed sample and its secret. */
 export interface SignedSample {
   readonly sample: Sample;
   readonly secret: Secret;
 }
 
 /**
- * What is to be found for the signature of the samples: one rule that fits them all.
+ * The tasks for the signature of the samples: one rule that fits them all.
  *
  * @throws SampleError for a sample without a signature
  */
@@ -108,7 +111,7 @@ export function tasksForSign(samples: readonly SignedSample[]): SolveTask[] {
   );
 }
 
-/** What is to be found for `app_sign`, where `sign` covers it in every sample (§5.5, §5.6); else null. */
+/** The tasks for `app_sign`, where `sign` covers it in every sample (§5.5, §5.6); else null. */
 export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] | null {
   const tasks = samples.flatMap(({ sample, secret }) => {
     const { signature: _, signParam, secret: __, ...request } = sample;

@@ -3,7 +3,7 @@ import { completeRecipe } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
 import { computeSignature } from '../../src/signing/sign.js';
 import { type Chain, stepsOf, subOf } from '../../src/solve/candidates/chains.js';
-import { distinctSpace } from '../../src/solve/candidates/search-space.js';
+import { distinctSearchSpace } from '../../src/solve/candidates/search-space.js';
 import { compileChain } from '../../src/solve/search/compiled-chain.js';
 import { requestOf } from '../signing/requests.js';
 
@@ -27,7 +27,7 @@ function digestBy(chain: Chain, message: string): string {
 }
 
 it('tries a message by every chain as the recipe digests it', () => {
-  const { chains } = distinctSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  const { chains } = distinctSearchSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
   const whole = chains.filter(({ reading }) => reading.cut === null).slice(0, 1500);
   const kinds = new Set<string>();
   for (const chain of whole) {
@@ -42,7 +42,7 @@ it('tries a message by every chain as the recipe digests it', () => {
 });
 
 it('tries a message longer than any block', () => {
-  const { chains } = distinctSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  const { chains } = distinctSearchSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
   const message = `${'x'.repeat(70_000)}${'é'.repeat(5000)}`;
   for (const chain of chains.slice(0, 20)) {
     const fits = compileChain({ ...chain, reading: { ...chain.reading, digest: digestBy(chain, message) } });

@@ -4,7 +4,7 @@ import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { compileRecipe } from '../../src/signing/sign.js';
 import { Search } from '../../src/solve/search/search.js';
-import { dearest, type Share, ShareQueue } from '../../src/solve/search/share.js';
+import { maxBits, type Share, ShareQueue } from '../../src/solve/search/share.js';
 import { solve } from '../../src/solve/solve.js';
 import { searchUpTo } from './search-up-to.js';
 
@@ -19,7 +19,7 @@ const small: SignableRequest = {
 };
 
 describe('the shares of a search', () => {
-  it('are every part of every price up to the dearest, each once', () => {
+  it('are every part of every price up to the maxBits, each once', () => {
     const queue = new ShareQueue();
     const taken: Share[] = [];
     for (let share = queue.take(); share !== null; share = queue.take()) {
@@ -34,7 +34,7 @@ describe('the shares of a search', () => {
     expect(queue.take()).toBeNull();
     const bands = taken.filter(({ part }) => part === 0);
     expect(bands.map(({ from }) => from)).toEqual([0, ...bands.slice(0, -1).map(({ to }) => to)]);
-    expect(bands.at(-1)?.to).toBeGreaterThanOrEqual(dearest);
+    expect(bands.at(-1)?.to).toBeGreaterThanOrEqual(maxBits);
     for (const { from, parts } of bands) {
       const parted = taken.filter((share) => share.from === from).map(({ part }) => part);
       expect(parted).toEqual(Array.from({ length: parts }, (_, part) => part));

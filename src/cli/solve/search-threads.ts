@@ -1,16 +1,16 @@
-import { setImmediate as letOthersIn } from 'node:timers/promises';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { SolveTask } from '../../solve/candidates/search-space.js';
 import { Search } from '../../solve/search/search.js';
-import { dearest, type Hit, type Share, ShareQueue, type Tally } from '../../solve/search/share.js';
+import { type Hit, maxBits, type Share, ShareQueue, type Tally } from '../../solve/search/share.js';
 import type { SearchEnd, Searcher } from '../../solve/solve.js';
 
 interface SearchOptions extends SearchLimits {
-  /** How many threads search: one is the thread that calls. */
+  /** How many threads search; 1 searches in the calling thread. */
   readonly jobs: number;
 }
 
-/** Up to this price the calling thread searches alone: most rules are found before other threads have started. */
+/** Below this cost the calling thread searches alone: most rules are found before other threads have started. */
 const soloBits = 18;
 
 /** Searches on `jobs` threads. The searcher throws the signal's reason where it is aborted. */
@@ -24,14 +24,14 @@ export function searchOnThreads(options: SearchOptions): Searcher {
   };
 }
 
-/** Searches in the calling thread; between shares it lets other work in. */
+/** Searches in the calling thread; between shares it yields to other work. */
 async function searchHere(task: SolveTask, run: SearchRun, toBits: number): Promise<void> {
   const search = new Search(task);
   while (run.from < toBits) {
     const share = run.take();
     if (share === null) return;
     run.note(share, search.run(share));
-    await letOthersIn();
+    await yieldToOthers();
   }
 }
 
@@ -55,7 +55,7 @@ function startWorker(task: SolveTask): Worker {
   });
 }
 
-/** Gives a worker one share after the other. What ends the run for one, but that nothing is left, ends it for all. */
+/** Gives a worker one share after the other. A hit, an abort or a time-out ends the run for all workers. */
 function drive(worker: Worker, run: SearchRun, stop: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let share: Share | null = null;
@@ -75,16 +75,16 @@ function drive(worker: Worker, run: SearchRun, stop: () => void): Promise<void> 
   });
 }
 
-/** What ends a search before it has found anything, and who hears how it goes. */
+/** What ends a search before a hit, and the progress callback. */
 interface SearchLimits {
   readonly signal: AbortSignal;
-  /** Milliseconds that are left. */
+  /** Milliseconds left. */
   timeLeft(): number;
-  /** Hears how many candidates were tried, after every share. */
+  /** Called after every share with the number of candidates tried. */
   onProgress(tried: number): void;
 }
 
-/** The state of a search: what is still to be done, what was, and what came of it. */
+/** The state of a search: the shares left, the candidates tried, and the hit. */
 class SearchRun {
   readonly signal: AbortSignal;
   readonly #limits: SearchLimits;
@@ -98,7 +98,7 @@ class SearchRun {
     this.signal = limits.signal;
   }
 
-  /** Where the band begins whose shares are being done. */
+  /** Where the current band of costs begins. */
   get from(): number {
     return this.#queue.from;
   }
@@ -108,12 +108,12 @@ class SearchRun {
     return this.#limits.timeLeft();
   }
 
-  /** Whether there is no reason to go on, though something may be left. */
+  /** Whether the run has ended, though shares may be left. */
   get isOver(): boolean {
     return this.#hit !== null || this.signal.aborted || this.timeLeft <= 0;
   }
 
-  /** The next share to be done; null where the run is over, or nothing is left. */
+  /** The next share; null where the run is over or no share is left. */
   take(): Share | null {
     if (this.isOver) return null;
     const share = this.#queue.take();
@@ -132,7 +132,7 @@ class SearchRun {
   get end(): SearchEnd {
     const isComplete = this.#hit === null && this.#queue.isEmpty && this.#open.size === 0;
     const open = [...this.#open].map(({ from }) => from);
-    const bits = isComplete ? dearest : Math.min(this.#queue.from, ...open);
+    const bits = isComplete ? maxBits : Math.min(this.#queue.from, ...open);
     return { tried: this.#tried, hit: this.#hit, bits, isComplete };
   }
 }

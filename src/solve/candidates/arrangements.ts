@@ -4,28 +4,28 @@ import { type Order, type ParamsRule, recipeDefaults } from '../../signing/recip
 import type { SignableRequest } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { selections, visitLists } from './selections.js';
-import { type Add, type Choice, choice, GrowingList, sortByBits } from './weighted.js';
+import { type Add, type Choice, choice, LazyList, sortByBits } from './weighted.js';
 
-/** Which parameters are in a block, and in which order. */
+/** Which parameters are in a block, and their order. */
 export interface Arrangement {
   readonly rule: Partial<ParamsRule>;
-  /** In order, but for an order by the pair as it is written: that one the writing decides. */
+  /** In order. For an order by the written pair, the writing decides. */
   readonly entries: readonly Entry[];
 }
 
-/** What the parameters of a block can be arranged from. */
+/** Inputs of an arrangement. */
 export interface ArrangementParts {
   readonly request: SignableRequest;
   readonly secret: Secret;
-  /** The parameters' names; the bits say which one is in a fixed list. */
+  /** The parameters' names, each with the cost of choosing it for a fixed list. */
   readonly names: readonly Choice<string>[];
-  /** What the secret is called among the parameters. */
+  /** Possible names of the secret among the parameters. */
   readonly secretNames: readonly Choice<string>[];
-  /** Whether of arrangements that are the same in this request only the likeliest is wanted. */
+  /** Whether only the likeliest of arrangements that are equal in this request is wanted. */
   readonly distinct: boolean;
 }
 
-/** Blocks of names and values tend to other orders than blocks of values alone. */
+/** Blocks of names and values tend to have other orders than blocks of values alone. */
 export type BlockKind = 'pairs' | 'values';
 
 type FixedOrder = readonly string[];
@@ -52,14 +52,14 @@ const fixedListBits = 3.6;
 const sentListBits = 2;
 const secretAsBits = 2.5;
 
-/** No arrangement is dearer than this. */
-const dearestArrangement = 15;
+/** Maximum cost of an arrangement, in bits. */
+const maxArrangementBits = 15;
 
 /** The arrangements without the secret, the likeliest first. */
-export function openArrangements(parts: ArrangementParts, kind: BlockKind): GrowingList<Arrangement> {
+export function openArrangements(parts: ArrangementParts, kind: BlockKind): LazyList<Arrangement> {
   const chosen = selectionsOf(parts);
   const fixed = fixedOrders(parts);
-  return new GrowingList(dearestArrangement, keyOf(parts), (_, to, add) => {
+  return new LazyList(maxArrangementBits, keyOf(parts), (_, to, add) => {
     for (const { rule, bits } of chosen) {
       if (bits >= to) break;
       arrange(parts, rule, bits, orderChoices[kind], to, add);
@@ -73,9 +73,9 @@ export function openArrangements(parts: ArrangementParts, kind: BlockKind): Grow
 }
 
 /** The arrangements with the secret as one more parameter, the likeliest first. */
-export function keyedArrangements(parts: ArrangementParts, kind: BlockKind): GrowingList<Arrangement> {
+export function keyedArrangements(parts: ArrangementParts, kind: BlockKind): LazyList<Arrangement> {
   const chosen = selectionsOf(parts);
-  return new GrowingList(dearestArrangement, keyOf(parts), (_, to, add) => {
+  return new LazyList(maxArrangementBits, keyOf(parts), (_, to, add) => {
     for (const { value: secretAs, bits: nameBits } of parts.secretNames) {
       for (const { rule, bits } of chosen) {
         const total = bits + nameBits + secretAsBits;
@@ -88,7 +88,7 @@ export function keyedArrangements(parts: ArrangementParts, kind: BlockKind): Gro
 
 function selectionsOf({ request, names }: ArrangementParts) {
   const allNames = names.map(({ value }) => value);
-  return selections(request.params, allNames, dearestArrangement);
+  return selections(request.params, allNames, maxArrangementBits);
 }
 
 function keyOf({ distinct }: ArrangementParts): ((arrangement: Arrangement) => string) | null {
@@ -122,7 +122,7 @@ function arrange(
 function fixedOrders({ names, request }: ArrangementParts): Choice<FixedOrder>[] {
   const sent = [...new Set(request.params.map(([name]) => name))];
   const lists: Choice<FixedOrder>[] = [choice(sent, fixedListBits + sentListBits)];
-  visitLists(names, dearestArrangement - fixedListBits, (list, bits) => {
+  visitLists(names, maxArrangementBits - fixedListBits, (list, bits) => {
     lists.push(choice([...list], bits + fixedListBits));
     return true;
   });

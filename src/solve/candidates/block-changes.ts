@@ -1,29 +1,29 @@
 import { type BlockEncoding, encoders, type TextEncoding } from '../../signing/encodings.js';
 import { modifiers } from '../../signing/modifiers.js';
 import type { EncodeRule } from '../../signing/recipe.js';
-import type { Weighed } from './weighted.js';
+import type { Weighted } from './weighted.js';
 
-/** What becomes of a text before it is signed. */
-interface Change extends Weighed {
+/** A transformation of a text before it is signed. */
+interface Change extends Weighted {
   readonly apply: (text: string) => string;
-  /** Whether it does anything. */
+  /** False for the identity. */
   readonly changes: boolean;
-  /** Whether a text can be what it makes of another one. */
+  /** Whether a text can be a result of this change. */
   readonly canYield: (text: string) => boolean;
-  /** The one text that it makes this of, if any; absent where there may be many. */
+  /** The only text of which this is the result; absent where there may be several. */
   readonly undo?: (text: string) => string;
 }
 
-/** What becomes of the parameter block, before it stands in the message. */
+/** A transformation of the parameter block, before it is put into the message. */
 export interface BlockChange extends Change {
-  /** How the block is said in `message`. */
+  /** The token for the block in `message`. */
   readonly token: string;
   readonly encode: BlockEncoding;
-  /** Whether it is a digest: then it is a step of the chain as well, where nothing else stands beside it. */
+  /** Whether it is a digest. A digest with nothing beside it is a step of the chain instead. */
   readonly digests: boolean;
 }
 
-/** What becomes of the whole message: character by character, so that it may be done part by part. */
+/** A transformation of the whole message. It works character by character, so it can be applied part by part. */
 export interface MessageChange extends Change {
   readonly rule: Pick<EncodeRule, 'message' | 'lower'>;
 }
@@ -56,7 +56,7 @@ const blockChanges: readonly BlockChange[] = [
   encodedBlock('form-dotnet', 7.5),
 ];
 
-/** What may become of a block. */
+/** The possible changes of a block. */
 export function changesOf(changeable: boolean): readonly BlockChange[] {
   return changeable ? blockChanges : blockChanges.slice(0, 1);
 }

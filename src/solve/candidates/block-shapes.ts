@@ -4,11 +4,11 @@ import type { BlockKind } from './arrangements.js';
 import type { PairStyle } from './layouts.js';
 import { literal, type Piece } from './pieces.js';
 import { nameValueSeparators, separators } from './separators.js';
-import { sortByBits, type Weighed } from './weighted.js';
+import { sortByBits, type Weighted } from './weighted.js';
 
-/** How the parameter block is written, whichever parameters are in it. */
-export interface BlockShape extends Weighed {
-  /** Whether names are written, values, or both; `apart` is all names, then all values. */
+/** The format of the parameter block, independent of which parameters are in it. */
+export interface BlockShape extends Weighted {
+  /** Whether names, values or both are written; `apart` writes all names, then all values. */
   readonly shows: 'pairs' | 'values' | 'names' | 'apart';
   readonly kvSep: string;
   readonly pairSep: string;
@@ -52,7 +52,7 @@ function shape(shows: BlockShape['shows'], kvSep: string, pairSep: string, bits:
   return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, bits };
 }
 
-/** The fields of a recipe that say the shape. */
+/** The recipe fields for the shape. */
 export function shapeRule(block: BlockShape): Partial<ParamsRule> {
   const { shows, pairSep, kvSep, secretEnds } = block;
   const end = secretEnds ? { pairEnd: '$secret' } : {};
@@ -66,7 +66,7 @@ export function shapeRule(block: BlockShape): Partial<ParamsRule> {
   }
 }
 
-/** What stands for the block in `message`; `$params` itself may be changed. The texts are the block's affair. */
+/** The tokens for the block in `message`; `$params` itself may be changed. Their texts come from the block. */
 export function shapePieces({ shows, kvSep, open, close }: BlockShape, params: string): Piece[] {
   const token = (name: string): Piece => ({ tokens: [name], text: '', bits: 0 });
   switch (shows) {
@@ -85,8 +85,8 @@ export function isFramed({ shows, open }: BlockShape): boolean {
 }
 
 /**
- * Writes a block: `write` is how a name or a value is written. The text is put together by `join`, which makes it in one
- * piece: what is added up bit by bit stays in bits, and costs three times as much to make and to digest.
+ * Writes a block; `write` encodes a name or a value. `join` makes the text in one piece: a text built by `+` stays
+ * a rope, which costs three times as much to make and digest.
  */
 export function writeShape(
   { shows, kvSep, pairSep, open, close, secretEnds }: BlockShape,
@@ -111,12 +111,12 @@ export function writeShape(
   }
 }
 
-/** Blocks of values and blocks of pairs tend to other orders. */
+/** Blocks of values and blocks of pairs tend to have other orders. */
 export function blockKind({ shows }: BlockShape): BlockKind {
   return shows === 'pairs' ? 'pairs' : 'values';
 }
 
-/** How a named secret is written beside blocks of this shape: as a pair, even where the blocks hold none. */
+/** How a named secret is written next to blocks of this shape: as a pair, even where the blocks hold none. */
 export function pairStyle({ shows, kvSep, pairSep }: BlockShape): PairStyle {
   return shows === 'pairs' ? { kvSep, pairSep } : { kvSep: '=', pairSep: pairSep || '&' };
 }

@@ -10,40 +10,40 @@ import type { BlockChange, MessageChange } from './block-changes.js';
 import { type BlockShape, writeShape } from './block-shapes.js';
 import {
   distinctBy,
-  GrowingList,
+  LazyList,
   lessSpent,
-  once,
+  memoize,
   type PriceRange,
   sortByBits,
-  type Weighed,
+  type Weighted,
 } from './weighted.js';
 
-/** Takes a block as it is written, what it costs, and by which rule it is written. */
+/** Receives the text of a block, its cost, and the rule by which it is written. */
 type AddBlock = (text: string, bits: number, arrangement: Arrangement, writing: Writing) => void;
 
-/** No block is dearer than this. */
-const dearestBlock = 17;
+/** Maximum cost of a block, in bits. */
+const maxBlockBits = 17;
 
-/** No block that is changed as a whole, alone or with the message, is dearer than this before. */
-const dearestChanged = 12;
+/** Maximum cost of a block before it is changed as a whole, alone or with the message. */
+const maxChangedBits = 12;
 
-/** What the blocks of one shape are made of. */
+/** Inputs of the blocks of one shape. */
 interface BlockParts {
   readonly shape: BlockShape;
-  readonly arrangements: GrowingList<Arrangement>;
+  readonly arrangements: LazyList<Arrangement>;
   readonly writings: readonly Writing[];
   readonly secret: string;
-  /** Blocks of more pairs are not wanted. */
-  readonly mostPairs: number;
+  /** Maximum number of pairs in a block. */
+  readonly maxPairs: number;
 }
 
-/** Writes the blocks of one shape that cost `from` or more and less than `to`, without the shape. */
+/** Writes the blocks of one shape that cost from `from` to below `to`; the cost of the shape is not included. */
 export function writeBlocks(parts: BlockParts, { from, to }: PriceRange, add: AddBlock): void {
-  const { shape, arrangements, writings, secret, mostPairs } = parts;
+  const { shape, arrangements, writings, secret, maxPairs } = parts;
   const count = arrangements.countBelow(to);
   for (let index = 0; index < count; index++) {
     const arrangement = arrangements.items[index] as Arrangement;
-    if (arrangement.entries.length > mostPairs) continue;
+    if (arrangement.entries.length > maxPairs) continue;
     const arranged = arrangements.bits[index] ?? 0;
     for (const writing of writings) {
       const bits = arranged + writing.bits;
@@ -66,32 +66,35 @@ function inOrder(
   return compileOrder(order, ([name, value]) => key(name) + write(value))([...entries]);
 }
 
-/** Texts as they stand in the message: those that the change of the message touches, and the others. */
+/** Block texts in the message, by whether the change of the message affects them. */
 interface ChangedTexts {
-  readonly touched: GrowingList<string>;
-  readonly untouched: GrowingList<string>;
+  readonly touched: LazyList<string>;
+  readonly untouched: LazyList<string>;
 }
 
-/** Different texts of blocks, the likeliest first, each at its lowest price, and what becomes of them. */
+/** Distinct block texts, the likeliest first, each at its lowest cost, and their changed forms. */
 export interface BlockTexts {
-  /** As they are written; the price is that of the shape as well. */
-  readonly plain: GrowingList<string>;
-  /** As they stand in the message. What the change of the block does not touch is left out: it is there without. */
+  /** Unchanged. The cost includes the shape. */
+  readonly plain: LazyList<string>;
+  /**
+   * In the message. Texts that the change of the block leaves as they are are left out: they are among the plain
+   * ones.
+   */
   readonly changed: (block: BlockChange) => (message: MessageChange) => ChangedTexts;
 }
 
 /** The texts of the blocks of one shape. */
 export function blockTexts(parts: BlockParts): BlockTexts {
   const { bits } = parts.shape;
-  const make = new GrowingList<string>(dearestBlock, itself, (from, to, add) => {
+  const make = new LazyList<string>(maxBlockBits, itself, (from, to, add) => {
     writeBlocks(parts, lessSpent({ from, to }, bits), (text, price) => add(text, price + bits));
   });
   return changeable(make);
 }
 
-/** The texts of several shapes together. */
+/** The texts of several shapes in one list. */
 export function pooledTexts(all: readonly BlockTexts[]): BlockTexts {
-  const pool = new GrowingList<string>(dearestBlock, itself, (from, to, add) => {
+  const pool = new LazyList<string>(maxBlockBits, itself, (from, to, add) => {
     for (const { plain } of all) plain.visit(from, to, add);
   });
   return changeable(pool);
@@ -101,19 +104,19 @@ function itself(text: string): string {
   return text;
 }
 
-function changeable(plain: GrowingList<string>): BlockTexts {
-  const inBlock = once(({ changes, apply }: BlockChange) =>
-    changes ? plain.map(dearestChanged, (text) => unlessSame(apply(text), text)) : plain,
+function changeable(plain: LazyList<string>): BlockTexts {
+  const inBlock = memoize(({ changes, apply }: BlockChange) =>
+    changes ? plain.map(maxChangedBits, (text) => unlessSame(apply(text), text)) : plain,
   );
-  return { plain, changed: once((block) => once((message) => changeTexts(inBlock(block), message))) };
+  return { plain, changed: memoize((block) => memoize((message) => changeTexts(inBlock(block), message))) };
 }
 
-/** Everything is touched where the message is not changed at all. */
-function changeTexts(texts: GrowingList<string>, { changes, apply }: MessageChange): ChangedTexts {
-  if (!changes) return { touched: texts, untouched: new GrowingList<string>(0, null, () => {}) };
+/** An unchanged message affects every text: all are `touched`. */
+function changeTexts(texts: LazyList<string>, { changes, apply }: MessageChange): ChangedTexts {
+  if (!changes) return { touched: texts, untouched: new LazyList<string>(0, null, () => {}) };
   return {
-    touched: texts.map(dearestChanged, (text) => unlessSame(apply(text), text)),
-    untouched: texts.map(dearestChanged, (text) => (apply(text) === text ? text : null)),
+    touched: texts.map(maxChangedBits, (text) => unlessSame(apply(text), text)),
+    untouched: texts.map(maxChangedBits, (text) => (apply(text) === text ? text : null)),
   };
 }
 
@@ -121,8 +124,8 @@ function unlessSame(changed: string, text: string): string | null {
   return changed === text ? null : changed;
 }
 
-/** How names and values are written. */
-export interface Writing extends Weighed {
+/** How names and values are encoded. */
+export interface Writing extends Weighted {
   readonly rule: Pick<ParamsRule, 'escape' | 'encode' | 'case'>;
   readonly write: (text: string) => string;
 }
@@ -140,7 +143,7 @@ const foldings: readonly (readonly [Case, number])[] = [
   ['upper', 5],
 ];
 
-/** Texts that rules are known to replace. */
+/** Replacements that documented rules use. */
 const escapes: readonly (readonly [ParamsRule['escape'], number])[] = [
   [{}, 0],
   [{ '&': '_', '=': '_' }, 8],
@@ -150,7 +153,7 @@ const escapes: readonly (readonly [ParamsRule['escape'], number])[] = [
   [{ '/': '\\/' }, 9],
 ];
 
-/** The likeliest first; an escape takes part where it finds something to replace in the parameters. */
+/** The likeliest first; a replacement is included where it finds something to replace in the parameters. */
 export function writings(params: readonly Param[]): Writing[] {
   const everything = params.flat().join('\n');
   const useful = escapes.filter(
@@ -174,7 +177,7 @@ export function writings(params: readonly Param[]): Writing[] {
   );
 }
 
-/** The writings that differ in what they make of the parameters. */
+/** The writings that differ for these parameters. */
 export function distinctWritings(params: readonly Param[]): Writing[] {
   const everything = params.flat();
   return distinctBy(writings(params), ({ write }) => everything.map(write).join('\0'));

@@ -4,14 +4,14 @@ import { glue, literal, type Piece, type RequestPieces } from './pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
 import { separators } from './separators.js';
 import type { SignatureReading } from './signature-reading.js';
-import { oneIn, sortByBits, type Weighed } from './weighted.js';
+import { oneIn, sortByBits, type Weighted } from './weighted.js';
 
 /** How a message becomes a digest. */
-export interface Chain extends Weighed {
+export interface Chain extends Weighted {
   readonly links: readonly Link[];
-  /** The key of its hmac links; null where there are none. */
+  /** The key of its HMAC links; null where there are none. */
   readonly key: KeyForm | null;
-  /** Whether the secret takes part in it, so that the message need not hold it. */
+  /** Whether the secret is part of the chain, so that the message need not contain it. */
   readonly keyed: boolean;
   readonly reading: SignatureReading;
 }
@@ -22,7 +22,7 @@ export interface DigestLink {
   readonly kind: 'digest';
   readonly algorithm: Algorithm;
   readonly hmac: boolean;
-  /** What the next link takes. */
+  /** The format of the input of the next link. */
   readonly format: LinkFormat;
 }
 
@@ -33,7 +33,7 @@ interface AffixLink {
   readonly piece: Piece;
 }
 
-/** The steps as a recipe says them. */
+/** The chain as recipe steps. */
 export function stepsOf({ links, reading }: Chain): string[] {
   const last = links.length - 1;
   return [...links.flatMap((link, index) => stepsOfLink(link, index === last)), ...reading.after];
@@ -45,7 +45,10 @@ function stepsOfLink(link: Link, isLast: boolean): string[] {
   return [isLast || link.format === 'hex' ? name : `${name}:${link.format}`];
 }
 
-/** A step for each stretch of the text: a token would take in what its name could go on with, so that begins another. */
+/**
+ * One step per stretch of text. A token ends at the first character outside its alphabet, so a text that would
+ * extend it starts a new step.
+ */
 function stepsOfAffix({ kind, piece: { tokens } }: AffixLink): string[] {
   const stretches: string[] = [];
   tokens.forEach((token, index) => {
@@ -57,14 +60,14 @@ function stepsOfAffix({ kind, piece: { tokens } }: AffixLink): string[] {
   return kind === 'append' ? steps : steps.reverse();
 }
 
-/** The `$sub` rule that its key or its affixes take; undefined where they take none. */
+/** The `$sub` rule that the key or an affix needs; undefined where none does. */
 export function subOf({ links, key }: Chain): SubRule | undefined {
   if (key?.sub !== undefined) return key.sub;
   for (const link of links) if (link.kind !== 'digest' && link.piece.sub !== undefined) return link.piece.sub;
   return undefined;
 }
 
-/** What two chains have in common that no message can tell apart. */
+/** Equal for chains that give the same digest of every message. */
 export function chainIdentity({ links, key, reading }: Chain): string {
   const steps = links.map((link) =>
     link.kind === 'digest' ? [link.algorithm, link.hmac, link.format] : [link.kind, link.piece.text],
@@ -78,11 +81,11 @@ export function chainIdentity({ links, key, reading }: Chain): string {
   ]);
 }
 
-/** No chain is dearer than this. */
-const dearestChain = 15;
+/** Maximum cost of a chain, in bits. */
+const maxChainBits = 15;
 
-/** No text between two digests is dearer than this. */
-const dearestAffix = 10;
+/** Maximum cost of a text between two digests, in bits. */
+const maxAffixBits = 10;
 
 const innerAlgorithms: readonly (readonly [Algorithm, number])[] = [
   ['md5', 0.8],
@@ -98,7 +101,7 @@ const innerFormats: readonly (readonly [LinkFormat, number])[] = [
   ['raw', 4],
 ];
 
-/** What the search makes its chains of. */
+/** Inputs of a chain. */
 interface ChainParts {
   readonly readings: readonly SignatureReading[];
   readonly forms: readonly Piece[];
@@ -114,7 +117,7 @@ export function digestChains(parts: ChainParts): Chain[] {
   return sortByBits(chains);
 }
 
-/** What takes twice as long is tried as if it were half as likely. */
+/** A chain that takes twice as long is treated as half as likely. */
 function digestCount(links: readonly Link[]): number {
   return links.reduce((count, link) => count + (link.kind !== 'digest' ? 0 : link.hmac ? 2 : 1), 0);
 }
@@ -131,12 +134,12 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
   const keyedLast = digest(algorithm, 'hex', true);
   const add = (bits: number, links: readonly Link[], key: KeyForm | null = null, keyed = key !== null) => {
     const total = bits + reading.bits + (key?.bits ?? 0) + oneIn(digestCount(links));
-    if (total <= dearestChain) chains.push({ links, key, keyed, reading, bits: total });
+    if (total <= maxChainBits) chains.push({ links, key, keyed, reading, bits: total });
   };
-  /** What is too dear even between the two shortest links is not made. */
-  const withEach = <T extends Weighed>(things: readonly T[], bits: number, take: (thing: T) => void) => {
+  /** Skips what would be too costly even between the two cheapest links. */
+  const withEach = <T extends Weighted>(things: readonly T[], bits: number, take: (thing: T) => void) => {
     for (const thing of things) {
-      if (bits + reading.bits + thing.bits + oneIn(2) > dearestChain) return;
+      if (bits + reading.bits + thing.bits + oneIn(2) > maxChainBits) return;
       take(thing);
     }
   };
@@ -174,7 +177,7 @@ function digest(algorithm: Algorithm, format: LinkFormat = 'hex', hmac = false):
   return { kind: 'digest', algorithm, hmac, format };
 }
 
-/** The ways in which the secret comes in between two digests. */
+/** The ways to put the secret between two digests. */
 function secretAffixes({ forms, pieces, names }: ChainParts): Affix[] {
   const glued = separators.map(({ value, bits }) => literal(value, bits + 1.5));
   const named = names.map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
@@ -182,14 +185,14 @@ function secretAffixes({ forms, pieces, names }: ChainParts): Affix[] {
   const affixes: Affix[] = [];
   const add = (kind: AffixLink['kind'], bits: number, ...parts: readonly Piece[]) => {
     const total = parts.reduce((sum, part) => sum + part.bits, bits);
-    if (total <= dearestAffix) affixes.push({ links: [{ kind, piece: glue(...parts) }], bits: total });
+    if (total <= maxAffixBits) affixes.push({ links: [{ kind, piece: glue(...parts) }], bits: total });
   };
   for (const form of forms) {
-    if (form.bits > dearestAffix) break;
+    if (form.bits > maxAffixBits) break;
     add('append', 0.7, form);
     add('prepend', 2, form);
     const both = form.bits + 4;
-    if (both <= dearestAffix) {
+    if (both <= maxAffixBits) {
       affixes.push({
         links: [
           { kind: 'prepend', piece: form },

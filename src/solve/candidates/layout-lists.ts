@@ -9,15 +9,15 @@ import {
 } from './layouts.js';
 import { type Piece, textOf } from './pieces.js';
 import type { Surroundings } from './surroundings.js';
-import { type Choice, GrowingList, once, type PriceRange } from './weighted.js';
+import { type Choice, LazyList, memoize, type PriceRange } from './weighted.js';
 
-/** No layout is dearer than this. */
-export const dearestLayout = 14;
+/** Maximum cost of a layout, in bits. */
+export const maxLayoutBits = 14;
 
-/** No layout of a message that is changed as a whole is dearer than this before. */
-const dearestChanged = 10;
+/** Maximum cost of a layout before its message is changed as a whole. */
+const maxChangedBits = 10;
 
-/** What it costs that the secret is in the layout, the block or the digest chain more than once, or nowhere. */
+/** The cost of a secret that is in the layout, the block or the digest chain more than memoize, or nowhere. */
 export function secretPrices(...places: readonly boolean[]): number {
   const count = places.filter((isThere) => isThere).length;
   return count === 0 ? absentBits : (count - 1) * doubledBits;
@@ -26,33 +26,33 @@ export function secretPrices(...places: readonly boolean[]): number {
 const doubledBits = 3;
 const absentBits = 7;
 
-/** A layout as the texts around the block. */
+/** A layout as the texts before and after the block. */
 export interface LayoutText {
   readonly before: string;
   readonly after: string;
-  /** Whether there is nothing around the block but the secret. */
+  /** Whether only the secret is around the block. */
   readonly bare: boolean;
 }
 
-/** Layouts as they stand in the message: all of them, and those that the change of the message touches. */
+/** Layouts in the message: all, and those that the change of the message affects. */
 export interface ChangedLayouts {
-  readonly all: GrowingList<LayoutText>;
-  readonly touched: GrowingList<LayoutText>;
+  readonly all: LazyList<LayoutText>;
+  readonly touched: LazyList<LayoutText>;
 }
 
-/** Layouts of one kind: without the secret, with it glued on, or with it as one more pair. */
+/** Layouts of one kind: without the secret, with the secret joined on, or with the secret as one more pair. */
 export interface LayoutKind {
-  /** Whether the secret is in them. */
+  /** Whether the layouts hold the secret. */
   readonly keyed: boolean;
-  /** Around a block that is changed so, in a message that is changed so. */
+  /** The layouts around a block with this change, in a message with this change. */
   around(block: BlockChange): (message: MessageChange) => ChangedLayouts;
 }
 
-/** What layouts are made of. */
+/** Inputs of the layouts. */
 export interface LayoutParts {
-  /** Of a block that is not percent-encoded as a whole. */
+  /** For a block that is not percent-encoded as a whole. */
   readonly around: readonly Surroundings[];
-  /** Of a block that is. */
+  /** For a block that is. */
   readonly aroundEncoded: readonly Surroundings[];
   readonly forms: readonly Piece[];
   readonly names: readonly Choice<string>[];
@@ -63,14 +63,14 @@ export function openKind(parts: LayoutParts): LayoutKind {
   return layoutKind(false, parts, openLayouts);
 }
 
-/** The layouts with the secret glued or joined on. */
+/** The layouts with the secret joined on. */
 export function gluedKind(parts: LayoutParts): LayoutKind {
   return layoutKind(true, parts, (around, range, take) => {
     keyedLayouts({ around, stylesBeside: gluedStyles, forms: parts.forms, admit: always }, range, take);
   });
 }
 
-/** The layouts with the secret as one more pair, for blocks that write pairs so. */
+/** The layouts with the secret as one more pair, for blocks with this pair style. */
 export function pairedKind(parts: LayoutParts, style: PairStyle): LayoutKind {
   const styles = pairedStyles(parts.names, style);
   return layoutKind(true, parts, (around, range, take) => {
@@ -89,35 +89,35 @@ type MakeLayouts = (
 ) => void;
 
 function layoutKind(keyed: boolean, { around, aroundEncoded }: LayoutParts, make: MakeLayouts): LayoutKind {
-  const listAmong = once((places: readonly Surroundings[]) => layoutList(make, places));
-  const kind = once((block: BlockChange) => {
+  const listAmong = memoize((places: readonly Surroundings[]) => layoutList(make, places));
+  const kind = memoize((block: BlockChange) => {
     const list = listAmong(block.encode === 'rfc3986' ? aroundEncoded : around);
     const possible = block.digests
-      ? list.map(dearestLayout, (layout) => (layout.bare ? null : layout))
+      ? list.map(maxLayoutBits, (layout) => (layout.bare ? null : layout))
       : list;
-    return once((message: MessageChange) => changeLayouts(possible, message));
+    return memoize((message: MessageChange) => changeLayouts(possible, message));
   });
   return { keyed, around: kind };
 }
 
-function layoutList(make: MakeLayouts, places: readonly Surroundings[]): GrowingList<LayoutText> {
-  return new GrowingList<LayoutText>(dearestLayout, textKey, (from, to, add) => {
+function layoutList(make: MakeLayouts, places: readonly Surroundings[]): LazyList<LayoutText> {
+  return new LazyList<LayoutText>(maxLayoutBits, textKey, (from, to, add) => {
     make(places, { from, to }, ({ before, after, bare, bits }) => {
       add({ before: textOf(before), after: textOf(after), bare }, bits);
     });
   });
 }
 
-/** Nothing is touched where the message is not changed. */
-function changeLayouts(list: GrowingList<LayoutText>, { changes, apply }: MessageChange): ChangedLayouts {
-  if (!changes) return { all: list, touched: new GrowingList<LayoutText>(0, null, () => {}) };
-  const all = list.map(dearestChanged, (layout) => ({
+/** An unchanged message affects no layout. */
+function changeLayouts(list: LazyList<LayoutText>, { changes, apply }: MessageChange): ChangedLayouts {
+  if (!changes) return { all: list, touched: new LazyList<LayoutText>(0, null, () => {}) };
+  const all = list.map(maxChangedBits, (layout) => ({
     layout,
     changed: { ...layout, before: apply(layout.before), after: apply(layout.after) },
   }));
   return {
-    all: all.map(dearestChanged, ({ changed }) => changed),
-    touched: all.map(dearestChanged, ({ layout, changed }) =>
+    all: all.map(maxChangedBits, ({ changed }) => changed),
+    touched: all.map(maxChangedBits, ({ layout, changed }) =>
       textKey(layout) === textKey(changed) ? null : changed,
     ),
   };

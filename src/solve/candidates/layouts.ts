@@ -1,31 +1,31 @@
 import { literal, nothing, type Piece } from './pieces.js';
 import { separators } from './separators.js';
 import { byJoiner, type Surroundings } from './surroundings.js';
-import { type Choice, firstFrom, type PriceRange, sortByBits, type Weighed } from './weighted.js';
+import { type Choice, firstFrom, type PriceRange, sortByBits, type Weighted } from './weighted.js';
 
-/** What stands before and after the parameter block. */
-export interface Layout extends Weighed {
+/** The parts of the message before and after the parameter block. */
+export interface Layout extends Weighted {
   readonly before: readonly Piece[];
   readonly after: readonly Piece[];
-  /** Whether the secret is in it. */
+  /** Whether it holds the secret. */
   readonly keyed: boolean;
-  /** Whether there is nothing in it but the secret. */
+  /** Whether it holds nothing but the secret. */
   readonly bare: boolean;
 }
 
-/** How a block writes a pair: the secret as one more pair is written so too. */
+/** How a block writes a pair; the secret as one more pair is written the same way. */
 export interface PairStyle {
   readonly kvSep: string;
   readonly pairSep: string;
 }
 
-/** What sets the secret off from the rest. */
-export interface SecretStyle extends Weighed {
-  /** Before it, where something stands before it: `&key=`. */
+/** The text that separates the secret from the rest. */
+export interface SecretStyle extends Weighted {
+  /** Before the secret, where something precedes it: `&key=`. */
   readonly last: Piece;
-  /** Before it, where it comes first: `key=`. */
+  /** Before the secret, where it is first: `key=`. */
   readonly first: Piece;
-  /** After it, where something follows: `&`. */
+  /** After the secret, where something follows: `&`. */
   readonly end: Piece;
 }
 
@@ -41,17 +41,17 @@ export function openLayouts(
   }
 }
 
-/** Tells whether a layout may be wanted in which the secret stands so, whatever is around it. */
+/** Whether a layout with the secret in this spot is wanted, for any surroundings. */
 export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
 
-/** How the secret is set off beside what is joined so. */
+/** How the secret is separated where the rest is joined with this text. */
 export type StylesBeside = (joiner: string) => readonly SecretStyle[];
 
-/** What layouts with the secret are made of. */
+/** Inputs of layouts with the secret. */
 export interface KeyedParts {
   readonly around: readonly Surroundings[];
   readonly stylesBeside: StylesBeside;
-  /** What stands for the secret. */
+  /** Texts that can be in the place of the secret. */
   readonly forms: readonly Piece[];
   readonly admit: Admit;
 }
@@ -73,7 +73,7 @@ export function keyedLayouts(parts: KeyedParts, range: PriceRange, take: (layout
   }
 }
 
-/** Sums of prices are no farther apart than this, whatever is added first. */
+/** Tolerance for sums of costs, which depend on the order of addition. */
 const roundingBits = 1e-6;
 
 function layAround(
@@ -95,12 +95,12 @@ function layAround(
   }
 }
 
-/** Where the secret can be put. */
-export interface Spot extends Weighed {
-  /** Whether the message begins with it, whether it ends with it. */
+/** A place for the secret. */
+export interface Spot extends Weighted {
+  /** Whether the message begins with the secret; whether it ends with it. */
   readonly opens: boolean;
   readonly closes: boolean;
-  /** What there must be, so that it is not the same as another spot. */
+  /** What must exist for this spot to differ from another. */
   readonly needs: 'front' | 'tail' | null;
   readonly lay: (place: Surroundings, style: SecretStyle, form: Piece) => Pick<Layout, 'before' | 'after'>;
 }
@@ -153,14 +153,14 @@ const gluedBySeparators = [
   ...separators.map(({ value, bits }) => setOff(literal(value), bits + 2.5 + gluedBits)),
 ];
 
-/** What may stand between the secret and the rest: what joins the rest, or else nothing; beside nothing, anything. */
+/** Separators between the secret and the rest: the joiner of the rest, or nothing; where the rest has none, any. */
 export function gluedStyles(joiner: string): readonly SecretStyle[] {
   return joiner === ''
     ? gluedBySeparators
     : [setOff(literal(joiner), gluedBits), { ...glued, bits: gluedBits + 2 }];
 }
 
-/** The secret as one more pair, under one of the names, or set off as pairs are. */
+/** The secret as one more pair, under one of the names, or separated as pairs are. */
 export function pairedStyles(names: readonly Choice<string>[], { kvSep, pairSep }: PairStyle): SecretStyle[] {
   const end = literal(pairSep);
   const named = names.map(({ value, bits }) => ({

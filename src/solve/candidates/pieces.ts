@@ -2,9 +2,9 @@ import { encoders } from '../../signing/encodings.js';
 import { modifiers } from '../../signing/modifiers.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { hostOf, type Param, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
-import { type Choice, choice, distinctBy, oneIn, type Weighed } from './weighted.js';
+import { type Choice, choice, distinctBy, oneIn, type Weighted } from './weighted.js';
 
-/** What a parameter is there for, as its name tells. */
+/** The role of a parameter, judged by its name. */
 export type ParameterRole = 'app' | 'time' | 'nonce' | 'signing' | 'session' | 'other';
 
 const roles: readonly (readonly [ParameterRole, RegExp])[] = [
@@ -28,14 +28,14 @@ export function roleOf(name: string): ParameterRole {
   return roles.find(([, shape]) => shape.test(name))?.[0] ?? 'other';
 }
 
-/** A stretch of a message: how a recipe says it, and the text that it is in the sample. */
-export interface Piece extends Weighed {
+/** A part of a message: its recipe tokens, and its text in the sample. */
+export interface Piece extends Weighted {
   /** Entries of `message`, literals and tokens. */
   readonly tokens: readonly string[];
   readonly text: string;
-  /** What `$sub` in the tokens stands for. */
+  /** The rule for `$sub` in the tokens. */
   readonly sub?: SubRule;
-  /** What `$path` in the tokens leaves out. */
+  /** The prefix that `$path` in the tokens leaves out. */
   readonly basePath?: string;
 }
 
@@ -45,7 +45,7 @@ export function literal(text: string, bits = 0): Piece {
   return text === '' ? { ...nothing, bits } : { tokens: [text.replaceAll('$', '$$$$')], text, bits };
 }
 
-/** Pieces one after the other, as one. */
+/** Concatenates pieces. */
 export function glue(...pieces: readonly Piece[]): Piece {
   const sub = pieces.find((piece) => piece.sub !== undefined)?.sub;
   const basePath = pieces.find((piece) => piece.basePath !== undefined)?.basePath;
@@ -58,19 +58,19 @@ export function glue(...pieces: readonly Piece[]): Piece {
   };
 }
 
-/** Pieces with a literal between them. */
+/** Joins pieces with a literal. */
 export function join(pieces: readonly Piece[], separator: string): Piece {
   const between = literal(separator);
   return glue(...pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece])));
 }
 
-/** The token of a parameter or an extra value; null where no token can hold the name. */
+/** The token of a parameter or an extra value; null where a token cannot hold the name. */
 function namedToken(source: 'param' | 'extra', name: string): string | null {
   if (/^[\w-]+$/.test(name)) return `$${source}:${name}`;
   return name === '' || /[{}]/.test(name) ? null : `\${${source}:${name}}`;
 }
 
-/** The same token, to stand before any text. */
+/** The same token, in the form that any text may follow. */
 export function bracedToken(source: 'param' | 'extra', name: string): string {
   return `\${${source}:${name}}`;
 }
@@ -82,7 +82,7 @@ function distinctParams(params: readonly Param[]): Param[] {
   return [...firsts.values()];
 }
 
-/** The cheapest of those with the same text; what is empty is left out. */
+/** The cheapest piece of each text; empty ones are left out. */
 export function distinctPieces(pieces: readonly Piece[]): Piece[] {
   return distinctBy(
     pieces.filter(({ text }) => text !== ''),
@@ -96,21 +96,21 @@ export function textOf(pieces: readonly Piece[]): string {
   return text;
 }
 
-/** The parts of a request that may stand in a message by themselves, each as if it were there for certain: 0 bits. */
+/** The parts of a request that a message can hold by themselves, each at 0 bits, as if certain. */
 export interface RequestPieces {
   readonly method: Piece;
   readonly host: Piece;
   readonly path: Piece;
   readonly url: Piece;
-  /** The path with its beginning left out: `/openapi/v1/x` as `v1/x`. */
+  /** The path without its prefix: `/openapi/v1/x` as `v1/x`. */
   readonly shortPaths: readonly Piece[];
   /** The raw body, and its digests. */
   readonly bodies: readonly Piece[];
-  /** Names of parameters; the bits say which one of them stands in a message by itself. */
+  /** Parameter names, each with the cost of choosing it. */
   readonly names: readonly Choice<string>[];
-  /** The values of these, but for names that no token can hold. */
+  /** The values of these parameters, except for names that a token cannot hold. */
   readonly values: readonly Piece[];
-  /** Extra values of the sample; the bits say which one of them. */
+  /** Extra values of the sample, each with the cost of choosing it. */
   readonly extras: readonly Piece[];
 }
 
@@ -170,7 +170,7 @@ function shortPaths(url: string): Piece[] {
   }));
 }
 
-/** How much oftener than any other a parameter of this role stands in a message by itself. */
+/** How much more often a parameter of this role is in a message by itself than any other. */
 const weights: Readonly<Record<ParameterRole, number>> = {
   app: 5,
   time: 5,
@@ -180,7 +180,7 @@ const weights: Readonly<Record<ParameterRole, number>> = {
   other: 1,
 };
 
-/** Names of parameters; the bits say which one of them stands in a message by itself. */
+/** Parameter names, each with the cost of choosing it. */
 export function priceNames(params: readonly Param[]): Choice<string>[] {
   const weighed = distinctParams(params).map(([name]) => ({ name, weight: weights[roleOf(name)] }));
   const sum = weighed.reduce((total, { weight }) => total + weight, 0);

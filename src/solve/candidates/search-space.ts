@@ -5,31 +5,31 @@ import { secretForms, secretNames } from './secrets.js';
 import { readSignature, type SignedRequest } from './signature-reading.js';
 import { type Choice, distinctBy } from './weighted.js';
 
-/** What a rule is looked for in: a signed request, and the secret. */
+/** A signed request and its secret: the input of a search. */
 export interface SolveTask extends SignedRequest {
-  /** The parameters of other samples of the same rule. */
+  /** The parameters of the other samples of the same rule. */
   readonly otherParams: readonly Param[];
 }
 
-/** What a rule may be made of, for one task. */
-export interface Space {
+/** The possible parts of a rule, for one task. */
+export interface SearchSpace {
   readonly task: SolveTask;
   readonly pieces: RequestPieces;
   readonly hasBody: boolean;
-  /** The names of the parameters of all samples; the bits say which one is in a fixed list. */
+  /** The parameter names of all samples, each with the cost of choosing it for a fixed list. */
   readonly paramNames: readonly Choice<string>[];
-  /** What may stand where the secret does. */
+  /** Texts that can be in the place of the secret. */
   readonly forms: readonly Piece[];
-  /** What the secret may be called. */
+  /** Possible names of the secret. */
   readonly secretNames: readonly Choice<string>[];
   readonly chains: readonly Chain[];
 }
 
-/** All that a rule may be made of. */
-export function wholeSpace(task: SolveTask): Space {
+/** All possible parts, to list every recipe. */
+export function wholeSearchSpace(task: SolveTask): SearchSpace {
   const { request, secret, otherParams } = task;
   const pieces = requestPieces(request);
-  return makeSpace(task, {
+  return makeSearchSpace(task, {
     pieces,
     forms: secretForms(secret, pieces),
     paramNames: priceNames([...request.params, ...otherParams]),
@@ -37,8 +37,8 @@ export function wholeSpace(task: SolveTask): Space {
   });
 }
 
-/** Of parts that are the same text in this request, only the likeliest: enough to find the message. */
-export function distinctSpace(task: SolveTask): Space {
+/** Only the likeliest of parts with the same text in this request: enough to find the message. */
+export function distinctSearchSpace(task: SolveTask): SearchSpace {
   const { request, secret } = task;
   const all = requestPieces(request);
   const pieces: RequestPieces = {
@@ -47,7 +47,7 @@ export function distinctSpace(task: SolveTask): Space {
     values: distinctPieces(all.values),
     extras: distinctPieces(all.extras),
   };
-  const space = makeSpace(task, {
+  const space = makeSearchSpace(task, {
     pieces,
     forms: distinctPieces(secretForms(secret, pieces)),
     paramNames: all.names,
@@ -56,11 +56,11 @@ export function distinctSpace(task: SolveTask): Space {
   return { ...space, chains: distinctBy(space.chains, chainIdentity) };
 }
 
-type Parts = Pick<Space, 'pieces' | 'forms' | 'paramNames'> & {
+type Parts = Pick<SearchSpace, 'pieces' | 'forms' | 'paramNames'> & {
   readonly readings: ReturnType<typeof readSignature>;
 };
 
-function makeSpace(task: SolveTask, { pieces, forms, paramNames, readings }: Parts): Space {
+function makeSearchSpace(task: SolveTask, { pieces, forms, paramNames, readings }: Parts): SearchSpace {
   const { params, body } = task.request;
   const names = secretNames(params);
   return {

@@ -6,10 +6,10 @@ import { RecipeError } from '../../signing/recipe-error.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { changed, glue, join, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
-import { type Choice, choice, distinctBy, sortByBits, type Weighed } from './weighted.js';
+import { type Choice, choice, distinctBy, sortByBits, type Weighted } from './weighted.js';
 
-/** Nothing dearer than this stands for the secret. */
-const dearestForm = 11;
+/** Maximum cost of a form of the secret, in bits. */
+const maxFormBits = 11;
 
 const modifiersOfSecrets = [
   ['md5', 4.5],
@@ -21,16 +21,21 @@ const modifiersOfSecrets = [
   ['base64', 7.5],
 ] as const;
 
-/** What may stand where the secret does: the secret, a digest of it, a digest of it with a value or two. */
+/**
+ * Texts that can be in the place of the secret: the secret, a digest of it, a digest of it with one or two values.
+ */
 export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
   const text = secret.reveal();
   const plain: Piece = { tokens: ['$secret'], text, bits: 0.1 };
   const modified = modifiersOfSecrets.map(([name, bits]) => changed('$secret', text, name, bits));
   const subs = subMessages(plain, modified, pieces).flatMap(digestsOf);
-  return sortByBits([plain, ...modified, ...subs.filter(({ bits }) => bits <= dearestForm)]);
+  return sortByBits([plain, ...modified, ...subs.filter(({ bits }) => bits <= maxFormBits)]);
 }
 
-/** The key of a `$sub` digest is seldom anything but the secret and what identifies the app, the session or the moment. */
+/**
+ * The key of a `$sub` digest is rarely anything but the secret with what identifies the app, the session or the
+ * time.
+ */
 function subMessages(plain: Piece, modified: readonly Piece[], { values, extras }: RequestPieces): Piece[] {
   const upper = modified
     .filter(({ tokens }) => tokens[0] === '$secret.upper')
@@ -77,7 +82,7 @@ function digestsOf({ tokens, text, bits }: Piece): Piece[] {
 
 const foldsOf = { hex: folds.none, HEX: folds.upper } as const;
 
-/** Names that a secret goes by in a message, the likeliest first. */
+/** Names of the secret in a message, the likeliest first. */
 const common: readonly (readonly [bits: number, names: string])[] = [
   [0.8, 'key'],
   [3, 'secret appSecret app_secret appsecret'],
@@ -98,8 +103,8 @@ const common: readonly (readonly [bits: number, names: string])[] = [
 ];
 
 /**
- * What the secret may be called in the message: the common names, and those that the request's own naming suggests
- * (`mch_id` goes with `mch_key` and `mch_secret`).
+ * Possible names of the secret in the message: the common ones, and those that the naming of the request suggests
+ * (`mch_id` suggests `mch_key` and `mch_secret`).
  */
 export function secretNames(params: readonly Param[]): Choice<string>[] {
   const known = common.flatMap(([bits, names]) => names.split(' ').map((name) => choice(name, bits)));
@@ -117,7 +122,7 @@ function relatedNames(name: string): Choice<string>[] {
   ]);
 }
 
-/** `word` written as `model` is: lower-case, upper-case or capitalized. */
+/** `word` in the case of `model`: lower, upper or capitalized. */
 function sameCase(word: string, model: string): string {
   if (model === model.toLowerCase()) return word;
   return model === model.toUpperCase() ? word.toUpperCase() : capitalized(word);
@@ -127,8 +132,8 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** A key that an hmac step may have. */
-export interface KeyForm extends Weighed {
+/** A possible key of an HMAC step. */
+export interface KeyForm extends Weighted {
   readonly rule: KeyRule;
   readonly bytes: Buffer;
   readonly sub?: SubRule;
@@ -140,7 +145,7 @@ const decodings: readonly (readonly [KeyDecoding, number])[] = [
   ['base64url', 6.5],
 ];
 
-/** The keys of hmac steps: the secret as it is or decoded, what may stand for it, what may follow it. */
+/** The keys of HMAC steps: the secret as it is or decoded, its other forms, and these with a suffix. */
 export function keyForms(forms: readonly Piece[], { extras, values }: RequestPieces): KeyForm[] {
   const [plain, ...others] = forms;
   if (plain === undefined) return [];

@@ -1,14 +1,14 @@
 import type { ParamsRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import { type ParameterRole, roleOf } from './pieces.js';
-import { type Choice, oneIn, sortByBits, type Weighed } from './weighted.js';
+import { type Choice, oneIn, sortByBits, type Weighted } from './weighted.js';
 
-/** Which parameters take part. */
-interface Selection extends Weighed {
+/** Which parameters are included. */
+interface Selection extends Weighted {
   readonly rule: Pick<ParamsRule, 'exclude' | 'include' | 'empty' | 'nameCase' | 'joinRepeated'>;
 }
 
-/** How rare it is that a parameter of this role is left out of the message by name. */
+/** The cost of excluding a parameter of this role by name. */
 const exclusionBits: Readonly<Record<ParameterRole, number>> = {
   signing: 2.2,
   session: 3.5,
@@ -18,10 +18,10 @@ const exclusionBits: Readonly<Record<ParameterRole, number>> = {
   other: 4.5,
 };
 
-/** Names of signatures: one that another signature covers is in or out with much the same right. */
+/** Names of signatures. Whether one signature covers another is about as likely as not. */
 const signatureName = /sign|^sig$/i;
 
-/** The selections whose price is within `bound`, the likeliest first; `names` are those of all samples. */
+/** The selections with a cost within `bound`, the likeliest first; `names` are those of all samples. */
 export function selections(params: readonly Param[], names: readonly string[], bound: number): Selection[] {
   const found: Selection[] = [];
   const { foldings, joinings } = foldingsOf(params);
@@ -77,11 +77,11 @@ function foldingsOf(params: readonly Param[]) {
   return { foldings, joinings };
 }
 
-interface NameLists extends Weighed {
+interface NameLists extends Weighted {
   readonly fields: Pick<ParamsRule, 'exclude' | 'include'>;
 }
 
-/** None left out, then one, two and three; then everything that is there for the call's sake. */
+/** No exclusion, then one, two and three names; then all parameters that serve the call alone. */
 function exclusions(names: readonly string[], bound: number): NameLists[] {
   const priced = names.map((name) => ({ name, bits: exclusionPrice(name, names) }));
   const lists: NameLists[] = [{ fields: { exclude: [], include: null }, bits: 0.3 }];
@@ -112,7 +112,7 @@ function exclusionPrice(name: string, names: readonly string[]): number {
   return exclusionBits[role] + oneIn(alike) * 0.7;
 }
 
-/** Up to four of many. */
+/** Up to four of the names. */
 function inclusions(names: readonly string[], bound: number): NameLists[] {
   const lists: NameLists[] = [];
   const priced = names.map((name) => ({ name, bits: inclusionPrice(name, names) }));
@@ -136,13 +136,13 @@ function inclusionPrice(name: string, names: readonly string[]): number {
   return role === 'app' || role === 'time' || role === 'nonce' ? 1.2 : 1 + oneIn(names.length);
 }
 
-/** What one more place in a list costs. */
+/** The cost of one more place in a list. */
 const placeBits = 0.8;
 
 /**
- * Every order of every few of the items whose price is within `bound`. `visit` gets a list, which it must not keep,
- * and its price; where it returns false, no list that begins so is visited. What is chosen is taken out of the rest,
- * so that the last of many is nearly free.
+ * Visits every ordered selection of the items with a cost within `bound`. `visit` gets a list, which it must not
+ * keep, and its cost; where it returns false, no list with this beginning is visited. The cost of an item depends
+ * on what is left to choose from, so the last of many is nearly free.
  */
 export function visitLists<T>(
   items: readonly Choice<T>[],

@@ -1,6 +1,6 @@
 import { type Choice, choice } from './weighted.js';
 
-/** What may stand between two texts, but for nothing at all: the likeliest first. */
+/** Separators of two texts, except for the empty one, the likeliest first. */
 export const separators: readonly Choice<string>[] = [
   choice('&', 1.5),
   choice(',', 2.5),
@@ -32,7 +32,7 @@ export const separators: readonly Choice<string>[] = [
   choice('\t', 6.5),
 ];
 
-/** What may stand between the name of a parameter and its value. */
+/** Separators of a parameter's name and value. */
 export const nameValueSeparators: readonly Choice<string>[] = [
   choice('=', 0.6),
   choice('', 2),

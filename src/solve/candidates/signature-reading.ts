@@ -2,40 +2,40 @@ import { type Algorithm, algorithms, type Output, writtenLength } from '../../si
 import type { SignableRequest } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { bracedToken, literal } from './pieces.js';
-import type { Weighed } from './weighted.js';
+import type { Weighted } from './weighted.js';
 
-/** One way to read a signature: which digest it is, and how it is written. */
-export interface SignatureReading extends Weighed {
+/** One interpretation of a signature: its digest algorithm and its format. */
+export interface SignatureReading extends Weighted {
   readonly algorithm: Algorithm;
-  /** The digest in lower-case hex; where it was cut, what is left of it. */
+  /** The digest, or the part of it that is left, in lower-case hex. */
   readonly digest: string;
-  /** Where it was cut out of the whole digest; null for all of it. */
+  /** Which part of the whole digest it is; null for all of it. */
   readonly cut: readonly [from: number, to: number] | null;
   readonly output: Output;
   /** Steps after the digest, such as `slice:8:24` or `append:,$param:timestamp`. */
   readonly after: readonly string[];
 }
 
-/** The shortest digest that a search can tell from a chance hit. */
+/** The shortest digest that cannot match by chance, in hex digits. */
 const shortestHex = 16;
 
-/** Every way to read a signature by its length and alphabet; none where it is no digest that a recipe can write. */
+/** Every interpretation of a signature by its length and alphabet; none where no recipe can write such a text. */
 export function readSignature({ signature, request, secret }: SignedRequest): SignatureReading[] {
   const whole = readDigest(signature);
   if (whole.length > 0) return whole;
   const amid = readAmid(signature, request);
-  // What is sent around a digest is no place for the secret, and a recipe none either.
+  // The text around a digest is sent, so it cannot hold the secret, and a recipe must not either.
   return amid.filter(({ after }) => !after.some((step) => step.includes(secret.reveal())));
 }
 
-/** A signature, and what it is of. */
+/** A request and its signature. */
 export interface SignedRequest {
   readonly request: SignableRequest;
   readonly secret: Secret;
   readonly signature: string;
 }
 
-/** A digest with more text before or behind it: `d5bc…,1453014943466`. */
+/** A digest with text before or after it: `d5bc…,1453014943466`. */
 function readAmid(signature: string, request: SignableRequest): SignatureReading[] {
   const [, before = '', digest, after = ''] =
     /^(.*?)(?<![\da-z])([\da-f]{128}|[\da-f]{64}|[\da-f]{40}|[\da-f]{32})(?![\da-z])(.*)$/is.exec(
@@ -53,7 +53,7 @@ function readAmid(signature: string, request: SignableRequest): SignatureReading
   }));
 }
 
-/** Text with the parameter values in it, where they are long enough to be no accident, as tokens. */
+/** The text with parameter values replaced by tokens, where they are too long to occur by accident. */
 function asTemplate(text: string, { params }: SignableRequest): string {
   const known = params.filter(([name, value]) => value.length >= 4 && name !== '' && !/[{}]/.test(name));
   const longest = known.sort((a, b) => b[1].length - a[1].length);
@@ -90,11 +90,11 @@ function readHex(text: string): SignatureReading[] {
   );
 }
 
-interface Cut extends Weighed {
+interface Cut extends Weighted {
   readonly cut: readonly [from: number, to: number] | null;
 }
 
-/** Whole, or the beginning, the middle or the end of a longer digest. */
+/** All of a digest, or the beginning, middle or end of a longer one. */
 function cutsOf(length: number, whole: number, algorithm: Algorithm): Cut[] {
   if (length === whole) return [{ cut: null, bits: 0 }];
   if (length > whole || length < shortestHex) return [];

@@ -1,21 +1,21 @@
 import { glue, join, literal, nothing, type Piece, percentEncoded, type RequestPieces } from './pieces.js';
 import { separators } from './separators.js';
-import { type Choice, choice, sortByBits, type Weighed } from './weighted.js';
+import { type Choice, choice, sortByBits, type Weighted } from './weighted.js';
 
-/** The parts of the request in front of the parameter block and behind it, and what joins them to it. */
-export interface Surroundings extends Weighed {
+/** The parts of the request before and after the parameter block, and what joins them to it. */
+export interface Surroundings extends Weighted {
   readonly front: Piece;
   readonly tail: Piece;
   readonly joiner: string;
-  /** Whether there is nothing around the block. */
+  /** Whether the block stands alone. */
   readonly bare: boolean;
 }
 
 type Pieces = readonly Piece[];
 
 /**
- * Everything that may be around the block, up to a price, the likeliest first. `encoded`: the block is percent-encoded
- * as a whole, and who does that does it to the path and the URL as well.
+ * The possible surroundings of the block up to a cost, the likeliest first. `encoded`: the block is percent-
+ * encoded as a whole; then so are the path and the URL.
  */
 export function surroundings(
   pieces: RequestPieces,
@@ -47,7 +47,7 @@ export function surroundings(
   return sortByBits(found);
 }
 
-/** Surroundings by what joins them, each group in the order it had. */
+/** Surroundings grouped by joiner, in the same order. */
 export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, readonly Surroundings[]> {
   const groups = new Map<string, Surroundings[]>();
   for (const place of around) {
@@ -65,7 +65,7 @@ function joinersFor(encoded: boolean): readonly Choice<string>[] {
   return encoded ? encodedJoiners : joiners;
 }
 
-/** Pieces with a price; the hinge is what stands between them and the block, where it is not the joiner. */
+/** Pieces with a cost; the hinge separates them from the block where it is not the joiner. */
 interface Front extends Choice<Pieces> {
   readonly hinge?: string;
 }
@@ -145,7 +145,7 @@ function namedPieces({ values, extras }: RequestPieces, bits: number): Choice<Pi
   ];
 }
 
-/** Two of them: who takes one takes another more easily. */
+/** Two of them: the second costs less than the first. */
 function pairsOf(single: readonly Choice<Pieces>[]): Choice<Pieces>[] {
   return single.flatMap((one) =>
     single.flatMap((two) =>

@@ -2,16 +2,16 @@ import { type Piece, percentEncoded, type RequestPieces, textOf } from './pieces
 import { separators } from './separators.js';
 import { type Choice, choice, distinctBy, sortByBits } from './weighted.js';
 
-/** What it costs that a message holds no parameter block. */
+/** The cost of a message without a parameter block, in bits. */
 export const listBits = 2;
 
-/** No list is dearer than this, without what joins it and what becomes of it. */
-export const dearestList = 16;
+/** Maximum cost of a list, without its joiner and its changes. */
+export const maxListBits = 16;
 
-/** What stands together in a list: a value, or the method and the path. */
+/** One item of a list: a value, or several parts that go together, such as the method and the path. */
 export type ListItem = readonly Piece[];
 
-/** What may stand in a list; the bits say which one of them. */
+/** The possible items of a list, each with the cost of choosing it. */
 export function listItems(pieces: RequestPieces, hasBody: boolean): Choice<ListItem>[] {
   const { method, path, url, host, bodies, shortPaths, values, extras } = pieces;
   return [
@@ -30,7 +30,7 @@ export function listItems(pieces: RequestPieces, hasBody: boolean): Choice<ListI
   ];
 }
 
-/** Of items that are the same in this request, the likeliest; what is empty is left out. */
+/** The likeliest of items with the same text in this request; empty ones are left out. */
 export function distinctItems(items: readonly Choice<ListItem>[]): Choice<ListItem>[] {
   return distinctBy(
     items.filter(({ value }) => value.every(({ text }) => text !== '')),
@@ -38,7 +38,7 @@ export function distinctItems(items: readonly Choice<ListItem>[]): Choice<ListIt
   );
 }
 
-/** Where the secret stands in a list: at its end, its beginning, both, before a part inside, or nowhere. */
+/** The place of the secret in a list: at the end, at the start, both, before the part with this index, or nowhere. */
 export type SecretPlace = 'end' | 'start' | 'both' | 'none' | number;
 
 const places: readonly Choice<SecretPlace>[] = [
@@ -51,7 +51,7 @@ const places: readonly Choice<SecretPlace>[] = [
   choice(4, 6),
 ];
 
-/** The places beside a chain that holds the secret, or does not: the likeliest first. */
+/** The places of the secret, depending on whether the chain holds it too, the likeliest first. */
 export function secretPlaces(keyedChain: boolean): Choice<SecretPlace>[] {
   return sortByBits([
     choice('none', keyedChain ? 0.3 : 7),
@@ -64,7 +64,7 @@ export const listJoiners: readonly Choice<string>[] = [
   ...separators.map(({ value, bits }) => choice(value, bits + 1.3)),
 ];
 
-/** The parts of a message in order, the secret in its place; null where a list has no such place. */
+/** The parts in order with the secret in its place; null where a list of this length has no such place. */
 export function placeSecret<T>(parts: readonly T[], place: SecretPlace, secret: T): readonly T[] | null {
   switch (place) {
     case 'none':

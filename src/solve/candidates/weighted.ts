@@ -1,10 +1,10 @@
-/** Something that has a price: one documented rule in 2^bits has it, as far as the known ones tell. */
-export interface Weighed {
+/** A cost in bits: one documented rule in 2^bits has this part. */
+export interface Weighted {
   readonly bits: number;
 }
 
-/** One way to say a part of a rule. */
-export interface Choice<T> extends Weighed {
+/** A possible part of a rule, with its cost. */
+export interface Choice<T> extends Weighted {
   readonly value: T;
 }
 
@@ -12,13 +12,13 @@ export function choice<T>(value: T, bits: number): Choice<T> {
   return { value, bits };
 }
 
-/** The likeliest first; what is as likely stays in its order. */
-export function sortByBits<T extends Weighed>(things: readonly T[]): T[] {
+/** The cheapest first; a stable sort. */
+export function sortByBits<T extends Weighted>(things: readonly T[]): T[] {
   return [...things].sort((a, b) => a.bits - b.bits);
 }
 
-/** Where in a list, the cheapest first, things begin to cost so much. */
-export function firstFrom(things: readonly Weighed[], bits: number): number {
+/** The index of the first item, in a list sorted by cost, that costs at least `bits`. */
+export function firstFrom(things: readonly Weighted[], bits: number): number {
   let low = 0;
   let high = things.length;
   while (low < high) {
@@ -29,8 +29,8 @@ export function firstFrom(things: readonly Weighed[], bits: number): number {
   return low;
 }
 
-/** The likeliest of those that `key` cannot tell apart, the likeliest first. */
-export function distinctBy<T extends Weighed>(things: readonly T[], key: (thing: T) => string): T[] {
+/** The cheapest item of each key, the cheapest first. */
+export function distinctBy<T extends Weighted>(things: readonly T[], key: (thing: T) => string): T[] {
   const kept = new Map<string, T>();
   for (const thing of sortByBits(things)) {
     const name = key(thing);
@@ -39,65 +39,65 @@ export function distinctBy<T extends Weighed>(things: readonly T[], key: (thing:
   return [...kept.values()];
 }
 
-/** One in so many, as bits. */
+/** One in `count`, in bits. */
 export function oneIn(count: number): number {
   return Math.log2(count);
 }
 
-/** Prices from `from` up to, but not, `to`. */
+/** Costs from `from` to below `to`. */
 export interface PriceRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** The same prices for what costs `spent` already. */
+/** The range that is left after `spent`. */
 export function lessSpent({ from, to }: PriceRange, spent: number): PriceRange {
   return { from: from - spent, to: to - spent };
 }
 
-/** Takes a thing that costs so many bits. */
+/** Receives an item and its cost. */
 export type Add<T> = (item: T, bits: number) => void;
 
-/** Makes what costs `from` or more and less than `to`, in any order; what it makes besides is left out. */
+/** Adds the items that cost from `from` to below `to`, in any order; others are ignored. */
 type Make<T> = (from: number, to: number, add: Add<T>) => void;
 
-/** Prices are told apart by an eighth of a bit. */
+/** Costs are told apart by an eighth of a bit. */
 const steps = 8;
 
-/** The first items are made up to this price at once. */
+/** Items up to this cost are made in the first step. */
 const firstStage = 6;
 
 /**
- * Things by price, the cheapest first, made only as far as they are asked for: most searches end long before the dear
- * ones are needed.
+ * Items by cost, the cheapest first, made only as far as they are needed: most searches end long before the
+ * expensive ones.
  */
-export class GrowingList<T> {
-  /** What was made so far. */
+export class LazyList<T> {
+  /** The items made so far. */
   readonly items: T[] = [];
-  /** What each of them costs. */
+  /** Their costs. */
   readonly bits: number[] = [];
   readonly #make: Make<T>;
-  readonly #dearest: number;
+  readonly #maxBits: number;
   readonly #key: ((item: T) => string) | null;
   readonly #known = new Set<string>();
-  /** How many items are cheaper than each step of the price. */
+  /** The number of items below each step of the cost. */
   readonly #cheaper: number[] = [0];
   #made = 0;
 
-  /** Nothing dearer than `dearest` is made; of items with the same `key` only the cheapest is kept. */
-  constructor(dearest: number, key: ((item: T) => string) | null, make: Make<T>) {
-    this.#dearest = dearest;
+  /** `maxBits` bounds the cost; of items with the same `key` only the cheapest is kept. */
+  constructor(maxBits: number, key: ((item: T) => string) | null, make: Make<T>) {
+    this.#maxBits = maxBits;
     this.#key = key;
     this.#make = make;
   }
 
   /**
-   * How many items are cheaper than `bound`: they are `items[0]` up to that. To the eighth of a bit, so that adjoining
-   * ranges of prices neither overlap nor leave a gap.
+   * The number of items that cost less than `bound`: they are `items[0]` to `items[count - 1]`. Exact to an eighth
+   * of a bit, so that adjacent ranges neither overlap nor leave a gap.
    */
   countBelow(bound: number): number {
-    while (this.#made < bound && this.#made < this.#dearest) {
-      const to = Math.min(this.#dearest, Math.max(firstStage, this.#made + 1));
+    while (this.#made < bound && this.#made < this.#maxBits) {
+      const to = Math.min(this.#maxBits, Math.max(firstStage, this.#made + 1));
       this.#extend(this.#made, to);
       this.#made = to;
     }
@@ -105,15 +105,15 @@ export class GrowingList<T> {
     return this.#cheaper[step] ?? this.items.length;
   }
 
-  /** No item is cheaper; what nothing costs where there is none. */
+  /** The lowest cost; infinite for an empty list. */
   get cheapest(): number {
-    for (let bound = firstStage; this.items.length === 0 && this.#made < this.#dearest; bound++) {
+    for (let bound = firstStage; this.items.length === 0 && this.#made < this.#maxBits; bound++) {
       this.countBelow(bound);
     }
     return this.bits[0] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The items that cost `from` or more and less than `to`. */
+  /** Visits the items that cost from `from` to below `to`. */
   visit(from: number, to: number, take: Add<T>): void {
     const count = this.countBelow(to);
     for (let index = this.countBelow(from); index < count; index++) {
@@ -121,9 +121,9 @@ export class GrowingList<T> {
     }
   }
 
-  /** A list of what `change` makes of the items, up to a price, each at its own; null leaves one out. */
-  map<U>(dearest: number, change: (item: T) => U | null): GrowingList<U> {
-    return new GrowingList<U>(Math.min(dearest, this.#dearest), null, (from, to, add) => {
+  /** A list of the changed items, up to a cost, each at its own cost; null leaves one out. */
+  map<U>(maxBits: number, change: (item: T) => U | null): LazyList<U> {
+    return new LazyList<U>(Math.min(maxBits, this.#maxBits), null, (from, to, add) => {
       this.visit(from, to, (item, bits) => {
         const changed = change(item);
         if (changed !== null) add(changed, bits);
@@ -160,8 +160,8 @@ export class GrowingList<T> {
   }
 }
 
-/** A function that makes something for each of its arguments once. */
-export function once<A, T>(make: (argument: A) => T): (argument: A) => T {
+/** Caches the results of a function by its argument. */
+export function memoize<A, T>(make: (argument: A) => T): (argument: A) => T {
   const made = new Map<A, T>();
   return (argument) => {
     const known = made.get(argument);

@@ -2,14 +2,14 @@ import { completeRecipe, type ParamsRule, type Recipe, type SubRule } from '../.
 import type { MessageChange } from '../candidates/block-changes.js';
 import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
 import type { Piece } from '../candidates/pieces.js';
-import type { Weighed } from '../candidates/weighted.js';
+import type { Weighted } from '../candidates/weighted.js';
 
-/** A recipe that gives the signature, and its price. */
-export interface Telling extends Weighed {
+/** A recipe that gives the signature, and its cost. */
+export interface RecipeCandidate extends Weighted {
   readonly recipe: Recipe;
 }
 
-/** The parts of a recipe, as the search knows them. */
+/** The parts of a recipe in the terms of the search. */
 export interface RecipeParts {
   readonly params: Partial<ParamsRule>;
   readonly message: readonly Piece[];
@@ -19,7 +19,7 @@ export interface RecipeParts {
   readonly chain: Chain;
 }
 
-/** The recipe that the parts make up; null where they need two different `$sub` digests, or two base paths. */
+/** The recipe of these parts; null where they need two different `$sub` digests or two base paths. */
 export function assembleRecipe({ params, message, join, block, change, chain }: RecipeParts): Recipe | null {
   const subs = new Map<string, SubRule>();
   for (const sub of [subOf(chain), ...message.map((piece) => piece.sub)]) {
@@ -47,7 +47,7 @@ function usesPath(tokens: readonly string[]): boolean {
   return tokens.some((token) => token.startsWith('$path'));
 }
 
-/** Literals that follow each other are one. */
+/** Merges adjacent literals. */
 function mergeLiterals(tokens: readonly string[]): string[] {
   const merged: string[] = [];
   for (const token of tokens) {

@@ -22,32 +22,32 @@ import {
 } from '../candidates/block-shapes.js';
 import { type Writing, writeBlocks, writings } from '../candidates/block-texts.js';
 import type { Chain } from '../candidates/chains.js';
-import { dearestLayout, secretPrices } from '../candidates/layout-lists.js';
+import { maxLayoutBits, secretPrices } from '../candidates/layout-lists.js';
 import type { Layout } from '../candidates/layouts.js';
-import type { Space } from '../candidates/search-space.js';
+import type { SearchSpace } from '../candidates/search-space.js';
 import { surroundings } from '../candidates/surroundings.js';
-import { type GrowingList, once, type Weighed } from '../candidates/weighted.js';
+import { type LazyList, memoize, type Weighted } from '../candidates/weighted.js';
 import type { Pause } from '../solve.js';
-import { assembleRecipe, type Telling } from './assemble-recipe.js';
+import { assembleRecipe, type RecipeCandidate } from './assemble-recipe.js';
 import { FrameFinder, type FrameParts } from './frames.js';
 
-/** What is to be told: a message, the chains that make the signature of it, and the dearest recipe that is wanted. */
-export interface Riddle {
+/** What to reconstruct: a message, the chains that turn it into the signature, and the maximum cost of a recipe. */
+export interface Target {
   readonly message: string;
   readonly chains: readonly Chain[];
   readonly bound: number;
 }
 
-/** Finds every recipe with a parameter block that makes a message. */
-export class BlockRecovery {
-  readonly #space: Space;
-  readonly #riddle: Riddle;
-  readonly #add: (telling: Telling) => void;
+/** Finds every recipe with a parameter block that gives a message. */
+export class BlockReconstruction {
+  readonly #space: SearchSpace;
+  readonly #target: Target;
+  readonly #add: (candidate: RecipeCandidate) => void;
   readonly #writings: readonly Writing[];
   readonly #secret: string;
-  readonly #arrangements: ReadonlyMap<string, GrowingList<Arrangement>>;
+  readonly #arrangements: ReadonlyMap<string, LazyList<Arrangement>>;
 
-  constructor(space: Space, riddle: Riddle, add: (telling: Telling) => void) {
+  constructor(space: SearchSpace, target: Target, add: (candidate: RecipeCandidate) => void) {
     const { request, secret } = space.task;
     const parts: ArrangementParts = {
       request,
@@ -57,12 +57,12 @@ export class BlockRecovery {
       distinct: false,
     };
     this.#space = space;
-    this.#riddle = riddle;
+    this.#target = target;
     this.#add = add;
     this.#writings = writings(request.params);
     this.#secret = secret.reveal();
     this.#arrangements = new Map(
-      (['pairs', 'values'] as const).flatMap((kind): [string, GrowingList<Arrangement>][] => [
+      (['pairs', 'values'] as const).flatMap((kind): [string, LazyList<Arrangement>][] => [
         [listKey(kind, false), openArrangements(parts, kind)],
         [listKey(kind, true), keyedArrangements(parts, kind)],
       ]),
@@ -70,13 +70,13 @@ export class BlockRecovery {
   }
 
   async run(pause: Pause): Promise<void> {
-    const { message, chains, bound } = this.#riddle;
+    const { message, chains, bound } = this.#target;
     const chainBits = Math.min(...chains.map(({ bits }) => bits));
     const { pieces, hasBody } = this.#space;
     const frameParts: FrameParts = {
       space: this.#space,
-      surroundings: once((encoded) =>
-        surroundings(pieces, hasBody, encoded, Math.min(bound - chainBits, dearestLayout)),
+      surroundings: memoize((encoded) =>
+        surroundings(pieces, hasBody, encoded, Math.min(bound - chainBits, maxLayoutBits)),
       ),
     };
     for (const change of messageChanges) {
@@ -87,13 +87,13 @@ export class BlockRecovery {
         if (shape.bits >= rest) break;
         await pause();
         for (const secretIn of shape.secretEnds ? [false] : [false, true]) {
-          this.#tellShape(shape, secretIn, change, frames, rest - shape.bits);
+          this.#addShape(shape, secretIn, change, frames, rest - shape.bits);
         }
       }
     }
   }
 
-  #tellShape(
+  #addShape(
     shape: BlockShape,
     secretIn: boolean,
     change: MessageChange,
@@ -107,37 +107,37 @@ export class BlockRecovery {
     const plain = found.filter(({ isPlain }) => isPlain);
     const opaque = found.filter(({ isPlain, byText }) => !isPlain && byText.size > 0);
     const texts = plain.flatMap(({ byText }) => [...byText.keys()]);
-    const mostPairs = opaque.length > 0 ? Number.POSITIVE_INFINITY : countPairs(shape, texts);
+    const maxPairs = opaque.length > 0 ? Number.POSITIVE_INFINITY : countPairs(shape, texts);
     const arrangements = this.#arrangements.get(listKey(blockKind(shape), secretIn));
-    if (mostPairs === 0 || arrangements === undefined) return;
+    if (maxPairs === 0 || arrangements === undefined) return;
     const to = bound - Math.min(...found.map(({ cheapest }) => cheapest));
-    const blocks = { shape, arrangements, writings: this.#writings, secret: this.#secret, mostPairs };
+    const blocks = { shape, arrangements, writings: this.#writings, secret: this.#secret, maxPairs };
     writeBlocks(blocks, { from: 0, to }, (text, bits, arrangement, writing) => {
-      const told = { shape, secretIn, change, arrangement, writing, bits };
+      const written = { shape, secretIn, change, arrangement, writing, bits };
       for (const { block, byText } of plain) {
-        for (const { layout } of byText.get(text) ?? []) this.#tell(told, block, layout);
+        for (const { layout } of byText.get(text) ?? []) this.#addLayout(written, block, layout);
       }
       for (const { block, byText, cheapest } of opaque) {
         if (bits + cheapest >= bound) continue;
         const changed = change.apply(block.apply(text));
-        for (const { layout } of byText.get(changed) ?? []) this.#tell(told, block, layout);
+        for (const { layout } of byText.get(changed) ?? []) this.#addLayout(written, block, layout);
       }
     });
   }
 
-  #tell(told: ToldBlock, block: BlockChange, layout: Layout): void {
-    const { shape, change, arrangement, writing } = told;
-    const keyedBlock = told.secretIn || shape.secretEnds;
-    for (const chain of this.#riddle.chains) {
+  #addLayout(written: WrittenBlock, block: BlockChange, layout: Layout): void {
+    const { shape, change, arrangement, writing } = written;
+    const keyedBlock = written.secretIn || shape.secretEnds;
+    for (const chain of this.#target.chains) {
       const bits =
         shape.bits +
-        told.bits +
+        written.bits +
         block.bits +
         change.bits +
         chain.bits +
         layout.bits +
         secretPrices(layout.keyed, keyedBlock, chain.keyed);
-      if (bits > this.#riddle.bound) continue;
+      if (bits > this.#target.bound) continue;
       const recipe = assembleRecipe({
         params: { ...arrangement.rule, ...writing.rule, ...shapeRule(shape) },
         message: [...layout.before, ...shapePieces(shape, block.token), ...layout.after],
@@ -151,8 +151,8 @@ export class BlockRecovery {
   }
 }
 
-/** A block, and by which rule it is written. */
-interface ToldBlock extends Weighed {
+/** A block and the rule by which it is written. */
+interface WrittenBlock extends Weighted {
   readonly shape: BlockShape;
   readonly secretIn: boolean;
   readonly change: MessageChange;
@@ -164,7 +164,7 @@ function listKey(kind: BlockKind, secretIn: boolean): string {
   return `${kind} ${secretIn}`;
 }
 
-/** How many pairs can be in the texts at the most, as the separators in them tell. */
+/** The maximum number of pairs in the texts, judged by their separators. */
 function countPairs({ shows, kvSep, pairSep }: BlockShape, texts: readonly string[]): number {
   const counts = texts.map((text) => {
     const pairs = pairSep === '' ? Number.POSITIVE_INFINITY : text.split(pairSep).length;

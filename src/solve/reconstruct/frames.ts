@@ -1,5 +1,5 @@
 import type { BlockChange, MessageChange } from '../candidates/block-changes.js';
-import { dearestLayout } from '../candidates/layout-lists.js';
+import { maxLayoutBits } from '../candidates/layout-lists.js';
 import {
   type Admit,
   gluedStyles,
@@ -12,28 +12,28 @@ import {
   type StylesBeside,
 } from '../candidates/layouts.js';
 import { type Piece, textOf } from '../candidates/pieces.js';
-import type { Space } from '../candidates/search-space.js';
+import type { SearchSpace } from '../candidates/search-space.js';
 import type { Surroundings } from '../candidates/surroundings.js';
 import type { Choice, PriceRange } from '../candidates/weighted.js';
 
-/** A layout that stands around some text in the message. */
+/** A layout that matches the message around some text. */
 export interface Frame {
   readonly layout: Layout;
   readonly middle: string;
 }
 
-/** Layouts by the text of the block that they need: as it is written, or as it stands in the message. */
+/** Layouts by the block text that they need: as written, or as it is in the message. */
 export interface FoundFrames {
   readonly byText: ReadonlyMap<string, readonly Frame[]>;
   readonly isPlain: boolean;
-  /** What the cheapest layout costs, with what becomes of the block; infinite where there is none. */
+  /** The cost of the cheapest layout and its change of the block; infinite where there is none. */
   readonly cheapest: number;
 }
 
-/** What frames are made of. */
+/** Inputs of a frame. */
 export interface FrameParts {
-  readonly space: Space;
-  /** What may be around a block, that is percent-encoded as a whole or not. */
+  readonly space: SearchSpace;
+  /** The surroundings of a block, by whether it is percent-encoded as a whole. */
   readonly surroundings: (encoded: boolean) => readonly Surroundings[];
 }
 
@@ -54,13 +54,13 @@ export class FrameFinder {
     this.#surroundings = surroundings;
     this.#message = message;
     this.#change = change;
-    this.#bound = Math.min(bound, dearestLayout);
+    this.#bound = Math.min(bound, maxLayoutBits);
     this.#forms = space.forms.filter(({ text }) => this.#holds(text));
     this.#formTexts = new Set(this.#forms.map(({ text }) => text));
     this.#names = space.secretNames.filter(({ value }) => this.#holds(value));
   }
 
-  /** The layouts around a block that is changed so, and what they leave of the message. */
+  /** The layouts around a block with this change, and the part of the message that they leave for it. */
   find(style: PairStyle, block: BlockChange): FoundFrames {
     const key = `${block.token} ${block.encode} ${style.kvSep}\0${style.pairSep}`;
     const known = this.#sorted.get(key);
@@ -70,7 +70,7 @@ export class FrameFinder {
     let cheapest = Number.POSITIVE_INFINITY;
     for (const frame of this.#frames(style, block.encode === 'rfc3986')) {
       if (!block.canYield(frame.middle)) continue;
-      // A digest that the secret is known to have is no digest of the parameters.
+      // A digest that is a known form of the secret is not a digest of the parameters.
       if (block.digests && (frame.layout.bare || this.#formTexts.has(frame.middle))) continue;
       const text = undo === null ? frame.middle : undo(frame.middle);
       if (text === null) continue;
@@ -85,11 +85,11 @@ export class FrameFinder {
   }
 
   #frames(style: PairStyle, encoded: boolean): readonly Frame[] {
-    const shared = this.#once(`${encoded}`, (range, take) => {
+    const shared = this.#memoize(`${encoded}`, (range, take) => {
       openLayouts(this.#placesFor(encoded), range, take);
       keyedLayouts(this.#keyedParts(encoded, gluedStyles), range, take);
     });
-    const own = this.#once(`${encoded} ${style.kvSep}\0${style.pairSep}`, (range, take) => {
+    const own = this.#memoize(`${encoded} ${style.kvSep}\0${style.pairSep}`, (range, take) => {
       const styles = pairedStyles(this.#names, style);
       keyedLayouts(
         this.#keyedParts(encoded, () => styles),
@@ -104,7 +104,7 @@ export class FrameFinder {
     return { around: this.#placesFor(encoded), stylesBeside, forms: this.#forms, admit: this.#admit };
   }
 
-  /** Whether the secret can stand there, whatever is around it. */
+  /** Whether the secret can be in this spot, for any surroundings. */
   readonly #admit: Admit = ({ opens, closes, needs }, { first, last, end }, form) => {
     const message = this.#message;
     const opening = () => this.#change.apply(first.text + form.text + end.text);
@@ -115,7 +115,7 @@ export class FrameFinder {
     return message.includes(needs === 'front' ? opening() : closing());
   };
 
-  #once(key: string, make: (range: PriceRange, take: (layout: Layout) => void) => void): readonly Frame[] {
+  #memoize(key: string, make: (range: PriceRange, take: (layout: Layout) => void) => void): readonly Frame[] {
     const known = this.#found.get(key);
     if (known !== undefined) return known;
     const frames: Frame[] = [];
@@ -148,7 +148,10 @@ export class FrameFinder {
   }
 }
 
-/** Undoes both changes; null in place of a text that they do not yield, and of the whole where they cannot be undone. */
+/**
+ * Reverts both changes. The result is null for a text that they cannot give; the function is null where they
+ * cannot be reverted.
+ */
 function undoBoth(block: BlockChange, message: MessageChange): ((text: string) => string | null) | null {
   const { undo: undoBlock } = block;
   const { undo: undoMessage } = message;

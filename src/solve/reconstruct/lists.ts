@@ -1,23 +1,27 @@
 import { type MessageChange, messageChanges } from '../candidates/block-changes.js';
 import type { Piece } from '../candidates/pieces.js';
-import type { Space } from '../candidates/search-space.js';
+import type { SearchSpace } from '../candidates/search-space.js';
 import { visitLists } from '../candidates/selections.js';
 import {
-  dearestList,
   listBits,
   listItems,
   listJoiners,
+  maxListBits,
   placeSecret,
   type SecretPlace,
   secretPlaces,
 } from '../candidates/value-lists.js';
 import type { Choice } from '../candidates/weighted.js';
-import { assembleRecipe, type Telling } from './assemble-recipe.js';
-import type { Riddle } from './blocks.js';
+import { assembleRecipe, type RecipeCandidate } from './assemble-recipe.js';
+import type { Target } from './blocks.js';
 
-/** Finds every recipe without a parameter block that makes a message. */
-export function recoverLists(space: Space, riddle: Riddle, add: (telling: Telling) => void): void {
-  const { message, chains, bound } = riddle;
+/** Finds every recipe without a parameter block that gives a message. */
+export function reconstructLists(
+  space: SearchSpace,
+  target: Target,
+  add: (candidate: RecipeCandidate) => void,
+): void {
+  const { message, chains, bound } = target;
   const items = listItems(space.pieces, space.hasBody);
   for (const chain of chains) {
     for (const change of messageChanges) {
@@ -32,7 +36,7 @@ export function recoverLists(space: Space, riddle: Riddle, add: (telling: Tellin
             const total = bits + (form?.bits ?? 0);
             if (total >= bound) break;
             const list = { items, place: place.value, form, joiner: joiner.value, change };
-            tellLists(list, message, bound - total, (pieces, listed) => {
+            visitMatchingLists(list, message, bound - total, (pieces, listed) => {
               const recipe = assembleRecipe({
                 params: {},
                 message: pieces,
@@ -58,8 +62,8 @@ interface ListShape {
   readonly change: MessageChange;
 }
 
-/** Finds the lists that make the message, part by part from its beginning. */
-function tellLists(
+/** Finds the lists that give the message, part by part from its beginning. */
+function visitMatchingLists(
   { items, place, form, joiner, change }: ListShape,
   message: string,
   bound: number,
@@ -67,7 +71,7 @@ function tellLists(
 ): void {
   const secret = form ?? { tokens: [], text: '', bits: 0 };
   const write = (pieces: readonly Piece[]) => change.apply(pieces.map(({ text }) => text).join(joiner));
-  visitLists(items, Math.min(bound, dearestList), (list, bits) => {
+  visitLists(items, Math.min(bound, maxListBits), (list, bits) => {
     const pieces = list.flat();
     const whole = placeSecret(pieces, place, secret);
     if (whole !== null && write(whole) === message) add(whole, bits);

@@ -13,38 +13,41 @@ import {
 import { type BlockShape, blockKind, blockShapes, isFramed, pairStyle } from '../candidates/block-shapes.js';
 import { type BlockTexts, blockTexts, distinctWritings, pooledTexts } from '../candidates/block-texts.js';
 import {
-  dearestLayout,
   gluedKind,
   type LayoutKind,
   type LayoutText,
+  maxLayoutBits,
   openKind,
   pairedKind,
   secretPrices,
 } from '../candidates/layout-lists.js';
 import type { PairStyle } from '../candidates/layouts.js';
-import type { Space } from '../candidates/search-space.js';
+import type { SearchSpace } from '../candidates/search-space.js';
 import { surroundings } from '../candidates/surroundings.js';
-import { type GrowingList, lessSpent, type PriceRange } from '../candidates/weighted.js';
-import type { ReadyChain } from './compiled-chain.js';
-import { noteHit, type Share, type Tally } from './share.js';
+import { type LazyList, lessSpent, type PriceRange } from '../candidates/weighted.js';
+import type { CompiledChain } from './compiled-chain.js';
+import { recordHit, type Share, type Tally } from './share.js';
 
-/** What has no more room than this between its cheapest candidate and the bound is not parted, but one part's alone. */
+/**
+ * A group with less room than this between its cheapest candidate and the bound is not split: one part tries all
+ * of it.
+ */
 const partedBits = 12;
 
-/** Blocks, and the layouts that they go into. */
+/** Blocks, and the layouts to put them into. */
 interface Group {
   readonly series: BlockSeries;
   readonly layouts: LayoutKind;
-  /** What a layout costs at the least. */
+  /** The cost of the cheapest layout. */
   readonly cheapestLayout: number;
 }
 
-/** Messages that hold a parameter block. */
+/** Searches messages with a parameter block. */
 export class BlockSearch {
   readonly #groups: readonly Group[];
-  readonly #chains: readonly ReadyChain[];
+  readonly #chains: readonly CompiledChain[];
 
-  constructor(space: Space, chains: readonly ReadyChain[]) {
+  constructor(space: SearchSpace, chains: readonly CompiledChain[]) {
     this.#groups = space.task.request.params.length === 0 ? [] : groupsOf(space);
     this.#chains = chains;
   }
@@ -89,11 +92,11 @@ export class BlockSearch {
   }
 }
 
-function groupsOf(space: Space): Group[] {
+function groupsOf(space: SearchSpace): Group[] {
   const { pieces, hasBody, forms, secretNames } = space;
   const parts = {
-    around: surroundings(pieces, hasBody, false, dearestLayout),
-    aroundEncoded: surroundings(pieces, hasBody, true, dearestLayout),
+    around: surroundings(pieces, hasBody, false, maxLayoutBits),
+    aroundEncoded: surroundings(pieces, hasBody, true, maxLayoutBits),
     forms,
     names: secretNames,
   };
@@ -116,7 +119,7 @@ function groupsOf(space: Space): Group[] {
   ];
 }
 
-/** The parts take turns at being first. */
+/** The parts take turns at being the first. */
 function rotated(share: Share, turn: number): Share {
   return { ...share, part: (share.part + turn) % share.parts };
 }
@@ -125,12 +128,12 @@ function whole(share: Share): Share {
   return { ...share, part: 0, parts: 1 };
 }
 
-/** Tries what has all in common but the layout and the text of the block. */
+/** Tries all layouts and block texts of one group, change and chain. */
 function tryGroup(
   { series: { texts, keyed }, layouts }: Group,
   block: BlockChange,
   message: MessageChange,
-  ready: ReadyChain,
+  ready: CompiledChain,
   share: Share,
   before: number,
   tally: Tally,
@@ -148,27 +151,27 @@ function tryGroup(
   };
   tryProduct(attempt, share.part, share.parts);
   if (!message.changes || tally.hit !== null) return;
-  // What the change of the message touches nowhere was tried without it.
+  // Texts that the change of the message does not affect were tried without it.
   tryProduct({ ...attempt, blocks: untouched, layouts: around.touched }, share.part, share.parts);
 }
 
 /** Blocks that go into the same layouts. */
 interface BlockSeries {
   readonly texts: BlockTexts;
-  /** Whether the secret is in the blocks. */
+  /** Whether the blocks hold the secret. */
   readonly keyed: boolean;
   /** Whether the blocks may be changed as a whole. */
   readonly changeable: boolean;
 }
 
-/** Blocks of one shape: the secret may stand beside them as one more pair. */
+/** Blocks of one shape; the secret can be next to them as one more pair. */
 interface ShapeSeries extends BlockSeries {
   readonly shape: BlockShape;
   readonly style: PairStyle;
 }
 
-/** The blocks of each shape, with the secret sorted in and without it. */
-function shapeSeries({ task, paramNames, secretNames }: Space): ShapeSeries[] {
+/** The blocks of each shape, with the secret among the parameters and without it. */
+function shapeSeries({ task, paramNames, secretNames }: SearchSpace): ShapeSeries[] {
   const { request, secret } = task;
   const parts = { request, secret, names: paramNames, secretNames, distinct: true };
   const open = listsByKind((kind) => openArrangements(parts, kind));
@@ -183,7 +186,7 @@ function shapeSeries({ task, paramNames, secretNames }: Space): ShapeSeries[] {
         arrangements: lists[blockKind(shape)],
         writings,
         secret: secret.reveal(),
-        mostPairs: Number.POSITIVE_INFINITY,
+        maxPairs: Number.POSITIVE_INFINITY,
       }),
       keyed: secretIn || shape.secretEnds,
       changeable: !isFramed(shape),
@@ -192,11 +195,11 @@ function shapeSeries({ task, paramNames, secretNames }: Space): ShapeSeries[] {
   });
 }
 
-function listsByKind(make: (kind: BlockKind) => GrowingList<Arrangement>) {
+function listsByKind(make: (kind: BlockKind) => LazyList<Arrangement>) {
   return { pairs: make('pairs'), values: make('values') };
 }
 
-/** The same blocks, those of all shapes together. */
+/** The blocks of all shapes, grouped by kind. */
 function pooledSeries(all: readonly ShapeSeries[]): BlockSeries[] {
   const kinds = [
     { keyed: false, changeable: true },
@@ -212,23 +215,23 @@ function pooledSeries(all: readonly ShapeSeries[]): BlockSeries[] {
   });
 }
 
-/** A product is parted along its inner loop where that leaves so many candidates of a round for each part. */
+/** A product is split along its inner loop where each part then has at least this many candidates a round. */
 const triesForEach = 32;
 
-/** What a product is tried with. */
+/** A product to try. */
 interface Attempt {
-  readonly blocks: GrowingList<string>;
-  readonly layouts: GrowingList<LayoutText>;
-  readonly ready: ReadyChain;
+  readonly blocks: LazyList<string>;
+  readonly layouts: LazyList<LayoutText>;
+  readonly ready: CompiledChain;
   readonly range: PriceRange;
-  /** What a candidate costs beside its block and its layout. */
+  /** The cost of a candidate without its block and its layout. */
   readonly spent: number;
   readonly tally: Tally;
 }
 
 /**
- * Tries every block in every layout, as far as their prices together are within the share. This is where the time
- * goes: the shorter list is the outer loop, so that the inner one, a stretch of the longer list, is long.
+ * Tries every block in every layout whose total cost is within the share. Most of the time goes here. The shorter
+ * list is the outer loop, so that the inner loop, a stretch of the longer list, is long.
  */
 function tryProduct(attempt: Attempt, part: number, parts: number): void {
   const { blocks, layouts, range, tally } = attempt;
@@ -244,7 +247,7 @@ function tryProduct(attempt: Attempt, part: number, parts: number): void {
   }
 }
 
-/** One block in the layouts that are within the range with it: every `step`-th of them. */
+/** One block in the layouts that are within the range with it: every `step`-th. */
 function tryBlock(
   { blocks, layouts, ready: { chain, fits }, range, spent, tally }: Attempt,
   index: number,
@@ -258,11 +261,11 @@ function tryBlock(
     tally.tried += 1;
     const { before, after } = layouts.items[at] as LayoutText;
     const message = before + block + after;
-    if (fits(message)) return noteHit(tally, message, spent + bits + (layouts.bits[at] ?? 0), chain);
+    if (fits(message)) return recordHit(tally, message, spent + bits + (layouts.bits[at] ?? 0), chain);
   }
 }
 
-/** One layout around the blocks that are within the range with it: every `step`-th of them. */
+/** One layout around the blocks that are within the range with it: every `step`-th. */
 function tryLayout(
   { blocks, layouts, ready: { chain, fits }, range, spent, tally }: Attempt,
   index: number,
@@ -275,6 +278,6 @@ function tryLayout(
   for (let at = blocks.countBelow(range.from - bits) + first; at < end; at += step) {
     tally.tried += 1;
     const message = before + (blocks.items[at] as string) + after;
-    if (fits(message)) return noteHit(tally, message, spent + bits + (blocks.bits[at] ?? 0), chain);
+    if (fits(message)) return recordHit(tally, message, spent + bits + (blocks.bits[at] ?? 0), chain);
   }
 }

@@ -2,17 +2,17 @@ import { hash } from 'node:crypto';
 import type { Algorithm } from '../../signing/digests.js';
 import type { Chain, DigestLink, Link, LinkFormat } from '../candidates/chains.js';
 
-/** Tells whether the chain makes the signature of a message. */
+/** Whether the chain gives the signature for a message. */
 export type Fits = (message: string) => boolean;
 
 /** A digest chain, ready to be tried. */
-export interface ReadyChain {
+export interface CompiledChain {
   readonly chain: Chain;
   /** Compiled at the first call: of many chains few are tried before a search ends. */
   readonly fits: Fits;
 }
 
-export function readyChains(chains: readonly Chain[]): ReadyChain[] {
+export function compileChains(chains: readonly Chain[]): CompiledChain[] {
   return chains.map((chain) => {
     let compiled: Fits | null = null;
     return {
@@ -75,7 +75,7 @@ const writers: Readonly<Record<LinkFormat, Write>> = {
 const blockBytes: Readonly<Record<Algorithm, number>> = { md5: 64, sha1: 64, sha256: 64, sha512: 128 };
 const digestBytes: Readonly<Record<Algorithm, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64 };
 
-/** RFC 2104 as two one-shot digests over buffers that are kept: twice as fast as `createHmac`. */
+/** RFC 2104 as two one-shot digests over reused buffers: twice as fast as `createHmac`. */
 function compileHmac(algorithm: Algorithm, key: Buffer, write: Write): (text: Text) => Text {
   const block = blockBytes[algorithm];
   const padded = Buffer.alloc(block);
@@ -89,7 +89,10 @@ function compileHmac(algorithm: Algorithm, key: Buffer, write: Write): (text: Te
   };
 }
 
-/** The inner digest, in base64, which a buffer takes fastest. A pad of ASCII, as that of an ASCII key is, is text itself. */
+/**
+ * The inner digest in base64, the fastest to write into a buffer. A pad of ASCII characters, as an ASCII key has,
+ * is used as text.
+ */
 function compileInner(algorithm: Algorithm, pad: Buffer): (text: Text) => string {
   const inBytes = (text: Text) => hash(algorithm, Buffer.concat([pad, Buffer.from(text)]), 'base64');
   if (pad.some((byte) => byte > 0x7f)) return inBytes;

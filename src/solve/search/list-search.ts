@@ -1,49 +1,59 @@
 import { messageChanges } from '../candidates/block-changes.js';
 import type { Piece } from '../candidates/pieces.js';
-import type { Space } from '../candidates/search-space.js';
+import type { SearchSpace } from '../candidates/search-space.js';
 import { visitLists } from '../candidates/selections.js';
 import {
-  dearestList,
   distinctItems,
   listBits,
   listItems,
   listJoiners,
+  maxListBits,
   placeSecret,
   type SecretPlace,
   secretPlaces,
 } from '../candidates/value-lists.js';
-import { type Choice, choice, firstFrom, once, sortByBits, type Weighed } from '../candidates/weighted.js';
-import type { ReadyChain } from './compiled-chain.js';
-import { noteHit, type Share, type Tally } from './share.js';
+import {
+  type Choice,
+  choice,
+  firstFrom,
+  memoize,
+  sortByBits,
+  type Weighted,
+} from '../candidates/weighted.js';
+import type { CompiledChain } from './compiled-chain.js';
+import { recordHit, type Share, type Tally } from './share.js';
 
-/** No way to make a digest of a list is dearer than this. */
-const dearestFinish = 15;
+/** Maximum cost of turning a list into a digest. */
+const maxFinishBits = 15;
 
-/** A text as it stands in the message by each of `messageChanges`, which change it character by character. */
+/** A text after each of `messageChanges`, which work character by character. */
 type ListPart = readonly string[];
 
-/** The order of a list's parts, by their numbers; `secretPart` stands for the secret. */
+/** The order of a list's parts, by index; `secretPart` is the secret. */
 type PartOrder = readonly number[];
 
 const secretPart = -1;
 
 /** How a list becomes a digest. */
-interface Finish extends Weighed {
+interface Finish extends Weighted {
   readonly secret: ListPart;
   readonly joiner: ListPart;
-  /** Which of `messageChanges` the message is changed by. */
+  /** The index of the change in `messageChanges`. */
   readonly change: number;
-  /** Null for a length that has no such place for the secret. */
+  /** Null for a length without such a place for the secret. */
   readonly order: (length: number) => PartOrder | null;
-  readonly ready: ReadyChain;
+  readonly ready: CompiledChain;
 }
 
-/** Messages without a parameter block: a few values and parts of the request in a fixed order, and the secret. */
+/**
+ * Searches messages without a parameter block: a few values and parts of the request in a fixed order, and the
+ * secret.
+ */
 export class ListSearch {
   readonly #items: readonly Choice<readonly ListPart[]>[];
   readonly #finishes: readonly Finish[];
 
-  constructor(space: Space, chains: readonly ReadyChain[]) {
+  constructor(space: SearchSpace, chains: readonly CompiledChain[]) {
     const items = distinctItems(listItems(space.pieces, space.hasBody));
     this.#items = items.map(({ value, bits }) =>
       choice(
@@ -55,9 +65,9 @@ export class ListSearch {
   }
 
   run({ from, to, part, parts }: Share, tally: Tally): void {
-    const dearest = Math.min(dearestList, to - listBits - (this.#finishes[0]?.bits ?? 0));
+    const maxBits = Math.min(maxListBits, to - listBits - (this.#finishes[0]?.bits ?? 0));
     let branch = 0;
-    visitLists(this.#items, dearest, (list, bits) => {
+    visitLists(this.#items, maxBits, (list, bits) => {
       if (tally.hit !== null) return false;
       if (list.length < 3) branch += 1;
       if (list.length === 1 && part !== 0) return true;
@@ -85,7 +95,7 @@ export class ListSearch {
       if (message === null) continue;
       tally.tried += 1;
       if (!ready.fits(message)) continue;
-      noteHit(tally, message, bits + spent, ready.chain);
+      recordHit(tally, message, bits + spent, ready.chain);
       return;
     }
   }
@@ -95,7 +105,7 @@ function listPart(text: string): ListPart {
   return messageChanges.map(({ apply }) => apply(text));
 }
 
-/** The parts in this order, changed and joined; null where the change changes none, which is another candidate. */
+/** The parts in this order, changed and joined; null where the change affects none, which is another candidate. */
 function join(list: readonly ListPart[], order: PartOrder, finish: Finish): string | null {
   const { secret, joiner, change } = finish;
   let message = '';
@@ -112,24 +122,24 @@ function join(list: readonly ListPart[], order: PartOrder, finish: Finish): stri
 
 /** The order of a list of each length with the secret in its place; null where there is no such place. */
 function orderFor(place: SecretPlace): (length: number) => PartOrder | null {
-  return once((length) => placeSecret([...Array(length).keys()], place, secretPart));
+  return memoize((length) => placeSecret([...Array(length).keys()], place, secretPart));
 }
 
 const noSecret = [choice(listPart(''), 0)];
 
-function finishesOf(forms: readonly Piece[], chains: readonly ReadyChain[]): Finish[] {
+function finishesOf(forms: readonly Piece[], chains: readonly CompiledChain[]): Finish[] {
   const secrets = forms.map((form) => choice(listPart(form.text), form.bits));
   const joiners = listJoiners.map((joiner) => choice(listPart(joiner.value), joiner.bits));
-  const orderOf = once(orderFor);
+  const orderOf = memoize(orderFor);
   const finishes: Finish[] = [];
   for (const ready of chains) {
     for (const [change, message] of messageChanges.entries()) {
       for (const joiner of joiners) {
         for (const place of secretPlaces(ready.chain.keyed)) {
           const bits = ready.chain.bits + message.bits + joiner.bits + place.bits;
-          if (bits > dearestFinish) break;
+          if (bits > maxFinishBits) break;
           for (const secret of place.value === 'none' ? noSecret : secrets) {
-            if (bits + secret.bits > dearestFinish) break;
+            if (bits + secret.bits > maxFinishBits) break;
             finishes.push({
               joiner: joiner.value,
               order: orderOf(place.value),

@@ -1,6 +1,6 @@
 import { type Chain, chainIdentity } from '../candidates/chains.js';
 
-/** Which candidates are tried: those in a range of prices, and of these every `parts`-th, beginning at `part`. */
+/** The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with `part`. */
 export interface Share {
   readonly from: number;
   readonly to: number;
@@ -8,61 +8,61 @@ export interface Share {
   readonly parts: number;
 }
 
-/** A message that has the signature. */
+/** A message that gives the signature. */
 export interface Hit {
   readonly message: string;
-  /** The identity of the chain by which it has it. */
+  /** The identity of its chain. */
   readonly chain: string;
-  /** At what price it was found. */
+  /** Its cost. */
   readonly bits: number;
 }
 
-/** What was done of a search. */
+/** The result of searching a share. */
 export interface Tally {
-  /** How many candidates were digested and compared. */
+  /** The number of candidates digested and compared. */
   tried: number;
   hit: Hit | null;
 }
 
-export function noteHit(tally: Tally, message: string, bits: number, chain: Chain): void {
+export function recordHit(tally: Tally, message: string, bits: number, chain: Chain): void {
   tally.hit = { message, bits, chain: chainIdentity(chain) };
 }
 
-/** Up to these prices everything is tried at one go: there is little to try yet. */
+/** Bounds of the first bands, which are not split: there is little to try yet. */
 const firstBounds = [13, 15, 17, 18, 19, 20];
 
-/** From there on the bands are so wide: the wider, the less work is done twice. */
+/** Width of the later bands, in bits: the wider, the less work is repeated. */
 const bandBits = 2;
 
-/** A band has about so many times as many candidates as the one before it. */
+/** A band has about this many times as many candidates as the one before. */
 const growth = 3.5;
 
-/** A share should have about so many candidates: a quarter of a second's work. */
+/** Target size of a share, in candidates: a quarter of a second's work. */
 const shareSize = 300_000;
 
-/** Nothing dearer than this is ever tried. */
-export const dearest = 44;
+/** Maximum cost of a candidate, in bits. */
+export const maxBits = 44;
 
-/** Hands out the shares of a search in the order in which they are worth doing. */
+/** Hands out the shares of a search, the cheapest first. */
 export class ShareQueue {
   #band = { from: 0, to: 0, parts: 0 };
   #next = 0;
   #tried = 0;
   #done = 0;
-  /** How many candidates the band should have that is being handed out. */
+  /** The expected number of candidates in the current band. */
   #expected = 0;
 
-  /** Where the band begins that is being handed out: everything cheaper was handed out before. */
+  /** Where the current band begins: everything cheaper has been handed out. */
   get from(): number {
     return this.#band.from;
   }
 
-  /** Whether everything was handed out. */
+  /** Whether everything has been handed out. */
   get isEmpty(): boolean {
-    return this.#band.to >= dearest && this.#next === this.#band.parts;
+    return this.#band.to >= maxBits && this.#next === this.#band.parts;
   }
 
-  /** The next share to be done; null where nothing is left. */
+  /** The next share; null where none is left. */
   take(): Share | null {
     if (this.#next === this.#band.parts && !this.#openBand()) return null;
     const part = this.#next;
@@ -70,7 +70,7 @@ export class ShareQueue {
     return { ...this.#band, part };
   }
 
-  /** Hears how many candidates a share had: the next bands are parted by that. */
+  /** Records the number of candidates in a share, which determines how the next bands are split. */
   note({ from }: Share, tried: number): void {
     if (from !== this.#band.from) return;
     this.#tried += tried;
@@ -81,7 +81,7 @@ export class ShareQueue {
     if (this.isEmpty) return false;
     const { to: from, parts } = this.#band;
     const to = firstBounds.find((bound) => bound > from) ?? from + bandBits;
-    // Many threads may be through with a band before any has told of its share.
+    // With many threads, a band may be handed out before any of its shares is recorded.
     const counted = this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts;
     this.#expected = counted * growth;
     this.#band = { from, to, parts: Math.max(1, Math.ceil(this.#expected / shareSize)) };

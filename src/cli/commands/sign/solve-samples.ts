@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { setImmediate as letOthersIn } from 'node:timers/promises';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Sample } from '../../../signing/sample.js';
 import type { SolveTask } from '../../../solve/candidates/search-space.js';
 import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
@@ -44,7 +44,7 @@ async function search(
   const appTasks = tasksForAppSign(signed);
   const startedAt = now();
   const pause = async () => {
-    await letOthersIn();
+    await yieldToOthers();
     signal.throwIfAborted();
   };
   return withSolveProgress(context, async (onProgress) => {
