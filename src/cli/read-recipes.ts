@@ -2,9 +2,9 @@ import { nearestName } from '../profiles/nearest-name.js';
 import { isSystemError } from '../profiles/system-error.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
-import { parseRecipe, parseSigningRecipes } from '../signing/parse-recipe.js';
 import { findPreset, type Preset, presets } from '../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../signing/recipe.js';
+import { parseRecipe, parseSigningRecipes } from '../signing/recipe-json.js';
 import type { CliContext } from './context.js';
 import { readJson } from './read-json.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { Sample } from '../signing/sample.js';
+import type { Sample } from '../signing/request.js';
 import { readSample } from '../signing/samples/read-sample.js';
 import type { CliContext } from './context.js';
 import { parseJson } from './read-json.js';

@@ -5,7 +5,7 @@ import { shellRunner } from '../profiles/run-command.js';
 import { resolveSettings, type Settings } from '../profiles/settings.js';
 import type { SigningSource } from '../profiles/signing-source.js';
 import { refusePlainHttp } from '../protocol/base-url.js';
-import type { Signers } from '../signing/pair.js';
+import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import type { CliContext } from './context.js';
 import { type Io, say } from './io.js';

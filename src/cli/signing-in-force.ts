@@ -1,11 +1,11 @@
 import { shellRunner } from '../profiles/run-command.js';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
 import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
-import { compileRecipes } from '../signing/pair.js';
+import { compileRecipes } from '../signing/app-signatures.js';
+import { compileRecipe } from '../signing/compile-recipe.js';
 import { defaultRecipes } from '../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../signing/recipe.js';
 import type { Secret } from '../signing/secret.js';
-import { compileRecipe } from '../signing/sign.js';
 import type { SignerPair, SigningChoice } from '../signing/signing-choice.js';
 import type { CliContext } from './context.js';
 import type { CommonOptions } from './options.js';

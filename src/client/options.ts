@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Signers } from '../signing/pair.js';
+import type { Signers } from '../signing/app-signatures.js';
 import type { SigningRecipes } from '../signing/recipe.js';
 import type { Secret } from '../signing/secret.js';
 import type { ClientHooks } from './events.js';

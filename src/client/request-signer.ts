@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { randomLength } from '../protocol/limits.js';
-import { toSigners } from '../signing/pair.js';
+import { toSigners } from '../signing/app-signatures.js';
 import { defaultRecipes } from '../signing/presets.js';
 import { Secret } from '../signing/secret.js';
 import type { UserInfoClientOptions } from './options.js';

@@ -6,7 +6,7 @@ import { checkPassback } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
 import { resultCode } from '../protocol/result-codes.js';
 import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
-import { type Signers, signBoth } from '../signing/pair.js';
+import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { SignedRequest } from './transport.js';

@@ -1,11 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { formatRecipe } from '../signing/format-recipe.js';
-import { fields, type Parse, parseText } from '../signing/parse-json.js';
-import { parseRecipe } from '../signing/parse-recipe.js';
 import { presets } from '../signing/presets.js';
 import type { Recipe } from '../signing/recipe.js';
 import { RecipeError } from '../signing/recipe-error.js';
+import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../signing/recipe-json.js';
 import type { JsonObject } from './json-fields.js';
 
 /** A JavaScript module that signs as no recipe can say; its path is relative to the folder of the profile file. */

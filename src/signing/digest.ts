@@ -1,7 +1,15 @@
-import { digestBytes, digestText } from './digests.js';
-import { folds } from './letter-case.js';
-import type { Step } from './steps.js';
-import type { Template } from './template.js';
+import {
+  type Algorithm,
+  algorithms,
+  digestBytes,
+  digestText,
+  type Output,
+  writtenLength,
+} from './digests.js';
+import { folds } from './encodings.js';
+import type { KeyDecoding, Recipe } from './recipe.js';
+import { RecipeError } from './recipe-error.js';
+import { parseTemplate, type Source, type Template, tokensOf } from './template.js';
 
 /** What steps take beside the message. */
 export interface StepInputs {
@@ -43,4 +51,176 @@ function concat(a: string | Buffer, b: string | Buffer): string | Buffer {
 
 function bytes(data: string | Buffer): Buffer {
   return typeof data === 'string' ? Buffer.from(data) : data;
+}
+
+/** What may follow the last digest, which leaves the machine with it: nothing that could hold the secret. */
+const openSources: ReadonlySet<Source> = new Set(['method', 'host', 'path', 'url', 'param', 'extra']);
+
+/**
+ * Reads the steps that make the signature; `output` decides how the last digest is written.
+ *
+ * @throws RecipeError for a step that there is not, or that cannot stand where it does
+ */
+export function compileSteps(texts: readonly string[], output: Output, field = 'steps'): readonly Step[] {
+  const steps = parseSteps(texts, field);
+  const last = steps.findLastIndex(({ kind }) => kind === 'digest');
+  steps.slice(last + 1).forEach((step, index) => {
+    checkIsOpen(step, `${field}[${last + 1 + index}]`);
+  });
+  const written = steps.map((step, index) =>
+    index === last && step.kind === 'digest' ? { ...step, format: output } : step,
+  );
+  checkBytes(written, field);
+  return written;
+}
+
+/**
+ * Reads the steps that make what `$sub` stands for: the last digest is written in its own format.
+ *
+ * @throws RecipeError for a step that there is not, or that cannot stand where it does
+ */
+export function compileSubSteps(texts: readonly string[], field = 'sub.steps'): readonly Step[] {
+  const steps = parseSteps(texts, field);
+  checkBytes(steps, field);
+  return steps;
+}
+
+function parseSteps(texts: readonly string[], field: string): readonly Step[] {
+  const steps = texts.map((text, index) => parseStep(text, `${field}[${index}]`));
+  if (steps.some(({ kind }) => kind === 'digest')) return steps;
+  throw new RecipeError(field, 'no digest among the steps', 'Add one, such as md5.');
+}
+
+function checkIsOpen(step: Step, field: string): void {
+  if (!('template' in step)) return;
+  const closed = tokensOf(step.template).find(({ source }) => !openSources.has(source));
+  if (closed === undefined) return;
+  throw new RecipeError(
+    field,
+    `$${closed.source} after the last digest would leave the machine with the signature`,
+    'Digest once more after it, or take $method $host $path $url $param:NAME $extra:NAME.',
+  );
+}
+
+function checkBytes(steps: readonly Step[], field: string): void {
+  let raw = false;
+  steps.forEach((step, index) => {
+    if (step.kind === 'digest') raw = step.format === 'raw';
+    else if (raw && !('template' in step)) {
+      throw new RecipeError(`${field}[${index}]`, `${step.kind} takes text, not the raw bytes it is given`);
+    }
+  });
+  if (raw) throw new RecipeError(field, 'the last digest gives raw bytes, not text', 'Write it as :hex.');
+}
+
+/** How many characters a recipe's signature has; null where that depends on the request (§5.4). */
+export function digestLength(recipe: Pick<Recipe, 'steps' | 'output'>): number | null {
+  return stepsLength(compileSteps(recipe.steps, recipe.output));
+}
+
+export function stepsLength(steps: readonly Step[]): number | null {
+  return steps.reduce(lengthAfter, null);
+}
+
+function lengthAfter(length: number | null, step: Step): number | null {
+  switch (step.kind) {
+    case 'digest':
+      return step.format === 'raw' ? null : writtenLength(step.algorithm, step.format);
+    case 'append':
+    case 'prepend':
+      return plus(length, templateLength(step.template));
+    case 'slice':
+      return length === null ? null : Math.min(length, step.to) - Math.min(length, step.from);
+    default:
+      return length;
+  }
+}
+
+function templateLength(template: Template): number | null {
+  return template.map((part) => (typeof part === 'string' ? part.length : null)).reduce(plus, 0);
+}
+
+function plus(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+/** One step of the digest chain. */
+export type Step = DigestStep | AffixStep | TextStep;
+
+interface DigestStep {
+  readonly kind: 'digest';
+  readonly algorithm: Algorithm;
+  readonly hmac: boolean;
+  readonly format: Output | 'raw';
+}
+
+/** Puts text after or before what the step before it gave, text or bytes. */
+interface AffixStep {
+  readonly kind: 'append' | 'prepend';
+  readonly template: Template;
+}
+
+/** Changes the text that the step before it gave. */
+type TextStep =
+  | { readonly kind: 'upper' | 'lower' }
+  | { readonly kind: 'slice'; readonly from: number; readonly to: number };
+
+/** What a digest step can hand to the next one. */
+const stepFormats = ['hex', 'HEX', 'raw', 'base64'] as const;
+
+/**
+ * Reads `md5`, `hmac-sha1:raw`, `append:$secret`, `prepend:TEXT`, `upper`, `lower` or `slice:FROM:TO`.
+ *
+ * @throws RecipeError for any other text
+ */
+function parseStep(text: string, field: string): Step {
+  const step = parseAffix(text, field) ?? parseTextStep(text) ?? parseDigest(text);
+  if (step !== null) return step;
+  const formats = stepFormats.map((format) => `:${format}`).join(' ');
+  throw new RecipeError(
+    field,
+    `unknown step ${text}`,
+    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; append:TEXT, prepend:TEXT, upper, lower, slice:FROM:TO.`,
+  );
+}
+
+function parseAffix(text: string, field: string): AffixStep | null {
+  const [, kind, affix = ''] = /^(append|prepend):(.*)$/s.exec(text) ?? [];
+  if (kind !== 'append' && kind !== 'prepend') return null;
+  return { kind, template: parseTemplate(affix, field) };
+}
+
+function parseTextStep(text: string): TextStep | null {
+  if (text === 'upper' || text === 'lower') return { kind: text };
+  const [, from, to] = /^slice:(\d+):(\d+)$/.exec(text) ?? [];
+  return from === undefined ? null : { kind: 'slice', from: Number(from), to: Number(to) };
+}
+
+function parseDigest(text: string): DigestStep | null {
+  const [, hmac, name, written = 'hex'] = /^(hmac-)?(\w+)(?::(\w+))?$/.exec(text) ?? [];
+  const algorithm = algorithms.find((known) => known === name);
+  const format = stepFormats.find((known) => known === written);
+  if (algorithm === undefined || format === undefined) return null;
+  return { kind: 'digest', algorithm, hmac: hmac !== undefined, format };
+}
+
+const shapes: Readonly<Record<KeyDecoding, RegExp>> = {
+  utf8: /^/,
+  hex: /^(?:[\da-f]{2})*$/i,
+  base64: /^[\w+/-]*={0,2}$/,
+  base64url: /^[\w+/-]*={0,2}$/,
+};
+
+/**
+ * The bytes of an hmac key.
+ *
+ * @throws RecipeError where the text is not of that encoding; the message does not show the text
+ */
+export function decodeKey(text: string, decode: KeyDecoding): Buffer {
+  if (shapes[decode].test(text)) return Buffer.from(text, decode);
+  throw new RecipeError(
+    'key.decode',
+    `the key is not ${decode}`,
+    'Check the secret, or set key.decode to what it is: utf8 for plain text.',
+  );
 }

@@ -1,4 +1,11 @@
-import { folds } from './letter-case.js';
+export const cases = ['none', 'lower', 'upper'] as const;
+export type Case = (typeof cases)[number];
+
+export const folds: Readonly<Record<Case, (text: string) => string>> = {
+  none: (text) => text,
+  lower: (text) => text.toLowerCase(),
+  upper: (text) => text.toUpperCase(),
+};
 
 /** Encodings that work character by character: the encoding of a text is the encoding of its parts. */
 export const textEncodings = ['none', 'form', 'form-dotnet', 'rfc3986'] as const;

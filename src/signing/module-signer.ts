@@ -1,4 +1,4 @@
-import type { Signers } from './pair.js';
+import type { Signers } from './app-signatures.js';
 import { RecipeError } from './recipe-error.js';
 import type { SignableRequest } from './request.js';
 import type { Secret } from './secret.js';

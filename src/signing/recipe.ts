@@ -1,6 +1,5 @@
 import type { Output } from './digests.js';
-import type { BlockEncoding, TextEncoding } from './encodings.js';
-import type { Case } from './letter-case.js';
+import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
 
 /**
  * How a request becomes a digest, as data: the parameters are written as one block, the block and other parts

@@ -1,3 +1,5 @@
+import type { Secret } from './secret.js';
+
 export type Param = readonly [name: string, value: string];
 
 /** A request as a recipe sees it. */
@@ -34,4 +36,14 @@ export function pathOf(url: string, basePath: string): string {
   const match = urlShape.exec(url);
   const path = match === null ? url : match[2] || '/';
   return path.startsWith(basePath) ? path.slice(basePath.length) : path;
+}
+
+/** A request that was signed, or is to be: what `sign explain`, `verify` and `solve` take in. */
+export interface Sample extends SignableRequest {
+  /** The parameter that carries the signature; it is not among `params`. */
+  readonly signParam: string;
+  /** The signature; null where there is none, which only explaining can do without. */
+  readonly signature: string | null;
+  /** The secret that the sample itself holds; null where it comes from elsewhere. */
+  readonly secret: Secret | null;
 }

@@ -1,4 +1,4 @@
-import { forAppSign, forSign, type Signers } from './pair.js';
+import { forAppSign, forSign, type Signers } from './app-signatures.js';
 import type { Recipe } from './recipe.js';
 import type { SignableRequest } from './request.js';
 import type { Signer } from './signer.js';

@@ -1,7 +1,7 @@
+import { compileRecipe } from '../signing/compile-recipe.js';
 import type { Recipe } from '../signing/recipe.js';
 import { RecipeError } from '../signing/recipe-error.js';
 import type { Param, SignableRequest } from '../signing/request.js';
-import { compileRecipe } from '../signing/sign.js';
 import type { Signer } from '../signing/signer.js';
 import { chainIdentity } from './candidates/chains.js';
 import { type SolveTask, wholeSearchSpace } from './candidates/search-space.js';

@@ -1,7 +1,7 @@
+import { compileRecipe } from '../signing/compile-recipe.js';
 import type { Recipe } from '../signing/recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import { compileRecipe } from '../signing/sign.js';
 import type { Signer } from '../signing/signer.js';
 import { roleOf } from './candidates/pieces.js';
 import type { Weighted } from './candidates/weighted.js';

@@ -1,6 +1,5 @@
-import { forAppSign } from '../signing/pair.js';
-import { paramOf } from '../signing/request.js';
-import type { Sample } from '../signing/sample.js';
+import { forAppSign } from '../signing/app-signatures.js';
+import { paramOf, type Sample } from '../signing/request.js';
 import { SampleError } from '../signing/samples/sample-error.js';
 import type { Secret } from '../signing/secret.js';
 import type { SolveTask } from './candidates/search-space.js';

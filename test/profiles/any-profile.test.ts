@@ -6,7 +6,7 @@ import { ProfileFileError } from '../../src/profiles/errors.js';
 import { exportProfile } from '../../src/profiles/export-profile.js';
 import type { Profile } from '../../src/profiles/profile.js';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
-import { parseSigningRecipes } from '../../src/signing/parse-recipe.js';
+import { parseSigningRecipes } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
 import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { digestLength } from '../../src/signing/digest-length.js';
+import { digestLength } from '../../src/signing/digest.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { requestOf, signWith } from './requests.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { computeSignature, explainSignature } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
-import { computeSignature, explainSignature } from '../../src/signing/sign.js';
 import { vectors } from './corpus.js';
 import { requestOf } from './requests.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { compileRecipes, signBoth } from '../../src/signing/app-signatures.js';
 import { moduleSigner, moduleSigners } from '../../src/signing/module-signer.js';
-import { compileRecipes, signBoth } from '../../src/signing/pair.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';

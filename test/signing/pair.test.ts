@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { compileRecipes, expectedSignatures, explainBoth, signBoth } from '../../src/signing/pair.js';
+import {
+  compileRecipes,
+  expectedSignatures,
+  explainBoth,
+  signBoth,
+} from '../../src/signing/app-signatures.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import type { Param } from '../../src/signing/request.js';

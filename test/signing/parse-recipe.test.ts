@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { outputs } from '../../src/signing/digests.js';
-import { blockEncodings, textEncodings } from '../../src/signing/encodings.js';
-import { formatRecipe } from '../../src/signing/format-recipe.js';
-import { cases } from '../../src/signing/letter-case.js';
-import { parseRecipe, parseSigningRecipes } from '../../src/signing/parse-recipe.js';
+import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
 import { keyDecodings, orders, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { RecipeError } from '../../src/signing/recipe-error.js';
+import { formatRecipe, parseRecipe, parseSigningRecipes } from '../../src/signing/recipe-json.js';
 
 const short: RecipeJson = { message: ['$params', '&key=', '$secret'], steps: ['md5'] };
 

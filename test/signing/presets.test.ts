@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { formatRecipe } from '../../src/signing/format-recipe.js';
-import { parseRecipe } from '../../src/signing/parse-recipe.js';
+import { computeSignature } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
+import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
-import { computeSignature } from '../../src/signing/sign.js';
 import { vectors } from './corpus.js';
 
 test.each([

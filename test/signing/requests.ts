@@ -1,8 +1,7 @@
-import type { RecipeJson } from '../../src/signing/recipe.js';
-import { completeRecipe } from '../../src/signing/recipe.js';
+import { computeSignature } from '../../src/signing/compile-recipe.js';
+import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Param, SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { computeSignature } from '../../src/signing/sign.js';
 import type { Signature } from '../../src/signing/signer.js';
 
 export function requestOf(params: readonly Param[], rest: Partial<SignableRequest> = {}): SignableRequest {

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import { compileRecipes } from '../../src/signing/pair.js';
+import { compileRecipes } from '../../src/signing/app-signatures.js';
+import { compileRecipe, computeSignature } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, presets } from '../../src/signing/presets.js';
 import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
-import { compileRecipe, computeSignature } from '../../src/signing/sign.js';
 import type { SigningChoice } from '../../src/signing/signing-choice.js';
 import { checkVectors } from '../../src/signing/vectors/check-vectors.js';
 import { makeVectors, vectorSecret } from '../../src/signing/vectors/make-vectors.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseRecipe } from '../../src/signing/parse-recipe.js';
+import { computeSignature } from '../../src/signing/compile-recipe.js';
+import { parseRecipe } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
-import { computeSignature } from '../../src/signing/sign.js';
 import { vectors } from './corpus.js';
 
 test.each(vectors)('$name signs as its platform documents', ({ recipe, request, secret, ...stages }) => {

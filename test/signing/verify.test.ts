@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
+import { compileRecipe, computeSignature } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
 import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { compileRecipe, computeSignature } from '../../src/signing/sign.js';
 import { compareMessages } from '../../src/signing/verify/compare-messages.js';
 import type { ReceivedSignature } from '../../src/signing/verify/suspect.js';
 import { verifySignature } from '../../src/signing/verify/verify-signature.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { computeSignature } from '../../src/signing/compile-recipe.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
-import { computeSignature } from '../../src/signing/sign.js';
 import { type Chain, stepsOf, subOf } from '../../src/solve/candidates/chains.js';
 import { distinctSearchSpace } from '../../src/solve/candidates/search-space.js';
 import { compileChain } from '../../src/solve/search/compiled-chain.js';

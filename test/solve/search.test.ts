@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { compileRecipe } from '../../src/signing/sign.js';
 import { Search } from '../../src/solve/search/search.js';
 import { maxBits, type Share, ShareQueue } from '../../src/solve/search/share.js';
 import { solve } from '../../src/solve/solve.js';

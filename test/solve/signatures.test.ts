@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
-import type { SignableRequest } from '../../src/signing/request.js';
-import type { Sample } from '../../src/signing/sample.js';
+import type { Sample, SignableRequest } from '../../src/signing/request.js';
 import { SampleError } from '../../src/signing/samples/sample-error.js';
 import { Secret } from '../../src/signing/secret.js';
-import { compileRecipe } from '../../src/signing/sign.js';
 import { readSignature } from '../../src/solve/candidates/signature-reading.js';
 import { solve, tasksForAppSign, tasksForSign } from '../../src/solve/solve.js';
 import { searchUpTo } from './search-up-to.js';

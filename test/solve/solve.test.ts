@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { compileRecipe } from '../../src/signing/sign.js';
 import type { Signer } from '../../src/signing/signer.js';
 import type { SolveTask } from '../../src/solve/candidates/search-space.js';
 import { probesFor } from '../../src/solve/matching-recipes.js';

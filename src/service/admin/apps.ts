@@ -1,9 +1,8 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
-import { formatRecipe } from '../../signing/format-recipe.js';
-import { parseSigningRecipes } from '../../signing/parse-recipe.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
+import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
 import { NotFoundError } from '../errors.js';
 import type { App } from '../store/apps.js';

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { checkSignatureLength, parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { expectedSignatures } from '../../signing/pair.js';
+import { expectedSignatures } from '../../signing/app-signatures.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';
 import { RefusedError, WrongSignatureError } from './refusal.js';

@@ -1,4 +1,4 @@
-import type { Signers } from '../../signing/pair.js';
+import type { Signers } from '../../signing/app-signatures.js';
 import type { Log } from '../log/log.js';
 import type { Store } from '../store/store.js';
 

@@ -1,6 +1,6 @@
-import { compileRecipes, type Signers } from '../../signing/pair.js';
-import { parseSigningRecipes } from '../../signing/parse-recipe.js';
+import { compileRecipes, type Signers } from '../../signing/app-signatures.js';
 import { defaultRecipes } from '../../signing/presets.js';
+import { parseSigningRecipes } from '../../signing/recipe-json.js';
 
 /** Apps share recipes: this many different ones are kept compiled. */
 const kept = 100;

@@ -1,6 +1,6 @@
 import { parameterText } from '../../protocol/parameters.js';
 import { maskText } from '../../protocol/personal-data.js';
-import { forAppSign, forSign, type SignaturePair, type Signers } from '../../signing/pair.js';
+import { forAppSign, forSign, type SignaturePair, type Signers } from '../../signing/app-signatures.js';
 import type { SignableRequest } from '../../signing/request.js';
 import type { App } from '../store/apps.js';
 import type { SignatureRejectedEvent } from './log.js';

@@ -1,9 +1,9 @@
 import { parameterText, unsentParameters } from '../../protocol/parameters.js';
-import { parseSigningRecipes } from '../../signing/parse-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
-import { type Finding, likeliestMistake } from '../../signing/verify/find-mistakes.js';
-import { namedPresets } from '../../signing/verify/named-presets.js';
+import { parseSigningRecipes } from '../../signing/recipe-json.js';
+import { namedPresets } from '../../signing/verify/recipe-suspects.js';
 import type { ReceivedSignature } from '../../signing/verify/suspect.js';
+import { type Finding, likeliestMistake } from '../../signing/verify/verify-signature.js';
 import { asSeenBy, type RejectedSignature } from '../log/explain-rejection.js';
 import { cutStage, maskRequest } from '../log/mask-request.js';
 

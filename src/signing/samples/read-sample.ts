@@ -1,13 +1,10 @@
-import type { SignableRequest } from '../request.js';
-import type { Sample } from '../sample.js';
-import { toSignable } from './captured-request.js';
+import type { Sample, SignableRequest } from '../request.js';
+import { type CapturedRequest, defaultSignParam, takeSignature, toSignable } from './captured-request.js';
 import { isCurl, readCurl } from './curl.js';
-import { isHttpText, readHttpText } from './http-text.js';
 import { SampleError } from './sample-error.js';
 import { readSampleFile } from './sample-file.js';
-import { defaultSignParam, takeSignature } from './take-signature.js';
 
-export interface ReadSampleOptions {
+interface ReadSampleOptions {
   /** The parameter that carries the signature; the sample file's own, else `sign`, unless given. */
   readonly signParam?: string | undefined;
 }
@@ -34,4 +31,47 @@ function readRequest(text: string): SignableRequest {
     text === '' ? 'the request is empty' : 'this is no request that can be read',
     'Give a URL, a curl command, an HTTP request as text, or a sample file (JSON).',
   );
+}
+
+const requestLine = /^([A-Z]+) +(\S+)(?: +HTTP\/[\d.]+)?[ \t]*$/;
+
+function isHttpText(text: string): boolean {
+  return requestLine.test(text.split(/\r?\n/, 1)[0] ?? '');
+}
+
+/**
+ * Reads an HTTP request: request line, headers, an empty line, body; a line break at its end is the file's. Without
+ * a scheme in its target it is taken as https, on the loopback as http.
+ *
+ * @throws SampleError for a line that is no header, or a target without a host
+ */
+function readHttpText(text: string): CapturedRequest {
+  const [, head = '', body = ''] = /^(.*?)(?:\r?\n[ \t]*\r?\n(.*))?$/s.exec(text) ?? [];
+  const [first = '', ...lines] = head.trimEnd().split(/\r?\n/);
+  const sent = body.replace(/\r?\n$/, '');
+  const [, method = '', target = ''] = requestLine.exec(first) ?? [];
+  const headers = new Map(lines.map(readHeader));
+  return {
+    method,
+    url: /^[a-z][a-z\d+.-]*:\/\//i.test(target) ? target : origin(headers.get('host')) + target,
+    body: sent === '' ? null : sent,
+    contentType: headers.get('content-type') ?? null,
+  };
+}
+
+function readHeader(line: string, index: number): [name: string, value: string] {
+  const [, name = '', value = ''] = /^([^\s:]+)[ \t]*:[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+  if (name !== '') return [name.toLowerCase(), value];
+  throw new SampleError(
+    `line ${index + 2} of the HTTP request is no header`,
+    'Headers are name: value; an empty line ends them.',
+  );
+}
+
+function origin(host: string | undefined): string {
+  if (host === undefined) {
+    throw new SampleError('the HTTP request has no Host header', 'Add a line such as Host: api.example.com.');
+  }
+  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i.test(host);
+  return `${isLoopback ? 'http' : 'https'}://${host}`;
 }

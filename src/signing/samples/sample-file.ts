@@ -1,12 +1,54 @@
-import { fields, listOf, nullOr, type Parse, parsePair, parseText, parseTextMap } from '../parse-json.js';
 import { RecipeError } from '../recipe-error.js';
-import type { Param } from '../request.js';
-import type { Sample } from '../sample.js';
+import { fields, listOf, nullOr, type Parse, parsePair, parseText, parseTextMap } from '../recipe-json.js';
+import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
-import { toSignable } from './captured-request.js';
-import { JsonMembers, parseInOrder } from './ordered-json.js';
+import { defaultSignParam, takeSignature, toSignable } from './captured-request.js';
 import { SampleError } from './sample-error.js';
-import { defaultSignParam, takeSignature } from './take-signature.js';
+
+/** A JSON object as it is written: JSON.parse moves names that look like integers, and drops doubled ones. */
+class JsonMembers {
+  readonly entries: readonly (readonly [name: string, value: unknown])[];
+
+  constructor(entries: JsonMembers['entries']) {
+    this.entries = entries;
+  }
+
+  /** The first name that stands twice, if any. */
+  get doubled(): string | undefined {
+    const names = this.entries.map(([name]) => name);
+    return names.find((name, index) => names.indexOf(name) < index);
+  }
+}
+
+const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
+
+/**
+ * Reads JSON with its objects as `JsonMembers`, and its numbers as the text they are written with.
+ *
+ * @throws SyntaxError, whose message may quote the text
+ */
+function parseInOrder(text: string): unknown {
+  JSON.parse(text);
+  let count = 0;
+  // In valid JSON a string before a colon is a name. With a number in front each is unlike all others.
+  const numbered = text.replace(stringOrNumber, (whole, string?: string, colon?: string) => {
+    if (string === undefined) return `"${whole}"`;
+    return colon === undefined ? whole : `"${count++}:${string.slice(1)}${colon}`;
+  });
+  return JSON.parse(numbered, (_name, value) =>
+    isObject(value) ? new JsonMembers(membersOf(value)) : value,
+  );
+}
+
+function membersOf(numbered: object): [string, unknown][] {
+  return Object.entries(numbered).map(([name, value]) => [name.slice(name.indexOf(':') + 1), value]);
+}
+
+function isObject(value: unknown): value is object {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonMembers)
+  );
+}
 
 /** A sample file as it is written. */
 interface SampleJson {

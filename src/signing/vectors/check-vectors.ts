@@ -2,10 +2,9 @@ import { RecipeError } from '../recipe-error.js';
 import { Secret } from '../secret.js';
 import { type RequestSignature, type SigningChoice, signaturesOf } from '../signing-choice.js';
 import { compareMessages, type Difference } from '../verify/compare-messages.js';
-import { findMistakes } from '../verify/find-mistakes.js';
-import { fillAppSign, vectorSecret } from './make-vectors.js';
+import { findMistakes } from '../verify/verify-signature.js';
+import { fillAppSign, vectorRequests, vectorSecret } from './make-vectors.js';
 import { type StageName, type Stages, stageNames, type Vector } from './vector-file.js';
-import { vectorRequests } from './vector-requests.js';
 
 /** What came of one signature of one vector. */
 export interface VectorCheck {

@@ -1,14 +1,15 @@
+import type { Recipe, RecipeJson, SigningRecipes } from '../recipe.js';
 import {
   listOf,
   nullOr,
   type Parse,
   parseObject,
   parsePair,
+  parseRecipe,
+  parseSigningRecipes,
   parseText,
   parseTextMap,
-} from '../parse-json.js';
-import { parseRecipe, parseSigningRecipes } from '../parse-recipe.js';
-import type { Recipe, RecipeJson, SigningRecipes } from '../recipe.js';
+} from '../recipe-json.js';
 import type { SignableRequest } from '../request.js';
 
 /** In the order in which they are computed. */

@@ -1,6 +1,65 @@
 import type { Secret } from '../secret.js';
-import { findCauses } from './difference-causes.js';
-import { placeSecret } from './place-secret.js';
+import { placeSecret } from './secret-suspects.js';
+
+interface TextCause {
+  readonly words: string;
+  /** What makes the two the same, if this is the cause. */
+  readonly even: (text: string) => string;
+}
+
+const causes: readonly TextCause[] = [
+  { words: 'Line breaks: one has CR LF, the other LF', even: (text) => text.replaceAll('\r\n', '\n') },
+  { words: 'A line break at the end of one of them', even: (text) => text.replace(/[\r\n]+$/, '') },
+  { words: 'White space at the beginning or the end of one of them', even: (text) => text.trim() },
+  { words: 'Letter case of the percent escapes: %2f and %2F', even: upperEscapes },
+  {
+    words: 'Encoding: a space is + in one of them and %20 in the other',
+    even: (text) => text.replaceAll('+', '%20'),
+  },
+  { words: 'Encoding: one of them is percent-encoded, the other is not, or not as often', even: decodeAll },
+  {
+    words: 'Encoding: one of them is form-encoded (a space as +), the other is not',
+    even: (text) => decodeAll(text.replaceAll('+', ' ')),
+  },
+  { words: 'Escapes: one of them has \\u escapes for non-ASCII characters', even: unescapeUnicode },
+  { words: 'Escapes: one of them has \\/ for slashes', even: (text) => text.replaceAll('\\/', '/') },
+  { words: 'Letter case', even: (text) => text.toLowerCase() },
+  { words: 'Unicode normal form: the same characters in other bytes', even: (text) => text.normalize('NFC') },
+  { words: 'White space inside', even: (text) => text.replace(/\s/g, '') },
+  { words: 'Invisible characters', even: (text) => text.replace(/[\p{Cf}\p{Cc}]/gu, '') },
+];
+
+/** The one thing that keeps two texts from being the same, in words; null where there is no such thing. */
+function textCause(ours: string, theirs: string): string | null {
+  return causes.find(({ even }) => even(ours) === even(theirs))?.words ?? null;
+}
+
+function upperEscapes(text: string): string {
+  return text.replace(/%[\da-f]{2}/gi, (found) => found.toUpperCase());
+}
+
+function decodeAll(text: string): string {
+  let decoded = text;
+  for (;;) {
+    const next = decoded.replace(/(?:%[\da-f]{2})+/gi, decodeEscapes);
+    if (next === decoded) return decoded;
+    decoded = next;
+  }
+}
+
+function decodeEscapes(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes);
+  } catch {
+    return escapes;
+  }
+}
+
+function unescapeUnicode(text: string): string {
+  return text.replace(/\\u([\da-f]{4})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+}
 
 /** Where two texts to sign part, and why. */
 export interface Difference {
@@ -16,7 +75,7 @@ export interface Difference {
 }
 
 /** How the pairs of a text to sign are joined. */
-export interface Separators {
+interface Separators {
   readonly pairSep: string;
   readonly kvSep: string;
 }
@@ -65,4 +124,159 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
   return at;
+}
+
+/** The label that stands for the secret. */
+const label = '<secret>';
+
+/** Why theirs is not ours, in words. */
+function findCauses(ours: string, theirs: string, separators: Separators): string[] {
+  const whole = textCause(ours, theirs);
+  if (whole !== null) return [`${whole}.`];
+  if (withoutSecret(ours, separators) === withoutSecret(theirs, separators)) return [secretCause(theirs)];
+  const causes = pairCauses(ours, theirs, separators);
+  return (causes.length > 0 ? causes : stretchCause(ours, theirs)).map((cause) => `${cause}.`);
+}
+
+/** A stretch that only one of the texts has. */
+function stretchCause(ours: string, theirs: string): string[] {
+  const [short, long, words] =
+    ours.length < theirs.length ? [ours, theirs, 'Theirs has also'] : [theirs, ours, 'Theirs leaves out'];
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start += 1;
+  const rest = short.slice(start);
+  return long.endsWith(rest)
+    ? [`${words} ${JSON.stringify(long.slice(start, long.length - rest.length))}`]
+    : [];
+}
+
+function secretCause(theirs: string): string {
+  return theirs.includes(label)
+    ? 'The secret stands at another place, or under another name.'
+    : 'Theirs has no secret in it, or another one than ours.';
+}
+
+/** The parameters alone: pairs that hold the secret are left out, and a secret that is glued on is cut away. */
+function withoutSecret(text: string, { pairSep, kvSep }: Separators): string {
+  if (pairSep === '') return text.replaceAll(label, '');
+  const holdsSecret = (pair: string) => pair === label || (kvSep !== '' && pair.endsWith(kvSep + label));
+  return text
+    .split(pairSep)
+    .filter((pair) => !holdsSecret(pair))
+    .join(pairSep)
+    .replaceAll(label, '');
+}
+
+type Pair = readonly [name: string, value: string];
+
+/** What the pairs of two texts to sign differ in, in words. */
+function pairCauses(ours: string, theirs: string, separators: Separators): string[] {
+  const [a, b] = [splitPairs(ours, separators), splitPairs(theirs, separators)];
+  const ourNames = a.map(([name]) => name);
+  const theirNames = b.map(([name]) => name);
+  const onlyOurs = a.filter(([name]) => !theirNames.includes(name));
+  const onlyTheirs = b.filter(([name]) => !ourNames.includes(name));
+  // Where next to nothing is alike, the one text is not made of such pairs.
+  if (a.length < 2 || onlyOurs.length === a.length) {
+    return sortCharacters(ours) === sortCharacters(theirs)
+      ? ['Order: the same characters, arranged otherwise']
+      : [];
+  }
+  return [
+    ...missing('Theirs leaves out', onlyOurs),
+    ...missing('Theirs has also', onlyTheirs),
+    ...orderCause(a, b),
+    ...a.flatMap(([name, value]) => {
+      const other = b.find(([known]) => known === name);
+      return other === undefined || other[1] === value ? [] : [valueCause(name, value, other[1])];
+    }),
+  ];
+}
+
+function sortCharacters(text: string): string {
+  return [...text].sort().join('');
+}
+
+function splitPairs(text: string, { pairSep, kvSep }: Separators): Pair[] {
+  if (pairSep === '' || kvSep === '') return [];
+  return text.split(pairSep).map((pair): Pair => {
+    const at = pair.indexOf(kvSep);
+    return at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + kvSep.length)];
+  });
+}
+
+function missing(words: string, pairs: readonly Pair[]): string[] {
+  const empty = pairs.filter(([, value]) => value === '').map(([name]) => name);
+  const full = pairs.filter(([, value]) => value !== '').map(([name]) => name);
+  return [
+    ...(empty.length > 0 ? [`${words} what is empty: ${empty.join(', ')}`] : []),
+    ...(full.length > 0 ? [`${words} ${full.join(', ')}`] : []),
+  ];
+}
+
+function orderCause(ours: readonly Pair[], theirs: readonly Pair[]): string[] {
+  const common = (pairs: readonly Pair[], others: readonly Pair[]) =>
+    pairs.map(([name]) => name).filter((name) => others.some(([other]) => other === name));
+  const [a, b] = [common(ours, theirs), common(theirs, ours)];
+  if (a.join('\n') === b.join('\n')) return [];
+  const known = orders.find(({ compare }) => isSorted(theirs, compare));
+  return [`Order: ${known === undefined ? 'theirs is another one' : `theirs is sorted by ${known.words}`}`];
+}
+
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+const orders: readonly { words: string; compare: (a: Pair, b: Pair) => number }[] = [
+  { words: 'name', compare: (a, b) => compareTexts(a[0], b[0]) },
+  {
+    words: 'name, upper and lower case alike',
+    compare: (a, b) => compareTexts(a[0].toLowerCase(), b[0].toLowerCase()),
+  },
+  { words: 'value', compare: (a, b) => compareTexts(a[1], b[1]) },
+  { words: 'name, backwards', compare: (a, b) => compareTexts(b[0], a[0]) },
+];
+
+/** The last pair may be the secret's, behind the sorted ones. */
+function isSorted(pairs: readonly Pair[], compare: (a: Pair, b: Pair) => number): boolean {
+  const sorted = pairs.slice(0, -1);
+  return sorted.every((pair, index) => {
+    const next = sorted[index + 1];
+    return next === undefined || compare(pair, next) <= 0;
+  });
+}
+
+function valueCause(name: string, ours: string, theirs: string): string {
+  const cause = textCause(ours, theirs);
+  if (cause !== null) return `The value of ${name}: ${cause[0]?.toLowerCase()}${cause.slice(1)}`;
+  if (isSameNumber(ours, theirs)) return `The value of ${name}: the same number, written otherwise`;
+  if (isSameJson(ours, theirs))
+    return `The value of ${name}: the same JSON, written otherwise (order of keys, spaces, escapes)`;
+  if (isSameTime(ours, theirs))
+    return `The value of ${name}: seconds in one of them, milliseconds in the other`;
+  return `The value of ${name} is another one`;
+}
+
+function isSameNumber(a: string, b: string): boolean {
+  const isNumber = (text: string) => /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  return isNumber(a) && isNumber(b) && Number(a) === Number(b);
+}
+
+function isSameTime(a: string, b: string): boolean {
+  const [short = '', long = ''] = [a, b].sort((one, other) => one.length - other.length);
+  return /^\d{10}$/.test(short) && /^\d{13}$/.test(long) && long.startsWith(short);
+}
+
+function isSameJson(a: string, b: string): boolean {
+  try {
+    return canonical(JSON.parse(a)) === canonical(JSON.parse(b));
+  } catch {
+    return false;
+  }
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => compareTexts(x, y)))
+      : inner,
+  );
 }

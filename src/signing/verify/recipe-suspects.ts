@@ -1,10 +1,10 @@
+import { compileRecipe } from '../compile-recipe.js';
 import { algorithms, outputs } from '../digests.js';
-import { textEncodings } from '../encodings.js';
-import { cases, type Case as LetterCase } from '../letter-case.js';
+import { cases, type Case as LetterCase, textEncodings } from '../encodings.js';
+import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe } from '../recipe.js';
 import { RecipeError } from '../recipe-error.js';
-import { compileRecipe } from '../sign.js';
-import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
+import type { Mistake, Named, ReceivedSignature, Suspect } from './suspect.js';
 
 /** The mistakes that are made with the rule itself: each is another recipe. A module has none. */
 export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Suspect[] {
@@ -190,3 +190,9 @@ function keyMistake(decode: string): Mistake {
     advice: 'Take the key as the recipe says: as it is written, or decoded first.',
   };
 }
+
+/** The presets, as recipes that a request may have been signed by. */
+export const namedPresets: readonly Named<Recipe>[] = presets.map(({ name, recipe }) => ({
+  name: `the preset ${name}`,
+  value: recipe,
+}));

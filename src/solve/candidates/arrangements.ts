@@ -1,5 +1,4 @@
-import { compileOrder } from '../../signing/param-order.js';
-import { compileSelection, type Entry } from '../../signing/param-selection.js';
+import { compileOrder, compileSelection, type Entry } from '../../signing/params.js';
 import { type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { SignableRequest } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';

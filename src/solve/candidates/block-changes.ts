@@ -1,6 +1,6 @@
 import { type BlockEncoding, encoders, type TextEncoding } from '../../signing/encodings.js';
-import { modifiers } from '../../signing/modifiers.js';
 import type { EncodeRule } from '../../signing/recipe.js';
+import { modifiers } from '../../signing/template.js';
 import type { Weighted } from './weighted.js';
 
 /** A transformation of a text before it is signed. */

@@ -1,4 +1,4 @@
-import type { Entry } from '../../signing/param-selection.js';
+import type { Entry } from '../../signing/params.js';
 import type { ParamsRule } from '../../signing/recipe.js';
 import type { BlockKind } from './arrangements.js';
 import type { PairStyle } from './layouts.js';

@@ -1,8 +1,5 @@
-import type { TextEncoding } from '../../signing/encodings.js';
-import type { Case } from '../../signing/letter-case.js';
-import { compileOrder } from '../../signing/param-order.js';
-import type { Entry } from '../../signing/param-selection.js';
-import { compileParamText } from '../../signing/param-text.js';
+import type { Case, TextEncoding } from '../../signing/encodings.js';
+import { compileOrder, compileParamText, type Entry } from '../../signing/params.js';
 import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Arrangement } from './arrangements.js';

@@ -1,7 +1,7 @@
 import { encoders } from '../../signing/encodings.js';
-import { modifiers } from '../../signing/modifiers.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { hostOf, type Param, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
+import { modifiers } from '../../signing/template.js';
 import { type Choice, choice, distinctBy, oneIn, type Weighted } from './weighted.js';
 
 /** The role of a parameter, judged by its name. */

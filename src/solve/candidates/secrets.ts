@@ -1,6 +1,6 @@
+import { decodeKey } from '../../signing/digest.js';
 import { type Algorithm, digestText } from '../../signing/digests.js';
-import { decodeKey } from '../../signing/key.js';
-import { folds } from '../../signing/letter-case.js';
+import { folds } from '../../signing/encodings.js';
 import type { KeyDecoding, KeyRule, SubRule } from '../../signing/recipe.js';
 import { RecipeError } from '../../signing/recipe-error.js';
 import type { Param } from '../../signing/request.js';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { searchOnThreads } from '../../../src/cli/solve/search-threads.js';
+import { compileRecipe } from '../../../src/signing/compile-recipe.js';
 import { completeRecipe } from '../../../src/signing/recipe.js';
 import { Secret } from '../../../src/signing/secret.js';
-import { compileRecipe } from '../../../src/signing/sign.js';
 import type { Signer } from '../../../src/signing/signer.js';
 import { probesFor } from '../../../src/solve/matching-recipes.js';
 import { solve } from '../../../src/solve/solve.js';

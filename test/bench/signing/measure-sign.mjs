@@ -1,7 +1,7 @@
 // Prints how often a second one request is signed, and its two messages are digested: [bare, signed].
 import { hash } from 'node:crypto';
 import { readRequest, signableRequest } from '../../../dist/client/request.js';
-import { compileRecipes, signBoth } from '../../../dist/signing/pair.js';
+import { compileRecipes, signBoth } from '../../../dist/signing/app-signatures.js';
 import { defaultRecipes } from '../../../dist/signing/presets.js';
 import { Secret } from '../../../dist/signing/secret.js';
 import { measure, perSecond } from './cpu-time.mjs';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import { parseSigningRecipes } from '../../../signing/parse-recipe.js';
+import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from '../../app-profile.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';

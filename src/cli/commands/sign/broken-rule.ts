@@ -1,7 +1,7 @@
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { checkParameters, collectParameters } from '../../../protocol/parameters.js';
-import type { Sample } from '../../../signing/sample.js';
+import type { Sample } from '../../../signing/request.js';
 
 /**
  * What makes the service refuse a request however it is signed, in words: a parameter that breaks a rule of §4 or §8.

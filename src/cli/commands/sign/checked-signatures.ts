@@ -1,5 +1,4 @@
-import { paramOf } from '../../../signing/request.js';
-import type { Sample } from '../../../signing/sample.js';
+import { paramOf, type Sample } from '../../../signing/request.js';
 import { type RequestSignature, type SigningChoice, signaturesOf } from '../../../signing/signing-choice.js';
 
 /** A signature of a request, and what was received for it. */

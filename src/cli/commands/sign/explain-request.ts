@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type PlainRequest, signableRequest } from '../../../client/request.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';
-import { explainBoth } from '../../../signing/pair.js';
+import { explainBoth } from '../../../signing/app-signatures.js';
 import type { CliContext } from '../../context.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { outputStyle } from '../../output/style.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { explainBoth } from '../../../signing/pair.js';
+import { explainBoth } from '../../../signing/app-signatures.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import type { CommonOptions } from '../../options.js';

@@ -5,10 +5,9 @@ import { endpoints } from '../../../protocol/endpoints.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { unsentParameters } from '../../../protocol/parameters.js';
 import type { Recipe } from '../../../signing/recipe.js';
-import type { Param } from '../../../signing/request.js';
-import type { Sample } from '../../../signing/sample.js';
+import type { Param, Sample } from '../../../signing/request.js';
 import { Secret } from '../../../signing/secret.js';
-import { namedPresets } from '../../../signing/verify/named-presets.js';
+import { namedPresets } from '../../../signing/verify/recipe-suspects.js';
 import type { Named } from '../../../signing/verify/suspect.js';
 import type { CliContext } from '../../context.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { formatRecipe } from '../../../signing/format-recipe.js';
 import { presets } from '../../../signing/presets.js';
+import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { write } from '../../io.js';

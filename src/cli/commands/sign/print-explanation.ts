@@ -1,4 +1,4 @@
-import type { ExplanationPair } from '../../../signing/pair.js';
+import type { ExplanationPair } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { CliContext } from '../../context.js';
 import { printData } from '../../output/print-data.js';

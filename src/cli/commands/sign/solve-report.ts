@@ -1,4 +1,4 @@
-import { formatRecipe } from '../../../signing/format-recipe.js';
+import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { SignableRequest } from '../../../signing/request.js';
 import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';

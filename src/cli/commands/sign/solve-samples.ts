@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Sample } from '../../../signing/sample.js';
+import type { Sample } from '../../../signing/request.js';
 import type { SolveTask } from '../../../solve/candidates/search-space.js';
 import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
 import type { CliContext } from '../../context.js';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Sample } from '../../../signing/sample.js';
+import type { Sample } from '../../../signing/request.js';
 import type { CliContext } from '../../context.js';
 import { parseDuration } from '../../duration.js';
 import { examples } from '../../examples.js';

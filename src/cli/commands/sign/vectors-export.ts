@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatRecipe } from '../../../signing/format-recipe.js';
+import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { SigningChoice } from '../../../signing/signing-choice.js';
 import { makeVectors, vectorSecret } from '../../../signing/vectors/make-vectors.js';
 import type { VectorFile } from '../../../signing/vectors/vector-file.js';

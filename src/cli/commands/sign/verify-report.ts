@@ -1,5 +1,4 @@
-import type { Finding } from '../../../signing/verify/find-mistakes.js';
-import type { Verdict } from '../../../signing/verify/verify-signature.js';
+import type { Finding, Verdict } from '../../../signing/verify/verify-signature.js';
 import { CheckFailedError } from '../../check-failed.js';
 import { type Comparison, comparisonRecord, showComparison } from './compare-theirs.js';
 import { stagesOf, visibleStages } from './print-explanation.js';

@@ -1,8 +1,8 @@
+import { compileRecipe } from './compile-recipe.js';
 import type { SigningRecipes } from './recipe.js';
 import { fieldPath } from './recipe-error.js';
 import { paramOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
-import { compileRecipe } from './sign.js';
 import type { Explanation, Signature, Signer } from './signer.js';
 
 /** What signs with each of the two recipes of an app. */

@@ -4,7 +4,7 @@ import { SampleError } from './sample-error.js';
 const end = /\d?>|[|;&<]|\r?\n(?!\s*-)/y;
 
 /** Blanks, then the kinds of quoting that a word is made of. */
-const piece =
+const shellPart =
   /([ \t]+|\r?\n)|'([^']*)'|\$'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\\(\r?\n|.)|([^\s'"\\]+)/suy;
 
 /**
@@ -20,10 +20,10 @@ export function splitShellWords(text: string): string[] {
   while (at < text.length) {
     end.lastIndex = at;
     if (word === null && end.test(text)) break;
-    piece.lastIndex = at;
-    const found = piece.exec(text);
+    shellPart.lastIndex = at;
+    const found = shellPart.exec(text);
     if (found === null) throw new SampleError('a quote of the curl command is not closed');
-    at = piece.lastIndex;
+    at = shellPart.lastIndex;
     const [, blank, single, ansi, double, escaped, bare] = found;
     if (blank !== undefined) {
       if (word !== null) words.push(word);
@@ -90,4 +90,54 @@ function decodeBytes(escapes: string): string {
   } catch {
     throw new SampleError("the bytes of a $'…' in the curl command are not UTF-8");
   }
+}
+
+/** Whether a command is written for cmd.exe: its escape stands before a quote, a per cent sign or a line's end. */
+export function isCmd(text: string): boolean {
+  return /\^(?:["%]|\r?\n)/.test(text);
+}
+
+/**
+ * The words of a command for cmd.exe, as a browser copies it: first cmd takes its `^` away, then the program splits
+ * what is left.
+ *
+ * @throws SampleError for a quote that is not closed
+ */
+export function splitCmdWords(text: string): string[] {
+  return splitArguments(removeCarets(text));
+}
+
+/** Outside quotes `^` is taken away, a line's end after it too, and what follows it loses its meaning for cmd. */
+function removeCarets(text: string): string {
+  return text.replace(/"[^"]*"?|\^(?:\r?\n)?(\r?\n|.)?/gs, (whole, escaped: string = '') =>
+    whole.startsWith('"') ? whole : escaped,
+  );
+}
+
+const cmdPart = /(\\*)(")|([ \t\r\n]+)|\\+|[^\s"\\]+/y;
+
+/** Splits as the C runtime of Windows does: backslashes escape only where a quote follows them. */
+function splitArguments(text: string): string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  let quoted = false;
+  for (let at = 0; at < text.length; at = cmdPart.lastIndex) {
+    cmdPart.lastIndex = at;
+    const [whole, slashes = '', quote, blank] = cmdPart.exec(text) ?? [''];
+    if (blank !== undefined && !quoted) {
+      if (word !== null) words.push(word);
+      word = null;
+    } else if (quote === undefined) {
+      word = (word ?? '') + whole;
+    } else {
+      word = (word ?? '') + '\\'.repeat(slashes.length / 2);
+      if (slashes.length % 2 === 1) word += quote;
+      else if (quoted && text[cmdPart.lastIndex] === '"') {
+        word += quote;
+        cmdPart.lastIndex += 1;
+      } else quoted = !quoted;
+    }
+  }
+  if (quoted) throw new SampleError('a quote of the curl command is not closed');
+  return word === null ? words : [...words, word];
 }

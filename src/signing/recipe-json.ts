@@ -1,0 +1,184 @@
+import { isDeepStrictEqual } from 'node:util';
+import { compileRecipe } from './compile-recipe.js';
+import { outputs } from './digests.js';
+import { blockEncodings, cases, textEncodings } from './encodings.js';
+import {
+  type EncodeRule,
+  emptyRules,
+  type KeyRule,
+  keyDecodings,
+  orders,
+  type ParamsRule,
+  type Recipe,
+  type RecipeJson,
+  recipeDefaults,
+  type SigningRecipes,
+  type SubRule,
+} from './recipe.js';
+import { fieldPath, RecipeError } from './recipe-error.js';
+
+/** Takes a value of foreign JSON as a `T`; throws RecipeError, naming the field, where it is none. */
+export type Parse<T> = (value: unknown, field: string) => T;
+
+export const parseText: Parse<string> = (value, field) => {
+  if (typeof value === 'string') return value;
+  throw new RecipeError(field, 'must be a text');
+};
+
+const parseFlag: Parse<boolean> = (value, field) => {
+  if (typeof value === 'boolean') return value;
+  throw new RecipeError(field, 'must be true or false');
+};
+
+const parseTexts: Parse<readonly string[]> = (value, field) => {
+  if (Array.isArray(value)) return value.map((text, index) => parseText(text, `${field}[${index}]`));
+  throw new RecipeError(field, 'must be a list of texts');
+};
+
+export const parseTextMap: Parse<Readonly<Record<string, string>>> = (value, field) => {
+  const entries = Object.entries(parseObject(value, field));
+  return Object.fromEntries(entries.map(([name, text]) => [name, parseText(text, fieldPath(field, name))]));
+};
+
+export function nullOr<T>(parse: Parse<T>): Parse<T | null> {
+  return (value, field) => (value === null ? null : parse(value, field));
+}
+
+export function listOf<T>(parse: Parse<T>): Parse<readonly T[]> {
+  return (value, field) => {
+    if (Array.isArray(value)) return value.map((item, index) => parse(item, `${field}[${index}]`));
+    throw new RecipeError(field, 'must be a list');
+  };
+}
+
+/** A `[name, value]`. */
+export const parsePair: Parse<readonly [string, string]> = (value, field) => {
+  if (!Array.isArray(value) || value.length !== 2) throw new RecipeError(field, 'must be [name, value]');
+  return [parseText(value[0], `${field}[0]`), parseText(value[1], `${field}[1]`)];
+};
+
+function oneOf<T extends string>(allowed: readonly T[]): Parse<T> {
+  return (value, field) => {
+    const found = allowed.find((known) => known === value);
+    if (found !== undefined) return found;
+    throw new RecipeError(field, `cannot be ${JSON.stringify(value)}`, `It is one of ${allowed.join(', ')}.`);
+  };
+}
+
+/** An object with these fields and no others. A field with a default may be absent. */
+export function fields<T extends object>(
+  parsers: { readonly [K in keyof T]-?: Parse<T[K]> },
+  defaults: Partial<T> = {},
+): Parse<T> {
+  const names = Object.keys(parsers) as (keyof T & string)[];
+  return (value, field) => {
+    const given = parseObject(value, field);
+    const unknown = Object.keys(given).find((name) => !Object.hasOwn(parsers, name));
+    if (unknown !== undefined) {
+      throw new RecipeError(
+        fieldPath(field, unknown),
+        'unknown field',
+        `The fields here are ${names.join(', ')}.`,
+      );
+    }
+    const parseField = (name: keyof T & string) => {
+      if (Object.hasOwn(given, name)) return parsers[name](given[name], fieldPath(field, name));
+      if (Object.hasOwn(defaults, name)) return defaults[name];
+      throw new RecipeError(fieldPath(field, name), 'is missing');
+    };
+    return Object.fromEntries(names.map((name) => [name, parseField(name)])) as T;
+  };
+}
+
+export function parseObject(value: unknown, field: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new RecipeError(field === '' ? 'recipe' : field, 'must be an object');
+}
+
+const parseOrder: Parse<ParamsRule['order']> = (value, field) =>
+  Array.isArray(value) ? parseTexts(value, field) : oneOf(orders)(value, field);
+
+const parseParams = fields<ParamsRule>(
+  {
+    exclude: parseTexts,
+    include: nullOr(parseTexts),
+    empty: oneOf(emptyRules),
+    joinRepeated: nullOr(parseText),
+    order: parseOrder,
+    names: parseFlag,
+    values: parseFlag,
+    kvSep: parseText,
+    pairSep: parseText,
+    pairEnd: parseText,
+    escape: parseTextMap,
+    encode: oneOf(textEncodings),
+    case: oneOf(cases),
+    nameCase: oneOf(cases),
+    secretAs: nullOr(parseText),
+  },
+  recipeDefaults.params,
+);
+
+const parseEncode = fields<EncodeRule>(
+  { block: oneOf(blockEncodings), message: oneOf(textEncodings), lower: parseFlag },
+  recipeDefaults.encode,
+);
+
+const parseKey = fields<KeyRule>({ tokens: parseTexts, decode: oneOf(keyDecodings) }, recipeDefaults.key);
+
+const parseFields = fields<Recipe>(
+  {
+    params: parseParams,
+    message: parseTexts,
+    join: parseText,
+    basePath: parseText,
+    encode: parseEncode,
+    sub: nullOr(fields<SubRule>({ message: parseTexts, steps: parseTexts })),
+    steps: parseTexts,
+    key: parseKey,
+    output: oneOf(outputs),
+  },
+  recipeDefaults,
+);
+
+/**
+ * Takes foreign JSON as a recipe, the defaults filled in. `field` is where it stands, for the errors.
+ *
+ * @throws RecipeError that names the first field, token or step that is wrong
+ */
+export function parseRecipe(json: unknown, field = ''): Recipe {
+  const recipe = parseFields(json, field);
+  compileRecipe(recipe, field);
+  return recipe;
+}
+
+const parseRecipePair = fields<SigningRecipes>({ app_sign: parseRecipe, sign: parseRecipe });
+
+/**
+ * Takes foreign JSON as the two recipes of an app.
+ *
+ * @throws RecipeError that names the first field, token or step that is wrong, such as `sign.params.order`
+ */
+export function parseSigningRecipes(json: unknown): SigningRecipes {
+  return parseRecipePair(json, '');
+}
+
+/** The short form of a recipe, for people and files: what is as by default is left out. */
+export function formatRecipe(recipe: Recipe): RecipeJson {
+  return omitDefaults(recipe, recipeDefaults) as RecipeJson;
+}
+
+function omitDefaults(given: object, defaults: object): object {
+  const usual = new Map<string, unknown>(Object.entries(defaults));
+  const kept = Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(value, usual.get(name)));
+  return Object.fromEntries(kept.map(([name, value]) => [name, shorten(value, usual.get(name))]));
+}
+
+function shorten(value: unknown, usual: unknown): unknown {
+  return isRecord(value) && isRecord(usual) ? omitDefaults(value, usual) : value;
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
