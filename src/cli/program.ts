@@ -4,12 +4,42 @@ import type { CliContext } from './context.js';
 import { examples } from './examples.js';
 import { addCommonOptions } from './options.js';
 import { colorsFor } from './output/color.js';
+import { showText } from './output/terminal-text.js';
 import { version } from './version.js';
+
+/** A command that never shows the value of an option that it does not know: it may be a mistyped secret. */
+class CautiousCommand extends Command {
+  override createCommand(name?: string): CautiousCommand {
+    return new CautiousCommand(name);
+  }
+
+  /** Called by commander with the argument as it was typed. */
+  unknownOption(typed: string): void {
+    const code = 'commander.unknownOption';
+    if (!typed.startsWith('--')) {
+      const advice = this.registeredArguments.length > 0 ? `\n${dashAdvice}` : '';
+      this.error(`error: unknown option '${typed.slice(0, 2)}'${advice}`, { code });
+    }
+    const flag = typed.replace(/=.*$/s, '');
+    const isKnown = [this, ...ancestorsOf(this)].some(({ options }) =>
+      options.some(({ long }) => long === flag),
+    );
+    if (isKnown) this.error(`error: option '${flag}' takes no value`, { code });
+    // @ts-expect-error commander's types leave out its own method.
+    super.unknownOption(flag);
+  }
+}
+
+const dashAdvice = 'Put -- before an argument that begins with -, and all options before the --.';
+
+function ancestorsOf({ parent }: Command): Command[] {
+  return parent === null ? [] : [parent, ...ancestorsOf(parent)];
+}
 
 /** The program that can run `args` (without `node` and the script): the commands that they name are declared. */
 export async function buildProgram(context: CliContext, args: readonly string[]): Promise<Command> {
   const { io } = context;
-  const program = new Command('userinfo');
+  const program = new CautiousCommand('userinfo');
   program
     .description('Read user records from the platform and pass information about users back.')
     .version(version, '-V, --version', 'print the version')
@@ -19,8 +49,10 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       writeErr: (text) => io.stderr.write(text),
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
-      outputError: (text, write) =>
-        write(text.replace(/^error:/, colorsFor(io.stderr, io.env).red('error:'))),
+      outputError: (text, write) => {
+        const shown = text.split('\n').map(showText).join('\n');
+        write(shown.replace(/^error:/, colorsFor(io.stderr, io.env).red('error:')));
+      },
     })
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('Add --help to see how it is used.')

@@ -126,6 +126,36 @@ describe('nothing that is secret, or about a person, is in', () => {
   );
 });
 
+const typed = 'never-to-be-seen-4711';
+
+it.each([
+  ['profile', 'add', 'x', `--app-secert=${typed}`],
+  ['profile', 'set', 'local', `--app-secret-stdin=${typed}`],
+  ['read', 'c', `--app-secret=${typed}`],
+  ['read', 'c', `--secret=${typed}`],
+  ['admin', 'app', 'list', `--secret=${typed}`],
+  ['sign', 'solve', `--secret=${typed}`],
+  [`--secret=${typed}`, 'read', 'c'],
+  ['read', 'c', `-s${typed}`],
+  ...[
+    `postgres:/u:${typed}@h`,
+    ` postgres://u:${typed}@h/d`,
+    `"postgres://u:${typed}@h/d"`,
+    `postgres//u:${typed}@h/d`,
+    `postgresql:u:${typed}@h/d`,
+    `u:${typed}@h/d`,
+    `pg ://u:${typed}@h/d`,
+  ].flatMap((url) => [
+    ['admin', 'app', 'list', '--database', url],
+    ['runs', 'list', '--queue', url],
+  ]),
+])('a secret that is typed in the wrong way is not shown by userinfo %s %s %s %s %s', async (...args) => {
+  const done = await machine.run(args);
+  expect(done).toMatchObject({ status: 2, stdout: '' });
+  expect(done.stderr).not.toContain(typed);
+  expect(readdirSync(machine.folder).filter((file) => file.includes(typed))).toEqual([]);
+});
+
 it('a read shows what it was asked for where nobody asks for a mask', async () => {
   const done = await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--verbose']);
   expect(done.stdout).toContain(personal.mobile);
@@ -137,7 +167,7 @@ it('--mask leaves the rest of the JSON as it was received', async () => {
   const read = async (...args: string[]) =>
     (await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--json', ...args])).stdout;
   const masked = (await read()).replaceAll(
-    /("(?:mobile|id_card|chat_nickname|device_token)":)"[^"]+"/g,
+    /("(?:mobile|id_card|chat_nickname|device_token|gps)":)"[^"]+"/g,
     '$1"?"',
   );
   expect((await read('--mask')).replaceAll(/"[^"]*\*\*\*\*[^"]*"/g, '"?"')).toBe(masked);

@@ -10,6 +10,9 @@ export interface OpenStoreOptions {
   readonly poolSize?: number;
 }
 
+/** A mistyped URL, which may hold a password: no message may show it, as it would show the name of a file. */
+const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
+
 /**
  * Opens a database: a SQLite file, which is made where there is none, `:memory:`, or PostgreSQL by its URL. Throws
  * a StartError where it cannot be used.
@@ -20,6 +23,15 @@ export async function openStore(database: string, options: OpenStoreOptions = {}
     // The packages that speak to PostgreSQL are loaded where they are needed.
     const { describePostgres, openPostgresDriver } = await import('./postgres-driver.js');
     return await open(describePostgres(database), () => openPostgresDriver(database, options));
+  }
+  if (scheme === undefined && likeUrl.test(database)) {
+    throw new StartError(
+      'CANNOT_OPEN_DATABASE',
+      'the database is neither a file nor a URL that can be read',
+      {
+        hint: 'Write a URL as postgres://user@host/database, the password in PGPASSWORD.',
+      },
+    );
   }
   if (scheme === undefined && database !== '') {
     refuseForeignDatabase(database);
