@@ -1,8 +1,11 @@
+import { PassThrough } from 'node:stream';
 import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
+import { formatDataTable } from '../../src/cli/output/data-table.js';
 import { formatEnvelopeTable } from '../../src/cli/output/envelope-table.js';
+import { printAnswer } from '../../src/cli/output/print-answer.js';
 import { showText } from '../../src/cli/output/terminal-text.js';
 
 const plain = { colors: new Chalk({ level: 0 }), columns: undefined };
@@ -107,6 +110,52 @@ describe('the table of an envelope', () => {
     ).toContain(long);
   });
 });
+
+describe('a very large answer', () => {
+  const many = (count: number, value: (index: number) => unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, value(index)]));
+
+  it.each([
+    ['a long text', { x: 'a b'.repeat(1e6) }, /… \(2,991,808 more characters\)/],
+    ['a long key', { ['k'.repeat(1e6)]: 'x' }, /… \(991,808 more characters\)/],
+    ['many keys', many(1e5, String), '… rows left out: 98,000; -o json prints everything'],
+    ['many long texts', many(2000, () => 'x'.repeat(8000)), '… rows left out: 1,975; '],
+    ['many sections', many(1e5, (index) => ({ index })), /… sections left out: \d\d,\d{3}; /],
+    ['many devices', { login_device_info: Array(1e5).fill({ os: 'x' }) }, '… columns left out: 99,951; '],
+    ['devices of many keys', { l: [many(1e5, String)] }, '… rows left out: 98,000; '],
+    ['much encoded JSON', { device_info: Array(1e5).fill('{"os":"x"}') }, '… columns left out: 99,951; '],
+  ])('with %s is shown as far as a person can read, with the count of the rest', (_, data, note) => {
+    const shown = table(data, 80);
+    expect(shown.length).toBeLessThan(1_000_000);
+    const text = shown.replaceAll(/ *│\n│ *│ /g, '');
+    expect([text.slice(-200), text.search(note) >= 0]).toEqual([text.slice(-200), true]);
+  });
+
+  it('of a list is shown as far, too', () => {
+    const style = { ...plain, columns: 80 };
+    expect(formatDataTable(Array(1e5).fill({ a: 1 }), style)).toContain('… rows left out: 98,000; ');
+    expect(formatDataTable([many(1e5, String)], style)).toContain('… columns left out: 99,950; ');
+    expect(formatDataTable(Array(1e5).fill('x'), style)).toContain('… rows left out: 98,000; ');
+    expect(formatDataTable([Array(1e5).fill('x')], style)).toContain('… columns left out: 99,950; ');
+  });
+});
+
+it.each(['table', 'csv', 'yaml'] as const)(
+  'an answer that cannot be shown as %s is printed all the same, before the fault is thrown',
+  async (format) => {
+    const body = `{"code":200,"msg":"ok","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const [stdout, stderr] = [1, 2].map(() => new PassThrough({ highWaterMark: 100_000 })) as [
+      PassThrough,
+      PassThrough,
+    ];
+    const io = { stdin: new PassThrough(), stdout, stderr, env: {} };
+    const envelope = { code: 200, msg: 'ok', data: {} };
+    const answer = { envelope, body: Buffer.from(body), httpStatus: 200, date: undefined };
+    await expect(printAnswer(answer, io, { format, color: false })).rejects.toThrow(RangeError);
+    expect(stdout.read()?.toString()).toBe(`${body}\n`);
+    expect(stderr.read()?.toString()).toContain(`warning: the answer cannot be shown as ${format}`);
+  },
+);
 
 describe('text from the network', () => {
   it('never reaches the terminal with a character that acts on it', () => {

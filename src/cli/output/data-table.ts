@@ -1,7 +1,6 @@
 import { isNested, isObject } from './nested.js';
 import { formatSections, showValue, type TableStyle } from './section.js';
-import { formatTable } from './table.js';
-import { showText } from './terminal-text.js';
+import { formatTable, leftOut, maxCells, maxRows } from './table.js';
 
 /**
  * Any data as a person reads it: an object section by section, a list of objects a row each, any other list an entry
@@ -15,9 +14,11 @@ export function formatDataTable(data: unknown, style: TableStyle): string {
 }
 
 function formatRecords(records: readonly Record<string, unknown>[], { columns }: TableStyle): string {
-  const head = [...new Set(records.flatMap((record) => Object.keys(record)))];
-  const rows = records.map((record) => head.map((name) => showValue(record[name] ?? '')));
-  return formatTable(rows, columns, head.map(showText));
+  const shown = records.slice(0, maxRows);
+  const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
+  const names = head.slice(0, maxCells);
+  const rows = shown.map((record) => names.map((name) => showValue(record[name] ?? '')));
+  return formatTable(rows, columns, head.map(showValue)) + leftOut(records.length - shown.length, 'rows');
 }
 
 function formatEntries(list: readonly unknown[], { columns }: TableStyle): string {

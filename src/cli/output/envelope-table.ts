@@ -1,5 +1,5 @@
 import { resultCode } from '../../protocol/result-codes.js';
-import { isObject } from './nested.js';
+import { isNested, isObject } from './nested.js';
 import { parseLoosely } from './parse-loosely.js';
 import { formatSections, showValue, type TableStyle } from './section.js';
 import { formatTable } from './table.js';
@@ -26,13 +26,14 @@ export function formatEnvelopeTable(body: string, style: TableStyle): string {
   return [verdict, ...formatSections(Object.fromEntries(decoded), 'data', style)].join('\n');
 }
 
-/** The objects that the strings of a list encode; a string that encodes none stays as it is. */
+/** The flat objects that the strings of a list encode; a string that encodes none stays as it is. */
 function decode(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((item) => {
     if (typeof item !== 'string') return item;
     try {
-      return parseLoosely(item);
+      const decoded = parseLoosely(item);
+      return isObject(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
     } catch {
       return item;
     }

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import { stringify } from 'lossless-json';
 import { isNested, isObject, type Nested } from './nested.js';
-import { formatTable } from './table.js';
+import { formatTable, leftOut, maxCells } from './table.js';
 import { showText } from './terminal-text.js';
 
 export interface TableStyle {
@@ -9,6 +9,12 @@ export interface TableStyle {
   /** Width of the terminal in columns; `undefined` where nothing is to be wrapped. */
   readonly columns: number | undefined;
 }
+
+/** What a table shows of one value, in characters. */
+const maxValueLength = 8_192;
+
+/** After so many characters no further section is begun. */
+const maxSectionsLength = 400_000;
 
 /**
  * An object section by section: what is plain first, under `name` where there is one, then each object or list in
@@ -22,32 +28,40 @@ export function formatSections(
   const entries = Object.entries(object);
   const plain = entries.filter(([, value]) => !isNested(value));
   const nested = entries.filter((entry): entry is [string, Nested] => isNested(entry[1]));
-  return [
-    ...(plain.length > 0 ? [formatSection(name, Object.fromEntries(plain), style)] : []),
-    ...nested.map(([key, value]) => formatSection(key, value, style)),
-  ];
+  const sections = plain.length > 0 ? [formatSection(name, Object.fromEntries(plain), style)] : [];
+  let shown = 0;
+  for (let length = 0; shown < nested.length && length < maxSectionsLength; shown += 1) {
+    const [key, value] = nested[shown] as [string, Nested];
+    const section = formatSection(key, value, style);
+    length += section.length;
+    sections.push(section);
+  }
+  return shown === nested.length ? sections : [...sections, leftOut(nested.length - shown, 'sections')];
 }
 
 /** An object as key and value; a list of objects as one column each; any other list one row each. */
 function formatSection(name: string | null, value: Nested, style: TableStyle): string {
-  const heading = name === null ? '' : `${style.colors.bold(showText(name))}\n`;
+  const heading = name === null ? '' : `${style.colors.bold(showValue(name))}\n`;
   if (Object.keys(value).length === 0) return `${heading}(none)\n`;
   if (!Array.isArray(value)) {
-    const rows = Object.entries(value).map(([key, field]) => [showText(key), showValue(field)]);
+    const rows = Object.entries(value).map(([key, field]) => [showValue(key), showValue(field)]);
     return heading + formatTable(rows, style.columns);
   }
-  const numbers = value.map((_, index) => `#${index + 1}`);
   if (!value.every(isObject)) {
-    const rows = value.map((item, index) => [numbers[index] ?? '', showValue(item)]);
+    const rows = value.map((item, index) => [`#${index + 1}`, showValue(item)]);
     return heading + formatTable(rows, style.columns);
   }
-  const keys = [...new Set(value.flatMap((fields) => Object.keys(fields)))];
-  const rows = keys.map((key) => [showText(key), ...value.map((fields) => showValue(fields[key] ?? ''))]);
-  return heading + formatTable(rows, style.columns, value.length === 1 ? [] : ['', ...numbers]);
+  const shown = value.slice(0, maxCells - 1);
+  const keys = [...new Set(shown.flatMap((fields) => Object.keys(fields)))];
+  const rows = keys.map((key) => [showValue(key), ...shown.map((fields) => showValue(fields[key] ?? ''))]);
+  const head = value.length === 1 ? [] : ['', ...shown.map((_, index) => `#${index + 1}`)];
+  return heading + formatTable(rows, style.columns, head) + leftOut(value.length - shown.length, 'columns');
 }
 
-/** A single value as text that is safe to show. */
+/** A single value as text that is safe to show; of a long one the beginning, and how much more there is. */
 export function showValue(value: unknown): string {
-  if (typeof value === 'string') return showText(value);
-  return showText(isNested(value) ? (stringify(value) ?? '') : String(value));
+  const text = isNested(value) ? (stringify(value) ?? '') : String(value);
+  if (text.length <= maxValueLength) return showText(text);
+  const more = (text.length - maxValueLength).toLocaleString('en');
+  return `${showText(text.slice(0, maxValueLength))}… (${more} more characters)`;
 }

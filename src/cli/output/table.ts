@@ -10,14 +10,43 @@ const narrowest = 20;
  */
 const partRows = 500;
 const widest = 500;
+/** What a table shows at all: a hostile answer must not keep the terminal busy for minutes. */
+export const maxRows = 2_000;
+export const maxCells = 50;
+const maxLength = 200_000;
 
 type Row = readonly string[];
 
 /**
  * Rows as a table with borders, the first column in front. Where `columns`, the width of the terminal, is known,
- * long cells of two-column rows are broken into lines, and very long ones always are; nothing is ever cut off.
+ * long cells of two-column rows are broken into lines, and very long ones always are. Of too many rows or cells the
+ * first are shown, and a line says how many more there are.
  */
 export function formatTable(rows: readonly Row[], columns: number | undefined, head: Row = []): string {
+  const shown = rows.slice(0, countOfShown(rows)).map((row) => row.slice(0, maxCells));
+  const cells = Math.max(head.length, largest(rows.map((row) => row.length)));
+  return [
+    formatRows(shown, columns, head.slice(0, maxCells)),
+    leftOut(rows.length - shown.length, 'rows'),
+    leftOut(cells - maxCells, 'columns'),
+  ].join('');
+}
+
+/** The line under a table that does not show everything; none where nothing is left out. */
+export function leftOut(count: number, what: string): string {
+  return count > 0 ? `… ${what} left out: ${count.toLocaleString('en')}; -o json prints everything\n` : '';
+}
+
+function countOfShown(rows: readonly Row[]): number {
+  let length = 0;
+  for (const [index, row] of rows.entries()) {
+    if (index === maxRows || length > maxLength) return index;
+    for (const cell of row.slice(0, maxCells)) length += cell.length;
+  }
+  return rows.length;
+}
+
+function formatRows(rows: readonly Row[], columns: number | undefined, head: Row): string {
   const keyWidth = largest(rows.map(([key = '']) => stringWidth(key)));
   const room = Math.max(narrowest, (columns ?? Number.POSITIVE_INFINITY) - keyWidth - frameColumns);
   const lines = rows.flatMap((row) => breakRow(row, row.length === 2 ? Math.min(room, widest) : widest));
