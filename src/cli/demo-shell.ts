@@ -1,6 +1,6 @@
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import type { CliContext } from './context.js';
-import { type Io, write } from './io.js';
+import { type Io, write, writeStyled } from './io.js';
 import { buildProgram } from './program.js';
 import { quoteWhereNeeded } from './shell-words.js';
 
@@ -20,7 +20,7 @@ export class DemoShell {
     const { io } = this.#context;
     const command = ['userinfo', ...args].map(quoteWhereNeeded).join(' ');
     const typed = stdin === undefined ? command : `echo ${quoteWhereNeeded(stdin)} | ${command}`;
-    await write(io.stdout, `${this.#paint(`$ ${typed}`)}\n`);
+    await writeStyled(io.stdout, `${this.#paint(`$ ${typed}`)}\n`);
     const printed = copyTo(io.stdout);
     const inner: Io = {
       ...io,

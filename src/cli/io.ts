@@ -1,5 +1,6 @@
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import { UserInfoError } from '../protocol/errors.js';
+import { showData, showText } from './output/terminal-text.js';
 
 /** A stream that may be a terminal. */
 export type Terminal<S> = S & { readonly isTTY?: boolean; readonly columns?: number };
@@ -26,16 +27,31 @@ export class OutputError extends UserInfoError {
   }
 }
 
-/** Writes and waits until the stream has taken it. Throws an OutputError. */
-export function write(stream: Writable, data: string | Uint8Array): Promise<void> {
+/**
+ * Writes data and waits until the stream has taken it. A file or a pipe gets it byte for byte, a terminal with what
+ * would act there as escapes.
+ *
+ * @throws OutputError
+ */
+export function write(stream: Terminal<Writable>, data: string | Uint8Array): Promise<void> {
+  if (!stream.isTTY) return writeStyled(stream, data);
+  return writeStyled(stream, showData(typeof data === 'string' ? data : new TextDecoder().decode(data)));
+}
+
+/**
+ * Writes as it is, for text with colours of ours: all else in it has passed `showText`.
+ *
+ * @throws OutputError
+ */
+export function writeStyled(stream: Writable, data: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(data, (error) => (error ? reject(new OutputError(error)) : resolve()));
   });
 }
 
-/** One line of words for the user. */
-export function say(io: Io, line: string): Promise<void> {
-  return write(io.stderr, `${line}\n`);
+/** One line of words for the user, behind a `label` that may have colours. */
+export function say(io: Io, words: string, label = ''): Promise<void> {
+  return writeStyled(io.stderr, `${label}${showText(words)}\n`);
 }
 
 /** All of standard input. Throws an AbortError where `signal` ends it first. */

@@ -1,4 +1,5 @@
 import type { Io } from './io.js';
+import { showText } from './output/terminal-text.js';
 
 /** Questions to the person at the terminal, asked on stderr. */
 export interface Prompt {
@@ -20,18 +21,18 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Pro
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },
     async text(message, check = (answer) => answer.trim() !== '' || 'Something is needed here.') {
-      return (await load()).input({ message, validate: check }, place());
+      return (await load()).input({ message: showText(message), validate: check }, place());
     },
     async secret(message) {
       const validate = (answer: string) => answer !== '' || 'Something is needed here.';
-      return (await load()).password({ message, mask: false, validate }, place());
+      return (await load()).password({ message: showText(message), mask: false, validate }, place());
     },
     async confirm(message) {
-      return (await load()).confirm({ message, default: false }, place());
+      return (await load()).confirm({ message: showText(message), default: false }, place());
     },
     async choose(message, choices) {
       const options = choices.map((value) => ({ value }));
-      return (await load()).select({ message, choices: options }, place());
+      return (await load()).select({ message: showText(message), choices: options }, place());
     },
   };
 }

@@ -1,8 +1,9 @@
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Io, OutputError, say } from './io.js';
 import { colorsFor } from './output/color.js';
-import { showText } from './output/terminal-text.js';
 import { ReportedError } from './reported-error.js';
+
+const faultAdvice = 'This is a fault of userinfo: --verbose shows where.';
 
 /**
  * Says on stderr what went wrong and what to do next, and returns the exit status. A stack trace comes only under
@@ -17,13 +18,11 @@ export async function reportError(error: unknown, io: Io, verbose: boolean): Pro
     return status;
   }
   const { message, hint, stack } = describe(error);
-  await say(io, `${colors.red('error:')} ${showText(message)}`);
-  if (hint !== undefined) await say(io, showText(hint));
+  await say(io, message, `${colors.red('error:')} `);
+  if (hint !== undefined) await say(io, hint);
   if (status === exitStatus.fault && !(error instanceof OutputError)) {
-    await say(
-      io,
-      verbose && stack !== undefined ? stack : 'This is a fault of userinfo: --verbose shows where.',
-    );
+    const trace = verbose && stack !== undefined ? stack.split('\n') : [faultAdvice];
+    for (const line of trace) await say(io, line);
   }
   return status;
 }

@@ -14,8 +14,8 @@ export interface ResultsSink {
   close(): void;
 }
 
-/** Results for a stream, such as standard output, which is left open. */
-export function streamSink(stream: Writable): ResultsSink {
+/** Results for a stream, such as standard output, which is left open; `show` is what it gets of each text. */
+export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
   let size = 0;
   let isAwaited = false;
   return {
@@ -25,7 +25,7 @@ export function streamSink(stream: Writable): ResultsSink {
     canBeRead: false,
     append(text) {
       size += Buffer.byteLength(text);
-      stream.write(text);
+      stream.write(show(text));
     },
     isFull(onRoom) {
       if (!stream.writableNeedDrain) return false;

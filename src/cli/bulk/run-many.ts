@@ -8,6 +8,7 @@ import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
+import { showData } from '../output/terminal-text.js';
 import { resolveService } from '../resolve-service.js';
 import type { BulkOptions } from './bulk-options.js';
 import { carryOut } from './carry-out.js';
@@ -91,8 +92,12 @@ async function runStream(job: Job): Promise<void> {
   const { results, failed } = options;
   refuseSame({ ...(results && { '--results': results }), ...(failed && { '--failed': failed }) });
   await guard(job, 'the rows of a stream');
+  const { stdout } = context.io;
   const record = {
-    results: results === undefined ? streamSink(context.io.stdout) : new AppendFile(results, 0),
+    results:
+      results === undefined
+        ? streamSink(stdout, stdout.isTTY ? showData : undefined)
+        : new AppendFile(results, 0),
     journal: null,
     state: new JournalState(),
     paths: null,

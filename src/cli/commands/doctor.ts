@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CliContext } from '../context.js';
 import type { Check } from '../doctor/checkup.js';
 import { examples } from '../examples.js';
-import { write } from '../io.js';
+import { writeStyled } from '../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { colorsFor } from '../output/color.js';
 import { printData } from '../output/print-data.js';
@@ -36,7 +36,7 @@ async function runDoctor(context: CliContext, options: CommonOptions & Connectio
     import('../doctor/run-checkup.js'),
   ]);
   const colors = colorsFor(io.stdout, io.env, options.color);
-  const print = (check: Check) => write(io.stdout, formatCheck(check, colors));
+  const print = (check: Check) => writeStyled(io.stdout, formatCheck(check, colors));
   const checkup = new Checkup(isPlainTable(style) ? print : async () => {});
   await runCheckup(checkup, context, options);
   if (!isPlainTable(style)) await printData(checkup.checks, io, style);

@@ -22,6 +22,13 @@ basic_info.mobile. A cell is the text as it was received, also where it begins
 with =, +, - or @: a spreadsheet would run such a cell as a formula. Import the
 columns as text.
 
+On a terminal, a character that could act on it is printed as an escape such as
+\\u001b, in every format. Files and pipes get the exact text; yaml has such
+characters as escapes everywhere, as YAML demands.
+
+A table shows the first 8,192 characters of a long value, and the first 2,000
+rows; it says how much it leaves out. The other formats print everything.
+
 --query <expression> prints what a JMESPath expression (jmespath.org) selects
 of the whole answer, or of the whole list, in any format:
 

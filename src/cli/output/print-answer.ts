@@ -1,28 +1,50 @@
 import type { Answer } from '../../client/answer.js';
 import type { Envelope } from '../../protocol/envelope.js';
-import { type Io, write } from '../io.js';
+import { UserInfoError } from '../../protocol/errors.js';
+import { type Io, write, writeStyled } from '../io.js';
 import { printData } from './print-data.js';
 import { isPlainTable, type OutputStyle, tableStyle } from './style.js';
+import { warn } from './warn.js';
 
 /**
  * Prints what the service said. As JSON, the received bytes as they are, and one newline; `csv` has `data` alone,
- * the others the whole envelope; a query takes from the whole.
+ * the others the whole envelope; a query takes from the whole. An answer that cannot be shown in the format is printed
+ * as JSON before the fault is thrown: a code is used up by then.
  */
 export async function printAnswer(
   answer: Answer<Envelope<unknown>>,
   io: Io,
   style: OutputStyle,
 ): Promise<void> {
-  const { format, select } = style;
+  const { format, select, mask } = style;
   const received = new TextDecoder().decode(answer.body);
-  const body = style.mask ? (await import('./mask.js')).maskText(received) : received;
+  const body = mask ? (await import('./mask.js')).maskText(received) : received;
   if (format === 'json' && select === undefined) {
-    await write(io.stdout, Buffer.concat([style.mask ? Buffer.from(body) : answer.body, Buffer.from('\n')]));
+    await printJson(body, mask ? Buffer.from(body) : answer.body, io);
     return;
   }
+  try {
+    await printBody(body, io, style);
+  } catch (error) {
+    if (!(error instanceof UserInfoError)) {
+      await warn(io, `the answer cannot be shown as ${format}: this is all of it as JSON`);
+      await printJson(body, Buffer.from(body), io);
+    }
+    throw error;
+  }
+}
+
+/** A carriage return between the tokens is white space; on a terminal it would hide what stands before it. */
+async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promise<void> {
+  const json = stdout.isTTY ? Buffer.from(text.replace(/\r\n?/g, '\n')) : bytes;
+  await write(stdout, Buffer.concat([json, Buffer.from('\n')]));
+}
+
+async function printBody(body: string, io: Io, style: OutputStyle): Promise<void> {
+  const { format, select } = style;
   if (isPlainTable(style)) {
     const { formatEnvelopeTable } = await import('./envelope-table.js');
-    await write(io.stdout, formatEnvelopeTable(body, tableStyle(io, style)));
+    await writeStyled(io.stdout, formatEnvelopeTable(body, tableStyle(io, style)));
     return;
   }
   const [{ parseLoosely }, { isObject }] = await Promise.all([

@@ -1,4 +1,4 @@
-import { type Io, write } from '../io.js';
+import { type Io, write, writeStyled } from '../io.js';
 import { isPlainTable, type OutputStyle, tableStyle } from './style.js';
 
 /**
@@ -9,7 +9,7 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
   const { select, mask, ...plain } = style;
   const data = mask ? await (await import('./mask.js')).maskData(given) : given;
   if (select === undefined) {
-    await write(io.stdout, await formatData(data, io, plain));
+    await writeData(data, io, plain);
     return;
   }
   let selected: unknown;
@@ -19,7 +19,7 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
     await printData(data, io, plain);
     throw error;
   }
-  await write(io.stdout, await formatData(selected, io, plain));
+  await writeData(selected, io, plain);
 }
 
 /**
@@ -41,16 +41,18 @@ export async function printList(
   if (items.length > 0 || !isPlainTable(style)) await printData(items, io, style);
 }
 
-/** Data as text of whole lines. What needs a library loads it here. */
-async function formatData(data: unknown, io: Io, style: OutputStyle): Promise<string> {
+/** Writes data as text of whole lines. What needs a library loads it here. */
+async function writeData(data: unknown, io: Io, style: OutputStyle): Promise<void> {
   switch (style.format) {
     case 'json':
-      return `${(await import('lossless-json')).stringify(data)}\n`;
+      return write(io.stdout, `${(await import('lossless-json')).stringify(data)}\n`);
     case 'yaml':
-      return (await import('./yaml.js')).formatYaml(data);
+      return write(io.stdout, (await import('./yaml.js')).formatYaml(data));
     case 'csv':
-      return (await import('./csv.js')).formatCsv(data);
-    case 'table':
-      return (await import('./data-table.js')).formatDataTable(data, tableStyle(io, style));
+      return write(io.stdout, (await import('./csv.js')).formatCsv(data));
+    case 'table': {
+      const { formatDataTable } = await import('./data-table.js');
+      return writeStyled(io.stdout, formatDataTable(data, tableStyle(io, style)));
+    }
   }
 }

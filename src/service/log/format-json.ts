@@ -1,4 +1,4 @@
-import { escapeControls } from '../../protocol/text.js';
+import { escapeUnsafe } from '../../support/unsafe-characters.js';
 import type { LogEvent } from './log.js';
 
 const levels: Readonly<Record<LogEvent['event'], 'info' | 'warn' | 'error'>> = {
@@ -16,5 +16,5 @@ const levels: Readonly<Record<LogEvent['event'], 'info' | 'warn' | 'error'>> = {
 
 /** One line: the time, how grave it is, and the event as it is. */
 export function formatJson(time: string, event: LogEvent): string {
-  return escapeControls(JSON.stringify({ time, level: levels[event.event], ...event }));
+  return escapeUnsafe(JSON.stringify({ time, level: levels[event.event], ...event }));
 }

@@ -1,11 +1,11 @@
 import { resultCode } from '../../protocol/result-codes.js';
-import { escapeControls } from '../../protocol/text.js';
+import { escapeUnsafe } from '../../support/unsafe-characters.js';
 import { describeFaults } from '../faults/describe-faults.js';
 import type { LogEvent, RequestEvent, SignatureRejectedEvent } from './log.js';
 
 /** The lines that tell a person of an event. Nothing in them can act on a terminal. */
 export function formatPretty(time: string, event: LogEvent): string[] {
-  return linesOf(event).map((line, index) => escapeControls(index === 0 ? `${time} ${line}` : `    ${line}`));
+  return linesOf(event).map((line, index) => escapeUnsafe(index === 0 ? `${time} ${line}` : `    ${line}`));
 }
 
 function linesOf(event: LogEvent): string[] {

@@ -1,4 +1,4 @@
-import { escapeControls } from '../../protocol/text.js';
+import { escapeUnsafe } from '../../support/unsafe-characters.js';
 
 /** Markup that is safe to send: made by `html`, or written by us. */
 export interface Html {
@@ -21,7 +21,7 @@ function markupOf(part: Part): string {
 }
 
 function escapeHtml(text: string): string {
-  return escapeControls(text.toWellFormed())
+  return escapeUnsafe(text.toWellFormed())
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

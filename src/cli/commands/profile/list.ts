@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
-import { say, write } from '../../io.js';
+import { say, writeStyled } from '../../io.js';
 import type { CommonOptions } from '../../options.js';
 import { colorsFor } from '../../output/color.js';
 import { printData } from '../../output/print-data.js';
@@ -48,5 +48,5 @@ async function runList({ io, profiles }: CliContext, options: CommonOptions): Pr
     ...[row.name, row.environment, row.base_url, row.tenant_code, row.channel, row.app_key].map(showText),
   ]);
   const painted = cells.map((row) => row.map((cell) => (cell === 'production' ? colors.red(cell) : cell)));
-  await write(io.stdout, formatTable(painted, undefined, head));
+  await writeStyled(io.stdout, formatTable(painted, undefined, head));
 }

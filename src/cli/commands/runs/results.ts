@@ -13,6 +13,7 @@ import { refuseSame } from '../../bulk/run-paths.js';
 import { formatCount, formatRows } from '../../bulk/words.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
+import { showData } from '../../output/terminal-text.js';
 import { addQueueOption, type QueueOptions, withQueue } from '../../queue/queue-option.js';
 import { openRunFile } from '../../queue/run-file.js';
 
@@ -101,7 +102,10 @@ async function put<Row extends FileRow>(
   { results, failed }: ResultsOptions,
 ): Promise<OutcomeCounts> {
   const failedFile = failed === undefined ? null : new FailedFile(failed, rows.format, isUtf8);
-  const sink = results === undefined ? streamSink(io.stdout) : new AppendFile(results, 0);
+  const sink =
+    results === undefined
+      ? streamSink(io.stdout, io.stdout.isTTY ? showData : undefined)
+      : new AppendFile(results, 0);
   try {
     return await writeResults(queue, run, rows, sink, failedFile);
   } finally {
