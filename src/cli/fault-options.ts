@@ -1,7 +1,6 @@
 import { InvalidInputError } from '../protocol/errors.js';
 import type { FaultSettings } from '../service/faults/faults.js';
 import { parseDuration } from './duration.js';
-import { parseRate } from './rate.js';
 
 type Settings = Omit<FaultSettings, 'seed'>;
 
@@ -11,12 +10,11 @@ const readers: Readonly<Record<string, (text: string) => Settings>> = {
   error: (text) => ({ error: parseShare(text) }),
   reset: (text) => ({ reset: parseShare(text) }),
   'drop-after-commit': (text) => ({ dropAfterCommit: parseShare(text) }),
-  throttle: (text) => ({ throttlePerSecond: parseRate(text) }),
   skew: (text) => ({ skewSeconds: parseSkew(text) }),
 };
 
 /**
- * Reads faults such as `latency=200ms..2s,error=5%,reset=1%,throttle=200/s,skew=400s,drop-after-commit=1%`. Throws an
+ * Reads faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%`. Throws an
  * InvalidInputError that names the fault.
  */
 export function parseFaults(text: string): Settings {
@@ -34,7 +32,7 @@ export function parseFaults(text: string): Settings {
 
 function unknownFault(part: string): InvalidInputError {
   return new InvalidInputError(`${JSON.stringify(part)} is not a fault`, {
-    hint: 'Such as latency=200ms..2s, error=5%, reset=1%, throttle=200/s, skew=400s, drop-after-commit=1%.',
+    hint: 'Such as latency=200ms..2s, error=5%, reset=1%, skew=400s, drop-after-commit=1%. To throttle, give --rate-limit.',
   });
 }
 

@@ -18,3 +18,6 @@ export const defaultMaxBodyBytes = 1_048_576;
 
 /** §8 leaves the number of parameters open: query and form together. */
 export const maxParameters = 1000;
+
+/** §8 leaves the size of a user's record open: bytes of its JSON text. */
+export const maxRecordBytes = 1_048_576;

@@ -158,13 +158,14 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   },
   41301: {
     msg: 'the request is too large',
-    meaning: 'The body, or the address with its parameters, is larger than the service takes.',
+    meaning:
+      "The body, the address with its parameters, or the user's record with what was passed back, is larger than the service takes.",
     hint: 'Send less: fewer or shorter values.',
     ...byCaller,
   },
   42901: {
     msg: 'too many requests',
-    meaning: 'More requests came in a second than the service allows; this one was not looked into.',
+    meaning: 'More requests came in a second than the service allows; this one was not carried out.',
     hint: 'Wait as Retry-After says, then try again.',
     fix: 'caller',
     again: 'any',

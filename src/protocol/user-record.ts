@@ -1,5 +1,7 @@
 import { isLosslessNumber, parse } from 'lossless-json';
 import { InvalidInputError } from './errors.js';
+import { maxRecordBytes } from './limits.js';
+import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './text.js';
 
 /** §2.2: the fields of `basic_info`. */
@@ -73,7 +75,7 @@ export function parseUserRecord(json: string): UserRecord {
   refuseUnknown(fields, known, 'the record');
   const devices = fields.login_device_info ?? [];
   if (!Array.isArray(devices)) throw new InvalidInputError('login_device_info is not an array');
-  return {
+  return checkRecordSize({
     tenant_code: requiredText(fields, 'tenant_code'),
     union_id: requiredText(fields, 'union_id'),
     basic_info: texts(fields.basic_info ?? {}, 'basic_info', basicInfoFields),
@@ -82,7 +84,24 @@ export function parseUserRecord(json: string): UserRecord {
       texts(device, `login_device_info[${index}]`, loginDeviceFields),
     ),
     ...texts(Object.fromEntries(ownFields.map((name) => [name, fields[name] ?? null])), 'the record'),
-  };
+  });
+}
+
+/**
+ * Gives a record that is to be stored, checked for its size.
+ *
+ * @throws InvalidInputError (41301) for more than `maxRecordBytes`
+ */
+export function checkRecordSize(record: UserRecord): UserRecord {
+  const bytes = Buffer.byteLength(JSON.stringify(record));
+  if (bytes <= maxRecordBytes) return record;
+  throw new InvalidInputError(
+    `the user's record would have ${bytes} bytes; up to ${maxRecordBytes} are stored`,
+    {
+      resultCode: resultCode.tooLarge,
+      hint: 'Store less: fewer or shorter values.',
+    },
+  );
 }
 
 function objectAt(value: unknown, where: string): Record<string, unknown> {

@@ -32,8 +32,12 @@ export interface Admin extends AdminOperations {
   close(): Promise<void>;
 }
 
-function hostOf({ now = Date.now, randomBytes = cryptoBytes }: Partial<ServiceHost>): ServiceHost {
-  return { now, randomBytes };
+function hostOf({
+  now = Date.now,
+  steadyNow = () => performance.now(),
+  randomBytes = cryptoBytes,
+}: Partial<ServiceHost>): ServiceHost {
+  return { now, steadyNow, randomBytes };
 }
 
 /**

@@ -3,6 +3,8 @@ import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { Faults } from './faults/faults.js';
 import { startServer } from './http/server.js';
 import { createSignersCache } from './http/signers-cache.js';
+import { TokenBuckets } from './http/token-bucket.js';
+import { foldRepeats } from './log/fold-repeats.js';
 import { logFault } from './log/log-fault.js';
 import type { ServiceHost, ServiceSettings } from './settings.js';
 import { createPurge } from './store/purge.js';
@@ -30,14 +32,19 @@ export async function startService(
   settings: ServiceSettings,
   host: ServiceHost,
 ): Promise<Service> {
-  const { log = () => {}, faults } = settings;
-  const { now } = host;
+  const { faults } = settings;
+  const { log, end } = foldRepeats(settings.log ?? (() => {}));
+  const { now, steadyNow } = host;
+  const { rateLimit } = settings;
+  const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, steadyNow));
   const unixSeconds = () => Math.floor(now() / 1000 + (faults?.skewSeconds ?? 0));
   const context = {
     store,
     log,
     now,
+    steadyNow,
     unixSeconds,
+    appLimit: newLimit(),
     clockWindowSeconds: settings.clockWindowSeconds ?? defaultClockWindowSeconds,
     signersOf: createSignersCache(),
     purge: createPurge(store, unixSeconds, (error) => logFault(log, error)),
@@ -48,7 +55,7 @@ export async function startService(
     maxBodyBytes: settings.maxBodyBytes ?? defaultMaxBodyBytes,
     requestTimeoutMs: settings.requestTimeoutMs ?? defaultRequestTimeoutMs,
     maxConnections: settings.maxConnections ?? defaultMaxConnections,
-    rateLimit: faults?.throttlePerSecond ?? settings.rateLimit ?? null,
+    failureLimit: newLimit(),
     faults: faults === undefined ? null : new Faults(faults),
     workbench: settings.page ?? null,
   });
@@ -59,6 +66,7 @@ export async function startService(
   const close = async () => {
     await server.close();
     await store.close();
+    end();
     log({ event: 'stopped' });
   };
   const closeOnce = () => {

@@ -10,7 +10,10 @@ export interface ServiceSettings {
   readonly port?: number;
   /** How far the `timestamp` of a request may be off, either way (§5.6), in seconds; 300 unless given. */
   readonly clockWindowSeconds?: number;
-  /** Requests a second; past them 42901 is answered. No limit unless given. */
+  /**
+   * Requests a second of each app, and of each client address requests a second that are refused before they are known
+   * to be an app's; past them 42901 is answered. No limit unless given.
+   */
   readonly rateLimit?: number;
   /** The largest body that is taken, in bytes; 1 MiB unless given. */
   readonly maxBodyBytes?: number;
@@ -33,6 +36,8 @@ export interface ServiceSettings {
 export interface ServiceHost {
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Milliseconds that only go forward. */
+  readonly steadyNow: () => number;
   /** Bytes from a cryptographic source. */
   readonly randomBytes: (size: number) => Uint8Array;
 }

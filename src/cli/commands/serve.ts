@@ -44,7 +44,10 @@ export function declareServe(program: Command, context: CliContext): void {
         .argParser(parseWorkers),
     )
     .addOption(
-      new Option('--rate-limit <n/s>', 'answer 42901 past so many requests a second').argParser(parseRate),
+      new Option(
+        '--rate-limit <n/s>',
+        'answer 42901 past so many requests a second of an app, or refused ones of an address',
+      ).argParser(parseRate),
     )
     .addOption(
       new Option('--clock-window <duration>', 'how far a timestamp may be off, either way')
@@ -71,7 +74,7 @@ export function declareServe(program: Command, context: CliContext): void {
         ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
         [
           'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
-          'as a bad day of the real one: also reset=1%, throttle=200/s, skew=400s',
+          'as a bad day of the real one: also reset=1%, skew=400s',
         ],
         [
           'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo --workers auto',

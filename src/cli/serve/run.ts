@@ -22,6 +22,7 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
       database: await chooseDatabase(options.database),
       log,
       now,
+      steadyNow,
       ...shared,
     });
   if (workers === 1) {
@@ -86,9 +87,7 @@ function settingsOf(options: ServeOptions): ServiceOptions {
 }
 
 /** A seed that is not given is told at the start, so that the same faults can be had again. */
-function faultsOf({ fault, faultSeed, workers }: ServeOptions): { faults?: FaultSettings } {
+function faultsOf({ fault, faultSeed }: ServeOptions): { faults?: FaultSettings } {
   if (fault === undefined) return {};
-  const { throttlePerSecond } = fault;
-  const throttle = throttlePerSecond === undefined ? {} : { throttlePerSecond: throttlePerSecond / workers };
-  return { faults: { ...fault, ...throttle, seed: faultSeed ?? Math.floor(Math.random() * maxSeed) } };
+  return { faults: { ...fault, seed: faultSeed ?? Math.floor(Math.random() * maxSeed) } };
 }

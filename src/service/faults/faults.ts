@@ -10,8 +10,6 @@ export interface FaultSettings {
   readonly reset?: number;
   /** The share that is carried out, and whose connection is closed in place of an answer. */
   readonly dropAfterCommit?: number;
-  /** Requests a second; past them 42901 is answered. */
-  readonly throttlePerSecond?: number;
   /** How far the service's clock is ahead, in seconds; behind where it is negative. */
   readonly skewSeconds?: number;
   /** The same faults in the same order for the same seed, a whole number. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 /** The requests of a server that are not answered yet. */
 export class InFlight {
-  /** When each came, in milliseconds since 1970. */
+  /** When each came, by `#now`. */
   readonly #cameAt = new Map<ServerResponse, number>();
   /** What each connection still waits for, in the order in which it was asked. */
   readonly #awaited = new WeakMap<Duplex, Set<ServerResponse>>();
@@ -12,7 +12,7 @@ export class InFlight {
   readonly #now: () => number;
   #onIdle: (() => void) | null = null;
 
-  /** `now` gives milliseconds since 1970. */
+  /** `now` gives milliseconds that only go forward. */
   constructor(server: Server, now: () => number) {
     this.#now = now;
     server.on('request', ({ socket }, answer) => {
@@ -27,10 +27,10 @@ export class InFlight {
     });
   }
 
-  /** For how long an answer has been awaited, in milliseconds. */
+  /** For how long an answer has been awaited, in whole milliseconds. */
   ageOf(answer: ServerResponse): number {
     const now = this.#now();
-    return now - (this.#cameAt.get(answer) ?? now);
+    return Math.round(now - (this.#cameAt.get(answer) ?? now));
   }
 
   /** The answer that a connection waits for, its request received whole. */

@@ -4,6 +4,7 @@ import { applyPassback, checkPassback } from '../../protocol/passback.js';
 import { type ReadData, readData } from '../../protocol/read-data.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { parseUserInfo } from '../../protocol/user-info.js';
+import { checkRecordSize } from '../../protocol/user-record.js';
 import type { Records } from '../store/store.js';
 import { RefusedError } from './refusal.js';
 
@@ -17,7 +18,7 @@ export async function read(parameters: Parameters, records: Records, now: number
   return readData(record, infoName === '' ? null : splitInfoNames(infoName), code.info_names);
 }
 
-/** §4.2, for an app that may. Throws an InvalidInputError (40003 to 40006) or a RefusedError (40401, 40901). */
+/** §4.2, for an app that may. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
 export async function passback(
   parameters: Parameters,
   records: Records,
@@ -27,7 +28,7 @@ export async function passback(
     parseUserInfo(parameterText(parameters, 'user_info')),
   );
   const changed = await records.users.change(parameterText(parameters, 'tenant_code'), user, (record) =>
-    applyPassback(record, userInfo),
+    checkRecordSize(applyPassback(record, userInfo)),
   );
   if (changed === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (changed === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);

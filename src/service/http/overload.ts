@@ -1,21 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { Log } from '../log/log.js';
 
 /** Tells the operator that something is more than the service takes. */
 export type TellOverload = (problem: string) => void;
-
-/** How often the same is told, in milliseconds at the least. */
-const quietMs = 1000;
-
-/** `now` gives milliseconds since 1970. */
-export function createTellOverload(log: Log, now: () => number): TellOverload {
-  const quietUntil = new Map<string, number>();
-  return (problem) => {
-    if (now() < (quietUntil.get(problem) ?? Number.NEGATIVE_INFINITY)) return;
-    quietUntil.set(problem, now() + quietMs);
-    log({ event: 'overload', problem });
-  };
-}
 
 /** Closes at once what comes past so many open connections. */
 export function limitConnections(server: Server, max: number, tell: TellOverload): void {

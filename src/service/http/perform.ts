@@ -3,27 +3,27 @@ import { parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { hasNeedlessEscapes } from '../../protocol/user-info.js';
 import type { App } from '../store/apps.js';
-import { authenticate } from './authenticate.js';
 import { passback, read } from './operations.js';
 import type { ReceivedRequest } from './received-request.js';
-import { RefusedError } from './refusal.js';
+import { RefusedError, TooManyRequestsError } from './refusal.js';
 import type { ServiceContext } from './service-context.js';
 
 const operations = { read, passback };
 
 /**
- * Does what a request asks for, and gives `data` of the answer. `app` is the one that it names, `null` where there is
- * none. Throws what it is refused with.
+ * Does what a request of an app asks for, and gives `data` of the answer. `now` is the time, in Unix seconds, that its
+ * timestamp was checked at: a second later it may be too old, and its `random` forgotten. Throws what the request is
+ * refused with.
  */
 export async function perform(
   request: ReceivedRequest,
-  app: App | null,
+  { app_key, tenant_code }: App,
+  now: number,
   context: ServiceContext,
 ): Promise<object> {
   const { parameters, endpoint } = request;
-  // One time for all: a second later its timestamp is too old, and its `random` forgotten.
-  const now = context.unixSeconds();
-  const { app_key, tenant_code } = authenticate(request, app, now, context);
+  const seconds = context.appLimit?.take(app_key) ?? 0;
+  if (seconds > 0) throw new TooManyRequestsError(seconds);
   if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
     context.log({ event: 'needless_escapes', app_key, tenant_code });
   }

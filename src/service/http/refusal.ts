@@ -25,6 +25,17 @@ export class WrongSignatureError extends RefusedError {
   }
 }
 
+/** More requests came than `--rate-limit` allows: of an app, or refused ones of an address. */
+export class TooManyRequestsError extends RefusedError {
+  /** In whole seconds. */
+  readonly retryAfter: number;
+
+  constructor(retryAfter: number) {
+    super(resultCode.tooManyRequests);
+    this.retryAfter = retryAfter;
+  }
+}
+
 /** The code and `msg` that a failure is answered with: 50001, and nothing more, for one that nobody meant. */
 export function refusalOf(error: unknown): { readonly code: ResultCode; readonly msg: string | undefined } {
   if (error instanceof InvalidInputError || error instanceof RefusedError) {

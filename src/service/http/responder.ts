@@ -11,7 +11,8 @@ import { logFault } from '../log/log-fault.js';
 import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
 import { envelopeType } from './envelope-type.js';
-import { refusalOf, WrongSignatureError } from './refusal.js';
+import { refusalOf, TooManyRequestsError, WrongSignatureError } from './refusal.js';
+import type { TokenBuckets } from './token-bucket.js';
 
 /** What was asked, and by whom, as far as it is known when it is answered. */
 export interface Asked {
@@ -21,6 +22,8 @@ export interface Asked {
   readonly parameters?: Parameters;
   /** The app that the request names; absent or `null` where none is known. */
   readonly app?: App | null;
+  /** Whether the app has signed the request. */
+  readonly isAuthenticated?: boolean;
 }
 
 /** Answers with envelopes, and logs each answer once it is sent: how long that takes tells the caller nothing. */
@@ -28,15 +31,23 @@ export class Responder {
   readonly #log: Log;
   readonly #ageOf: (answer: ServerResponse) => number;
   readonly #ring: RequestRing | null;
+  readonly #failureLimit: TokenBuckets | null;
 
   /**
    * `ageOf` tells for how long an answer has been awaited, in milliseconds; `ring` keeps the last answers for the
-   * workbench, where there is one.
+   * workbench, where there is one; `failureLimit` is how often requests of an address may be refused before they are
+   * known to be an app's.
    */
-  constructor(log: Log, ageOf: (answer: ServerResponse) => number, ring: RequestRing | null) {
+  constructor(
+    log: Log,
+    ageOf: (answer: ServerResponse) => number,
+    ring: RequestRing | null,
+    failureLimit: TokenBuckets | null,
+  ) {
     this.#log = log;
     this.#ageOf = ageOf;
     this.#ring = ring;
+    this.#failureLimit = failureLimit;
   }
 
   sendData(reply: FastifyReply, asked: Asked, data: object): FastifyReply {
@@ -45,6 +56,8 @@ export class Responder {
   }
 
   sendCode(reply: FastifyReply, asked: Asked, code: ResultCode, msg?: string): FastifyReply {
+    const excess = this.#excessOf(reply, asked, code);
+    if (excess !== null) return this.#sendExcess(reply, asked, excess);
     this.#logOnceSent(reply, asked, code, msg);
     return send(reply, code, formatFailure(code, msg));
   }
@@ -52,11 +65,28 @@ export class Responder {
   /** What there is to say of a fault goes to the log, not into the answer. */
   sendError(reply: FastifyReply, asked: Asked, error: unknown): FastifyReply {
     const { code, msg } = refusalOf(error);
+    const excess = error instanceof TooManyRequestsError ? error : this.#excessOf(reply, asked, code);
+    if (excess !== null) return this.#sendExcess(reply, asked, excess);
     onceSent(reply, () => {
       const rejection = this.#logReason(error);
       this.logAnswer(asked, code, msg, this.#ageOf(reply.raw), rejection);
     });
     return send(reply, code, formatFailure(code, msg));
+  }
+
+  /**
+   * What a request is refused with in place of `code` where its address has had too many refused. Whoever signs right
+   * is not counted, and not held up: a proxy has one address for all that it passes on.
+   */
+  #excessOf(reply: FastifyReply, asked: Asked, code: ResultCode): TooManyRequestsError | null {
+    if (asked.isAuthenticated || httpStatusOf(code) >= 500) return null;
+    const seconds = this.#failureLimit?.take(reply.request.socket.remoteAddress ?? '') ?? 0;
+    return seconds === 0 ? null : new TooManyRequestsError(seconds);
+  }
+
+  #sendExcess(reply: FastifyReply, asked: Asked, { resultCode: code, retryAfter }: TooManyRequestsError) {
+    this.#logOnceSent(reply, asked, code);
+    return send(reply.header('retry-after', retryAfter), code, formatFailure(code));
   }
 
   #logOnceSent(reply: FastifyReply, asked: Asked, code: ResultCode, msg?: string): void {

@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { endpoints } from '../../protocol/endpoints.js';
-import { resultCode } from '../../protocol/result-codes.js';
 import { answerHealth, healthPath } from './health.js';
 import { answerOpenApi, openApiPath } from './openapi.js';
 import type { ArrivingBodies } from './overload.js';
@@ -8,15 +7,13 @@ import { refuseUnread, refuseUnrouted } from './refuse-request.js';
 import type { Responder } from './responder.js';
 import { serve } from './serve.js';
 import type { ServiceContext } from './service-context.js';
-import type { TokenBucket } from './token-bucket.js';
 import { answerWorkbench, type Workbench, workbenchPath } from './workbench.js';
 
-/** Adds the operations of the spec, as often as `bucket` lets them be asked for, and what is about the service. */
+/** Adds the operations of the spec, and what is about the service. */
 export function addRoutes(
   app: FastifyInstance,
   context: ServiceContext,
   responder: Responder,
-  bucket: TokenBucket | null,
   bodies: ArrivingBodies,
   workbench: Workbench | null,
 ): void {
@@ -34,13 +31,9 @@ export function addRoutes(
     app.route({
       method: endpoint.method,
       url: endpoint.path,
-      onRequest: async (request, reply) => {
+      onRequest: async (request) => {
         // Fastify takes an empty type for a wrong one; here it counts as missing.
         if (request.headers['content-type'] === '') delete request.raw.headers['content-type'];
-        const seconds = bucket?.take() ?? 0;
-        if (seconds === 0) return;
-        const asked = { operation: endpoint.operation };
-        return responder.sendCode(reply.header('retry-after', seconds), asked, resultCode.tooManyRequests);
       },
       preParsing: (request, _, body, done) => {
         bodies.count(request.raw);

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../protocol/endpoints.js';
 import { parameterText } from '../../protocol/parameters.js';
+import { authenticate } from './authenticate.js';
 import { perform } from './perform.js';
 import { checkRequest, readRequest } from './received-request.js';
 import type { Asked, Responder } from './responder.js';
@@ -27,7 +28,10 @@ export async function serve(
     const checked = checkRequest(received);
     const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
     asked = { ...asked, app };
-    return responder.sendData(reply, asked, await perform(checked, app, context));
+    const now = context.unixSeconds();
+    const caller = authenticate(checked, app, now, context);
+    asked = { ...asked, isAuthenticated: true };
+    return responder.sendData(reply, asked, await perform(checked, caller, now, context));
   } catch (error) {
     return responder.sendError(reply, asked, error);
   }

@@ -7,12 +7,12 @@ import { addFaults } from '../faults/add-faults.js';
 import type { Faults } from '../faults/faults.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import { InFlight } from './in-flight.js';
-import { ArrivingBodies, createTellOverload, limitConnections } from './overload.js';
+import { ArrivingBodies, limitConnections } from './overload.js';
 import { refuseUnrouted } from './refuse-request.js';
 import { Responder } from './responder.js';
 import { addRoutes } from './routes.js';
 import type { ServiceContext } from './service-context.js';
-import { TokenBucket } from './token-bucket.js';
+import type { TokenBuckets } from './token-bucket.js';
 import { Unparsed } from './unparsed.js';
 import type { Workbench } from './workbench.js';
 
@@ -26,8 +26,8 @@ export interface ServerOptions {
   readonly requestTimeoutMs: number;
   /** Open at once. */
   readonly maxConnections: number;
-  /** Requests a second; `null` for no limit. */
-  readonly rateLimit: number | null;
+  /** How often requests of an address may be refused before they are known to be an app's; `null` for no limit. */
+  readonly failureLimit: TokenBuckets | null;
   /** What goes wrong on purpose. */
   readonly faults: Faults | null;
   /** Whether the workbench is shown; `null` where that is up to the address: on one of this machine alone. */
@@ -68,17 +68,21 @@ export async function startServer(context: ServiceContext, options: ServerOption
     frameworkErrors: (_, request, reply) => refuseUnrouted(request, reply, responder),
     clientErrorHandler: (error, socket) => unparsed.refuse(error, socket),
   });
-  const tellOverload = createTellOverload(context.log, context.now);
+  const tellOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(app.server, options.maxConnections, tellOverload);
   const bodies = new ArrivingBodies(options.maxBodyBytes, tellOverload);
-  const inFlight = new InFlight(app.server, context.now);
+  const inFlight = new InFlight(app.server, context.steadyNow);
   const host = urlHost(options.host);
   const workbench = workbenchOn(host, options.workbench, context.now);
-  const responder = new Responder(context.log, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
+  const responder = new Responder(
+    context.log,
+    (answer) => inFlight.ageOf(answer),
+    workbench?.ring ?? null,
+    options.failureLimit,
+  );
   const unparsed = new Unparsed(app.server, inFlight, responder, context.now);
-  const bucket = options.rateLimit === null ? null : new TokenBucket(options.rateLimit, context.now);
   if (options.faults !== null) addFaults(app, options.faults, responder);
-  addRoutes(app, context, responder, bucket, bodies, workbench);
+  addRoutes(app, context, responder, bodies, workbench);
   const port = await listen(app, options);
   return { url: `http://${host}:${port}`, close: () => close(app, inFlight) };
 }

@@ -6,7 +6,7 @@ export class TokenBucket {
   #tokens: number;
   #filledAt: number;
 
-  /** `now` gives milliseconds since 1970. */
+  /** `now` gives milliseconds that only go forward. */
   constructor(perSecond: number, now: () => number) {
     this.#perSecond = perSecond;
     this.#capacity = Math.max(1, perSecond);
@@ -18,12 +18,42 @@ export class TokenBucket {
   /** Takes a token. Gives 0, or the whole seconds after which there is one again. */
   take(): number {
     const now = this.#now();
-    // A clock that was set back must not take tokens away.
-    const passed = Math.max(0, now - this.#filledAt) / 1000;
+    const passed = (now - this.#filledAt) / 1000;
     this.#filledAt = now;
     this.#tokens = Math.min(this.#capacity, this.#tokens + passed * this.#perSecond);
     if (this.#tokens < 1) return Math.ceil((1 - this.#tokens) / this.#perSecond);
     this.#tokens -= 1;
     return 0;
+  }
+}
+
+/** So many buckets are kept: past them, the one that was used longest ago is full again. */
+const maxKept = 10_000;
+
+/** A bucket for each key, such as an app or an address. */
+export class TokenBuckets {
+  readonly #perSecond: number;
+  readonly #now: () => number;
+  /** In the order of their last use. */
+  readonly #buckets = new Map<string, TokenBucket>();
+
+  /** `now` gives milliseconds that only go forward. */
+  constructor(perSecond: number, now: () => number) {
+    this.#perSecond = perSecond;
+    this.#now = now;
+  }
+
+  /** Takes a token of a key. Gives 0, or the whole seconds after which there is one again. */
+  take(key: string): number {
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#perSecond, this.#now);
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    if (this.#buckets.size > maxKept) {
+      for (const oldest of this.#buckets.keys()) {
+        this.#buckets.delete(oldest);
+        break;
+      }
+    }
+    return bucket.take();
   }
 }

@@ -1,7 +1,7 @@
 import { resultCode } from '../../protocol/result-codes.js';
 import { escapeUnsafe } from '../../support/unsafe-characters.js';
 import { describeFaults } from '../faults/describe-faults.js';
-import type { LogEvent, RequestEvent, SignatureRejectedEvent } from './log.js';
+import type { LogEvent, ProblemEvent, RequestEvent, SignatureRejectedEvent } from './log.js';
 
 /** The lines that tell a person of an event. Nothing in them can act on a terminal. */
 export function formatPretty(time: string, event: LogEvent): string[] {
@@ -28,12 +28,17 @@ function linesOf(event: LogEvent): string[] {
           ' that it should write as they are (§4.2 rule 7)',
       ];
     case 'overload':
-      return [`warning: ${event.problem}`];
+      return [`warning: ${event.problem}${again(event)}`];
     case 'store_unavailable':
-      return [`the store is unavailable: ${event.problem}`];
+      return [`the store is unavailable: ${event.problem}${again(event)}`];
     case 'fault':
-      return ['fault of the service:', ...event.problem.split('\n')];
+      return [`fault of the service${again(event)}:`, ...event.problem.split('\n')];
   }
+}
+
+function again({ repeats }: ProblemEvent): string {
+  if (repeats === undefined) return '';
+  return repeats === 1 ? ' (once more)' : ` (${repeats} more times)`;
 }
 
 function requestLine({ operation, app_key, tenant_code, status, code, msg, ms }: RequestEvent): string {

@@ -11,9 +11,15 @@ export type LogEvent =
   | RequestEvent
   | SignatureRejectedEvent
   | NeedlessEscapesEvent
-  | { readonly event: 'overload'; readonly problem: string }
-  | { readonly event: 'store_unavailable'; readonly problem: string }
-  | { readonly event: 'fault'; readonly problem: string };
+  | ProblemEvent;
+
+/** Something is more than the service takes, the store does not answer, or the service has a fault. */
+export interface ProblemEvent {
+  readonly event: 'overload' | 'store_unavailable' | 'fault';
+  readonly problem: string;
+  /** How often it came again since it was last logged; absent where it is new. */
+  readonly repeats?: number;
+}
 
 /** One of several processes that serve together has ended, though nobody stopped it. */
 export interface WorkerEndedEvent {

@@ -27,13 +27,10 @@ describe('faults', () => {
   });
 
   it('are read as they are written', () => {
-    expect(
-      parseFaults('latency=200ms..2s,error=5%,reset=1%,throttle=200/s,skew=-400s,drop-after-commit=2.5%'),
-    ).toEqual({
+    expect(parseFaults('latency=200ms..2s,error=5%,reset=1%,skew=-400s,drop-after-commit=2.5%')).toEqual({
       latencyMs: { min: 200, max: 2_000 },
       error: 0.05,
       reset: 0.01,
-      throttlePerSecond: 200,
       skewSeconds: -400,
       dropAfterCommit: 0.025,
     });
@@ -44,6 +41,7 @@ describe('faults', () => {
       'error=101%',
       'latency=2s..1s',
       'flood=1%',
+      'throttle=200/s',
       'error=60%,reset=60%',
     ]) {
       expect(() => parseFaults(wrong)).toThrow();

@@ -129,6 +129,24 @@ describe('a passback (§4.2)', () => {
     expect((await by('member', '{"member":"true"}')).envelope.data).toEqual({ union_id: 'u10' });
   });
 
+  it('makes no record larger than 1 MiB', async () => {
+    await put('u11');
+    const pass = (key: string, length: number) =>
+      running.passback({ union_id: 'u11', user_info: `{"${key}":"${'x'.repeat(length)}"}` });
+    expect((await pass('a', 900_000)).envelope.code).toBe(200);
+    const left = 1_048_576 - Buffer.byteLength(JSON.stringify(await get('u11'))) - ',"b":""'.length;
+    const refused = await pass('b', left + 1);
+    expect([refused.status, refused.envelope]).toEqual([
+      413,
+      { code: 41301, msg: expect.stringContaining('would have 1048577 bytes; up to 1048576'), data: {} },
+    ]);
+    expect(Object.keys((await get('u11')).extension_info)).toEqual(['a']);
+    expect((await pass('b', left)).envelope.code).toBe(200);
+    await expect(put('u12', { extension_info: { a: 'x'.repeat(1_048_576) } })).rejects.toMatchObject({
+      resultCode: 41301,
+    });
+  });
+
   it('loses no key of many passbacks to one user at once', async () => {
     await put('u8');
     const answers = await Promise.all(

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogEvent, Service } from '../../../src/service/index.js';
+import type { ProblemEvent } from '../../../src/service/log/log.js';
 import { startService } from '../../../src/service/service.js';
 import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
 import { createStore } from '../../../src/service/store/store.js';
@@ -20,7 +21,11 @@ beforeEach(async () => {
   driver = await database.open({ busyTimeoutMs: 100 });
   log = [];
   const store = await createStore(driver);
-  service = await startService(store, { log: (event) => log.push(event) }, { now: Date.now, randomBytes });
+  service = await startService(
+    store,
+    { log: (event) => log.push(event) },
+    { now: Date.now, steadyNow: () => performance.now(), randomBytes },
+  );
   app = await createAppKeys(service, tenant);
   await service.admin.putUser(user('u1'));
 });
@@ -111,11 +116,29 @@ it('answers a fault with 50001 and keeps what it is to itself and its log, but f
   expect(JSON.stringify(log)).not.toContain('13800138000');
 });
 
+it('logs a problem at once, and its repeats together with their number', async () => {
+  const holder = new DatabaseSync(database.file);
+  holder.exec('BEGIN IMMEDIATE');
+  await Promise.all(Array.from({ length: 12 }, () => passback()));
+  holder.exec('ROLLBACK');
+  holder.close();
+  await service.close();
+  const logged = log.filter((event) => event.event === 'store_unavailable') as ProblemEvent[];
+  const problem = 'the database is locked by another process';
+  expect(logged[0]).toEqual({ event: 'store_unavailable', problem });
+  expect(logged.length).toBeLessThan(6);
+  expect(logged.reduce((count, { repeats = 1 }) => count + repeats, 0)).toBe(12);
+});
+
 it('forgets expired nonces beside its work', async () => {
   let now = Date.now();
   await service.close();
   driver = await database.open();
-  service = await startService(await createStore(driver), {}, { now: () => now, randomBytes });
+  service = await startService(
+    await createStore(driver),
+    {},
+    { now: () => now, steadyNow: () => now, randomBytes },
+  );
   const readAt = async () => {
     const { code } = await service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
     const draft = draftRead(app, code);

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { TokenBucket } from '../../../src/service/http/token-bucket.js';
-import { draftRead, fetchAnswer, send } from '../foreign-client.js';
-import { runService } from '../running-service.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TokenBucket, TokenBuckets } from '../../../src/service/http/token-bucket.js';
+import { type AppKeys, type Draft, draftPassback, draftRead, fetchAnswer, send } from '../foreign-client.js';
+import { createAppKeys, type RunningService, runService, tenant, user } from '../running-service.js';
 
-describe('the rate limit', () => {
+describe('a token bucket', () => {
   it('lets as many through at once as it allows a second, and then one after the other', () => {
     let now = 0;
     const bucket = new TokenBucket(4, () => now);
@@ -30,29 +30,65 @@ describe('the rate limit', () => {
     expect(bucket.take()).toBe(0);
   });
 
-  it('loses nothing when the clock is set back', () => {
-    let now = 10_000;
-    const bucket = new TokenBucket(1, () => now);
-    expect(bucket.take()).toBe(0);
-    now = 0;
-    expect(bucket.take()).toBe(1);
-    now = 1000;
-    expect(bucket.take()).toBe(0);
+  it('counts each key by itself, and forgets the one that was quiet longest of very many', () => {
+    let now = 0;
+    const buckets = new TokenBuckets(1, () => now);
+    expect(['a', 'b', 'a'].map((key) => buckets.take(key))).toEqual([0, 0, 1]);
+    for (let index = 0; index < 9_999; index++) buckets.take(`other ${index}`);
+    expect(buckets.take('a')).toBe(1);
+    expect(buckets.take('b')).toBe(0);
+    now += 1000;
+    expect(buckets.take('a')).toBe(0);
   });
+});
 
-  it('is answered with 42901 and Retry-After, and does not touch the health check', async () => {
-    let now = Date.now();
-    const { service, app } = await runService({ rateLimit: 2, now: () => now });
-    const ask = () => send(service.url, draftRead(app, 'unknown'));
-    expect((await ask()).envelope.code).toBe(40106);
-    expect((await ask()).envelope.code).toBe(40106);
-    const refused = await ask();
+describe('the rate limit of a service', () => {
+  let now: number;
+  let running: RunningService;
+
+  beforeEach(async () => {
+    now = 0;
+    running = await runService({ rateLimit: 2, steadyNow: () => now });
+    await running.service.admin.putUser(user('u1'));
+  });
+  afterEach(() => running.service.close());
+
+  const codesOf = async (drafts: readonly Draft[]) => {
+    const codes: number[] = [];
+    for (const draft of drafts) codes.push((await send(running.service.url, draft)).envelope.code);
+    return codes;
+  };
+  const passback = (app: AppKeys) => draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' });
+
+  it('is for each app, answers 42901 and Retry-After, and does not touch the health check', async () => {
+    const { service, app } = running;
+    const other = await createAppKeys(service, tenant);
+    expect(await codesOf([passback(app), passback(app)])).toEqual([200, 200]);
+    const late = passback(app);
+    const refused = await send(service.url, late);
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(refused.envelope).toEqual({ code: 42901, msg: 'too many requests', data: {} });
+    expect(await codesOf([passback(other)])).toEqual([200]);
     expect((await fetchAnswer(`${service.url}/healthz`)).status).toBe(200);
     now += 500;
-    expect((await ask()).envelope.code).toBe(40106);
-    await service.close();
+    // It was not carried out: its `random` is not used.
+    expect(await codesOf([late, passback(app)])).toEqual([200, 42901]);
+  });
+
+  it('holds up no app because of those who cannot sign, and explains no more of them', async () => {
+    const { service, app, log } = running;
+    const forged = () => ({ ...passback(app), spoilSign: true });
+    const unknown = () => draftRead({ ...app, app_key: 'nobody' }, 'c');
+    const nothing = () => ({ ...passback(app), path: '/nothing' });
+    expect(await codesOf([forged(), unknown(), forged(), unknown(), nothing()])).toEqual([
+      40103, 40101, 42901, 42901, 42901,
+    ]);
+    expect(log.filter(({ event }) => event === 'signature_rejected')).toHaveLength(1);
+    expect(await codesOf([passback(app), passback(app)])).toEqual([200, 200]);
+    const again = await send(service.url, forged());
+    expect([again.envelope.code, again.headers.get('retry-after')]).toEqual([42901, '1']);
+    now += 1000;
+    expect(await codesOf([forged()])).toEqual([40103]);
   });
 });

@@ -60,7 +60,6 @@ describe('the pretty log of what needs somebody', () => {
     error: 0.05,
     reset: 0.01,
     dropAfterCommit: 0.025,
-    throttlePerSecond: 200,
     skewSeconds: -400,
     seed: 7,
   };
@@ -70,7 +69,7 @@ describe('the pretty log of what needs somebody', () => {
       faults,
       [
         'warning: things go wrong on purpose: latency=200ms..2000ms,error=5%,reset=1%,drop-after-commit=2.5%,' +
-          'throttle=200/s,skew=-400s (seed 7)',
+          'skew=-400s (seed 7)',
       ],
     ],
     [{ event: 'faults', reset: 1, seed: 1 }, ['warning: things go wrong on purpose: reset=100% (seed 1)']],
@@ -80,6 +79,10 @@ describe('the pretty log of what needs somebody', () => {
     ],
     [{ event: 'overload', problem: 'too much' }, ['warning: too much']],
     [{ event: 'store_unavailable', problem: 'disk full' }, ['the store is unavailable: disk full']],
+    [
+      { event: 'store_unavailable', problem: 'disk full', repeats: 5251 },
+      ['the store is unavailable: disk full (5251 more times)'],
+    ],
     [
       { event: 'fault', problem: 'Error: a\u001b[2J\n    at b' },
       ['fault of the service:', '    Error: a\\u001b[2J', '        at b'],
