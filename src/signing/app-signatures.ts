@@ -5,19 +5,19 @@ import { paramOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import type { Explanation, Signature, Signer } from './signer.js';
 
-/** What signs with each of the two recipes of an app. */
+/** The signers of an app, one for each of its two signatures. */
 export interface Signers {
   readonly app_sign: Signer;
   readonly sign: Signer;
 }
 
-/** Both signatures of a request, stage by stage. */
+/** Both signatures of a request, with their stages. */
 export interface SignaturePair {
   readonly app_sign: Signature;
   readonly sign: Signature;
 }
 
-/** @throws RecipeError for a recipe that says nothing sensible */
+/** @throws RecipeError for an invalid recipe */
 export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
   return {
     app_sign: compileRecipe(recipes.app_sign, fieldPath(field, 'app_sign')),
@@ -26,9 +26,9 @@ export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
 }
 
 /**
- * The signers that recipes stand for; signers stand for themselves.
+ * Compiles recipes; signers are returned as they are.
  *
- * @throws RecipeError for a recipe that says nothing sensible
+ * @throws RecipeError for an invalid recipe
  */
 export function toSigners(signing: SigningRecipes | Signers): Signers {
   return isSigners(signing) ? signing : compileRecipes(signing);
@@ -39,9 +39,9 @@ function isSigners(signing: SigningRecipes | Signers): signing is Signers {
 }
 
 /**
- * Signs a request (§5.5, §5.6): `app_sign` over the parameters without the two signatures, `sign` over those
- * and the new `app_sign`. An `app_sign` among `request.params` marks the place where it will be sent, whatever
- * its value; without one it comes last. A `sign` there is left out.
+ * Signs a request (§5.5, §5.6): `app_sign` over the parameters without the two signatures, `sign` over those and
+ * the new `app_sign`. The new `app_sign` takes the place of one in `request.params`, else the last place. A `sign`
+ * in `request.params` is ignored.
  */
 export function signBoth(signers: Signers, request: SignableRequest, secret: Secret): SignaturePair {
   const appSign = signers.app_sign.sign(forAppSign(request), secret);
@@ -49,13 +49,13 @@ export function signBoth(signers: Signers, request: SignableRequest, secret: Sec
   return { app_sign: appSign, sign: signers.sign.sign(seen, secret) };
 }
 
-/** Both signatures as they may be shown; see `Explanation`. */
+/** Both signatures with their stages, the secret masked; see `Explanation`. */
 export interface ExplanationPair {
   readonly app_sign: Explanation;
   readonly sign: Explanation;
 }
 
-/** What `signBoth` does, stage by stage; an `app_sign` that the request has already, not empty, is left as it is. */
+/** Explains what `signBoth` does. A non-empty `app_sign` of the request is kept. */
 export function explainBoth(signers: Signers, request: SignableRequest, secret: Secret): ExplanationPair {
   const app_sign = signers.app_sign.explain(forAppSign(request), secret);
   const seen = paramOf(request, 'app_sign') ? request : withAppSign(request, app_sign.digest);
@@ -70,8 +70,8 @@ function withAppSign(request: SignableRequest, digest: string): SignableRequest 
 }
 
 /**
- * The signatures that a received request should carry: each by itself, so that `sign` is computed with the
- * `app_sign` that was received, right or wrong.
+ * The signatures that a received request should have. `sign` is computed with the received `app_sign`, right or
+ * wrong, so that each signature is judged by itself.
  */
 export function expectedSignatures(
   signers: Signers,
@@ -84,7 +84,7 @@ export function expectedSignatures(
   };
 }
 
-/** The request as `app_sign`'s recipe sees it. */
+/** The request as the recipe of `app_sign` sees it. */
 export function forAppSign(request: SignableRequest): SignableRequest {
   return {
     ...request,
@@ -92,7 +92,7 @@ export function forAppSign(request: SignableRequest): SignableRequest {
   };
 }
 
-/** The request as `sign`'s recipe sees it. */
+/** The request as the recipe of `sign` sees it. */
 export function forSign(request: SignableRequest): SignableRequest {
   if (paramOf(request, 'sign') === undefined) return request;
   return { ...request, params: request.params.filter((param) => param[0] !== 'sign') };

@@ -17,41 +17,31 @@ import type { Explanation, Signature, Signer } from './signer.js';
 import { parseTemplates, renderTemplate, type Template, type Token, tokensOf } from './template.js';
 
 /**
- * Reads a recipe once, to sign many requests with. `field` is where the recipe stands, for the errors.
+ * Compiles a recipe, to sign many requests. `field` is the path of the recipe, for error messages.
  *
- * @throws RecipeError for a recipe that says nothing sensible
+ * @throws RecipeError for an invalid recipe
  */
 export function compileRecipe(recipe: Recipe, field = ''): Signer {
-  const plan = compilePlan(recipe, field);
-  const { encodeMessage } = plan;
+  const compiled = parseParts(recipe, field);
+  const { encodeMessage } = compiled;
 
   const sign = (request: SignableRequest, secret: Secret): Signature => {
-    const scope = new Scope(plan, request, secret, plain);
-    const message = encodeMessage(scope.text(plan.message));
-    const digest = computeDigest(plan.steps, message, stepInputs(plan, scope));
-    return { params: scope.params, message, digest };
+    const values = new TokenValues(compiled, request, secret, plain);
+    const message = encodeMessage(values.text(compiled.message));
+    const digest = computeDigest(compiled.steps, message, stepInputs(compiled, values));
+    return { params: values.params, message, digest };
   };
   const explain = (request: SignableRequest, secret: Secret): Explanation => {
-    const scope = new Scope(plan, request, secret, masked);
-    const message = scope.text(plan.message);
+    const values = new TokenValues(compiled, request, secret, masked);
+    const message = values.text(compiled.message);
     return {
-      params: showMasked(scope.params),
+      params: showMasked(values.params),
       message: showMasked(message, encodeMessage),
       digest: sign(request, secret).digest,
-      missing: missingTokens(plan.tokens, request),
+      missing: missingTokens(compiled.tokens, request),
     };
   };
-  return { digestLength: stepsLength(plan.steps), sign, explain };
-}
-
-/** The stages of one signature. To sign many requests by one recipe, compile it. */
-export function computeSignature(recipe: Recipe, request: SignableRequest, secret: Secret): Signature {
-  return compileRecipe(recipe).sign(request, secret);
-}
-
-/** The same stages as they may be shown: `<secret>` where the secret takes part, `<sub>` for a sub-digest. */
-export function explainSignature(recipe: Recipe, request: SignableRequest, secret: Secret): Explanation {
-  return compileRecipe(recipe).explain(request, secret);
+  return { digestLength: stepsLength(compiled.steps), sign, explain };
 }
 
 function missingTokens(tokens: readonly Token[], request: SignableRequest): string[] {
@@ -63,46 +53,46 @@ function missingTokens(tokens: readonly Token[], request: SignableRequest): stri
   return [...new Set(missing.map(({ source, name }) => `$${source}:${name}`))];
 }
 
-/** A recipe with its tokens and steps read, ready to sign with. */
-interface Plan extends MessagePlan {
+/** A recipe with its tokens and steps parsed. */
+interface CompiledRecipe extends CompiledMessage {
   readonly recipe: Recipe;
   readonly params: ParamsFormat;
   readonly key: Template;
-  readonly sub: MessagePlan | null;
+  readonly sub: CompiledMessage | null;
   /** `encode.block`, for `$params`. */
   readonly encodeBlock: TextChange;
   /** `encode.message` and `encode.lower`, for the whole message. */
   readonly encodeMessage: (text: string) => string;
-  /** Every token of the recipe. */
+  /** All tokens of the recipe. */
   readonly tokens: readonly Token[];
 }
 
-interface MessagePlan {
+interface CompiledMessage {
   readonly message: Template;
   readonly steps: readonly Step[];
 }
 
 /**
- * Reads a recipe; `field` is where it stands, for the errors.
+ * Parses a recipe; `field` is its path, for error messages.
  *
- * @throws RecipeError for a token or step that there is not, or that cannot stand where it does
+ * @throws RecipeError for an unknown token or step, or one in the wrong place
  */
-function compilePlan(recipe: Recipe, field = ''): Plan {
+function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
   const at = (name: string) => fieldPath(field, name);
   if (recipe.message.length === 0) throw new RecipeError(at('message'), 'is empty', 'Add $params.');
-  const main: MessagePlan = {
+  const main: CompiledMessage = {
     message: parseTemplates(recipe.message, at('message'), recipe.join),
     steps: compileSteps(recipe.steps, recipe.output, at('steps')),
   };
-  const sub: MessagePlan | null = recipe.sub && {
+  const sub: CompiledMessage | null = recipe.sub && {
     message: parseTemplates(recipe.sub.message, at('sub.message')),
     steps: compileSubSteps(recipe.sub.steps, at('sub.steps')),
   };
   const key = parseTemplates(recipe.key.tokens, at('key.tokens'));
 
-  const subNeeds = sub === null ? [] : [...planTokens(sub), ...(usesKey(sub) ? tokensOf(key) : [])];
+  const subNeeds = sub === null ? [] : [...tokensIn(sub), ...(usesKey(sub) ? tokensOf(key) : [])];
   if (subNeeds.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
-  const tokens = [...planTokens(main), ...tokensOf(key), ...subNeeds];
+  const tokens = [...tokensIn(main), ...tokensOf(key), ...subNeeds];
   if (sub === null && tokens.some(isSub)) {
     throw new RecipeError(at('sub'), 'is missing, and $sub is used', 'Add {"message": […], "steps": […]}.');
   }
@@ -123,11 +113,11 @@ function compileMessageEncoding({ message, lower }: EncodeRule): (text: string) 
   return lower ? (text) => encode(text).toLowerCase() : encode;
 }
 
-function usesKey({ steps }: MessagePlan): boolean {
+function usesKey({ steps }: CompiledMessage): boolean {
   return steps.some((step) => step.kind === 'digest' && step.hmac);
 }
 
-function planTokens({ message, steps }: MessagePlan): Token[] {
+function tokensIn({ message, steps }: CompiledMessage): Token[] {
   return [
     ...tokensOf(message),
     ...steps.flatMap((step) => ('template' in step ? tokensOf(step.template) : [])),
@@ -138,55 +128,55 @@ function isSub({ source }: Token): boolean {
   return source === 'sub';
 }
 
-/** One request under one recipe: what each token stands for, in one ink. */
-class Scope<T> {
-  readonly #plan: Plan;
+/** The values of a recipe's tokens for one request. */
+class TokenValues<T> {
+  readonly #compiled: CompiledRecipe;
   readonly #request: SignableRequest;
   readonly #secret: Secret;
-  readonly #ink: Ink<T>;
+  readonly #renderer: Renderer<T>;
   #params: T;
 
-  constructor(plan: Plan, request: SignableRequest, secret: Secret, ink: Ink<T>) {
-    this.#plan = plan;
+  constructor(compiled: CompiledRecipe, request: SignableRequest, secret: Secret, renderer: Renderer<T>) {
+    this.#compiled = compiled;
     this.#request = request;
     this.#secret = secret;
-    this.#ink = ink;
-    this.#params = ink.empty;
+    this.#renderer = renderer;
+    this.#params = renderer.empty;
   }
 
-  /** The parameter block that `$params` took, before `encode.block`; empty where nothing asked for it. */
+  /** The parameter block of the last `$params` rendered, before `encode.block`; empty where no token used it. */
   get params(): T {
     return this.#params;
   }
 
   text(template: Template): T {
-    return renderTemplate(template, this.#ink, (token) => this.#read(token));
+    return renderTemplate(template, this.#renderer, (token) => this.#read(token));
   }
 
   #read({ source, name }: Token): T {
-    const ink = this.#ink;
+    const renderer = this.#renderer;
     const request = this.#request;
     switch (source) {
       case 'params':
         return this.#block();
       case 'names':
-        return this.#plan.params.writeNames(this.#select(), ink);
+        return this.#compiled.params.writeNames(this.#select(), renderer);
       case 'values':
-        return this.#plan.params.writeValues(this.#select(), ink);
+        return this.#compiled.params.writeValues(this.#select(), renderer);
       case 'secret':
         return this.#writeSecret();
       case 'sub':
-        return ink.secret(subDigest(this.#plan, request, this.#secret), '<sub>');
+        return renderer.secret(subDigest(this.#compiled, request, this.#secret), '<sub>');
       case 'method':
-        return ink.open(request.method);
+        return renderer.open(request.method);
       case 'host':
-        return ink.open(hostOf(request.url));
+        return renderer.open(hostOf(request.url));
       case 'path':
-        return ink.open(pathOf(request.url, this.#plan.recipe.basePath));
+        return renderer.open(pathOf(request.url, this.#compiled.recipe.basePath));
       case 'url':
-        return ink.open(request.url);
+        return renderer.open(request.url);
       case 'body':
-        return ink.open(request.body ?? '');
+        return renderer.open(request.body ?? '');
       case 'param':
         return this.#writeValue(paramOf(request, name) ?? '');
       case 'extra':
@@ -195,13 +185,13 @@ class Scope<T> {
   }
 
   #block(): T {
-    const { params, encodeBlock } = this.#plan;
-    this.#params = params.writePairs(this.#select(), this.#ink, this.#writeSecret());
-    return this.#ink.change(this.#params, encodeBlock);
+    const { params, encodeBlock } = this.#compiled;
+    this.#params = params.writePairs(this.#select(), this.#renderer, this.#writeSecret());
+    return this.#renderer.change(this.#params, encodeBlock);
   }
 
   #select(): readonly Entry[] {
-    const entries = this.#plan.params.select(this.#request.params, this.#secret);
+    const entries = this.#compiled.params.select(this.#request.params, this.#secret);
     const text = this.#secret.reveal();
     if (!entries.some((entry) => entry[1] === text)) return entries;
     return entries.map((entry) =>
@@ -209,58 +199,58 @@ class Scope<T> {
     );
   }
 
-  /** Who swaps app key and secret sends the secret as a parameter: it is not shown there either. */
+  /** With app key and secret swapped, the secret is sent as a parameter; it is masked there too. */
   #isSecret(value: string): boolean {
     return value !== '' && value === this.#secret.reveal();
   }
 
   #writeValue(value: string): T {
-    return this.#isSecret(value) ? this.#writeSecret() : this.#ink.open(value);
+    return this.#isSecret(value) ? this.#writeSecret() : this.#renderer.open(value);
   }
 
   #writeSecret(): T {
-    return this.#ink.secret(this.#secret.reveal(), this.#secret.toString());
+    return this.#renderer.secret(this.#secret.reveal(), this.#secret.toString());
   }
 }
 
-/** What the steps of a plan take beside the message. */
-function stepInputs(plan: Plan, scope: Scope<string>): StepInputs {
+/** The inputs of the steps besides the message. */
+function stepInputs(compiled: CompiledRecipe, values: TokenValues<string>): StepInputs {
   return {
-    key: () => decodeKey(scope.text(plan.key), plan.recipe.key.decode),
-    text: (template) => scope.text(template),
+    key: () => decodeKey(values.text(compiled.key), compiled.recipe.key.decode),
+    text: (template) => values.text(template),
   };
 }
 
-/** What `$sub` stands for. It is made of the secret nearly always, so it is never shown. */
-function subDigest(plan: Plan, request: SignableRequest, secret: Secret): string {
-  if (plan.sub === null) return '';
-  const scope = new Scope(plan, request, secret, plain);
-  return computeDigest(plan.sub.steps, scope.text(plan.sub.message), stepInputs(plan, scope));
+/** The value of `$sub`. It nearly always contains the secret, so it is always masked. */
+function subDigest(compiled: CompiledRecipe, request: SignableRequest, secret: Secret): string {
+  if (compiled.sub === null) return '';
+  const values = new TokenValues(compiled, request, secret, plain);
+  return computeDigest(compiled.sub.steps, values.text(compiled.sub.message), stepInputs(compiled, values));
 }
 
-/** A change of text. `local` ones work character by character, so they may be applied stretch by stretch. */
+/** A change of text. A `local` one works character by character, so it can be applied part by part. */
 export interface TextChange {
   readonly apply: (text: string) => string;
   readonly local: boolean;
 }
 
 /**
- * What a recipe writes with. It runs once with `plain`, which gives the text that is signed, and once with
- * `masked` to be explained; nothing is ever searched for the secret afterwards.
+ * Renders the text of a recipe: once with `plain`, which gives the text to sign, and once with `masked`, to
+ * explain it. The secret is masked where it is inserted, never searched for afterwards.
  */
-export interface Ink<T> {
+export interface Renderer<T> {
   readonly empty: T;
   open(text: string): T;
-  /** Text made of the secret, and what is shown in its place. */
+  /** A text made from the secret, and the label to show instead. */
   secret(text: string, label: string): T;
   join(text: T, more: T): T;
-  /** Many texts as one, with a literal between them. */
+  /** Several texts joined by a literal. */
   list(texts: readonly T[], separator: string): T;
   change(text: T, change: TextChange): T;
 }
 
-/** Writes text as it is signed. */
-const plain: Ink<string> = {
+/** Renders the text to sign. */
+const plain: Renderer<string> = {
   empty: '',
   open: (text) => text,
   secret: (text) => text,
@@ -269,15 +259,15 @@ const plain: Ink<string> = {
   change: (text, { apply }) => apply(text),
 };
 
-/** Text as it may be shown: open stretches, and labels where the secret was left out. */
+/** Text that may be shown: plain parts, and labels in place of the secret. */
 type Masked = readonly (string | Label)[];
 
 interface Label {
   readonly label: string;
 }
 
-/** Writes text as it may be shown. The secret never enters it. */
-const masked: Ink<Masked> = {
+/** Renders text that may be shown. It never contains the secret. */
+const masked: Renderer<Masked> = {
   empty: [],
   open: (text) => [text],
   secret: (_text, label) => [{ label }],
@@ -296,7 +286,7 @@ const masked: Ink<Masked> = {
   },
 };
 
-/** Stretches that meet become one: a text of many parts stays as few as it has labels. */
+/** Merges adjacent plain parts, so that there are no more parts than labels need. */
 function joinStretches(text: Masked, more: Masked): Masked {
   const last = text.at(-1);
   const [first, ...rest] = more;
@@ -304,7 +294,7 @@ function joinStretches(text: Masked, more: Masked): Masked {
   return [...text.slice(0, -1), last + first, ...rest];
 }
 
-/** Masked text on one line, its open stretches changed by `encode`. */
+/** Masked text on one line, its plain parts changed by `encode`. */
 function showMasked(text: Masked, encode = (open: string) => open): string {
   return text.map((stretch) => (typeof stretch === 'string' ? encode(stretch) : stretch.label)).join('');
 }

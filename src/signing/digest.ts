@@ -11,15 +11,15 @@ import type { KeyDecoding, Recipe } from './recipe.js';
 import { RecipeError } from './recipe-error.js';
 import { parseTemplate, type Source, type Template, tokensOf } from './template.js';
 
-/** What steps take beside the message. */
+/** The inputs of the steps besides the message. */
 export interface StepInputs {
-  /** The key of hmac steps. */
+  /** The key of HMAC steps. */
   key(): Buffer;
   /** The text of an append or prepend step. */
   text(template: Template): string;
 }
 
-/** The digest stage: what the steps make of a message. */
+/** The digest stage: applies the steps to a message. */
 export function computeDigest(steps: readonly Step[], message: string, inputs: StepInputs): string {
   let data: string | Buffer = message;
   for (const step of steps) data = runStep(step, data, inputs);
@@ -53,13 +53,13 @@ function bytes(data: string | Buffer): Buffer {
   return typeof data === 'string' ? Buffer.from(data) : data;
 }
 
-/** What may follow the last digest, which leaves the machine with it: nothing that could hold the secret. */
+/** Sources that may follow the last digest. Their text is sent with it, so none may contain the secret. */
 const openSources: ReadonlySet<Source> = new Set(['method', 'host', 'path', 'url', 'param', 'extra']);
 
 /**
- * Reads the steps that make the signature; `output` decides how the last digest is written.
+ * Parses the steps of a signature; `output` is the format of the last digest.
  *
- * @throws RecipeError for a step that there is not, or that cannot stand where it does
+ * @throws RecipeError for an unknown step, or one in the wrong place
  */
 export function compileSteps(texts: readonly string[], output: Output, field = 'steps'): readonly Step[] {
   const steps = parseSteps(texts, field);
@@ -75,9 +75,9 @@ export function compileSteps(texts: readonly string[], output: Output, field = '
 }
 
 /**
- * Reads the steps that make what `$sub` stands for: the last digest is written in its own format.
+ * Parses the steps of `$sub`; the last digest has its own format.
  *
- * @throws RecipeError for a step that there is not, or that cannot stand where it does
+ * @throws RecipeError for an unknown step, or one in the wrong place
  */
 export function compileSubSteps(texts: readonly string[], field = 'sub.steps'): readonly Step[] {
   const steps = parseSteps(texts, field);
@@ -113,7 +113,7 @@ function checkBytes(steps: readonly Step[], field: string): void {
   if (raw) throw new RecipeError(field, 'the last digest gives raw bytes, not text', 'Write it as :hex.');
 }
 
-/** How many characters a recipe's signature has; null where that depends on the request (§5.4). */
+/** The length of a recipe's signature in characters; null where it depends on the request (§5.4). */
 export function digestLength(recipe: Pick<Recipe, 'steps' | 'output'>): number | null {
   return stepsLength(compileSteps(recipe.steps, recipe.output));
 }
@@ -154,22 +154,22 @@ interface DigestStep {
   readonly format: Output | 'raw';
 }
 
-/** Puts text after or before what the step before it gave, text or bytes. */
+/** Appends or prepends text to the result of the step before, text or bytes. */
 interface AffixStep {
   readonly kind: 'append' | 'prepend';
   readonly template: Template;
 }
 
-/** Changes the text that the step before it gave. */
+/** Changes the text of the step before. */
 type TextStep =
   | { readonly kind: 'upper' | 'lower' }
   | { readonly kind: 'slice'; readonly from: number; readonly to: number };
 
-/** What a digest step can hand to the next one. */
+/** Formats of a digest that is the input of another step. */
 const stepFormats = ['hex', 'HEX', 'raw', 'base64'] as const;
 
 /**
- * Reads `md5`, `hmac-sha1:raw`, `append:$secret`, `prepend:TEXT`, `upper`, `lower` or `slice:FROM:TO`.
+ * Parses `md5`, `hmac-sha1:raw`, `append:$secret`, `prepend:TEXT`, `upper`, `lower` or `slice:FROM:TO`.
  *
  * @throws RecipeError for any other text
  */
@@ -212,9 +212,9 @@ const shapes: Readonly<Record<KeyDecoding, RegExp>> = {
 };
 
 /**
- * The bytes of an hmac key.
+ * The bytes of an HMAC key.
  *
- * @throws RecipeError where the text is not of that encoding; the message does not show the text
+ * @throws RecipeError where the text is not in that encoding; the message does not contain the text
  */
 export function decodeKey(text: string, decode: KeyDecoding): Buffer {
   if (shapes[decode].test(text)) return Buffer.from(text, decode);

@@ -3,13 +3,13 @@ import { createHmac, hash } from 'node:crypto';
 export const algorithms = ['md5', 'sha1', 'sha256', 'sha512'] as const;
 export type Algorithm = (typeof algorithms)[number];
 
-/** How a digest is written; `base64-of-hex` is base64 of the lower-case hex text. */
+/** Formats of a digest; `base64-of-hex` is base64 of the lower-case hex text. */
 export const outputs = ['hex', 'HEX', 'base64', 'base64url', 'base64-of-hex'] as const;
 export type Output = (typeof outputs)[number];
 
 const sizes: Readonly<Record<Algorithm, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64 };
 
-/** A digest, or with a key its HMAC, as text. */
+/** A digest, or an HMAC where there is a key, as text. */
 export function digestText(
   algorithm: Algorithm,
   data: string | Buffer,
@@ -26,12 +26,12 @@ export function digestText(
   }
 }
 
-/** A digest, or with a key its HMAC, as bytes. */
+/** A digest, or an HMAC where there is a key, as bytes. */
 export function digestBytes(algorithm: Algorithm, data: string | Buffer, key: Buffer | null): Buffer {
   return key === null ? hash(algorithm, data, 'buffer') : createHmac(algorithm, key).update(data).digest();
 }
 
-/** How many characters a digest has. */
+/** The length of a digest in characters. */
 export function writtenLength(algorithm: Algorithm, output: Output): number {
   const size = sizes[algorithm];
   switch (output) {

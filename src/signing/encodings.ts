@@ -22,14 +22,14 @@ export const encoders: Readonly<Record<BlockEncoding, (text: string) => string>>
   base64: (text) => Buffer.from(text).toString('base64'),
 };
 
-/** application/x-www-form-urlencoded as WHATWG and Java's URLEncoder write it: a space is `+`, `*` stays. */
+/** application/x-www-form-urlencoded as in WHATWG and Java's URLEncoder: a space is `+`, `*` is not escaped. */
 function encodeForm(text: string): string {
   return encodeComponent(text)
     .replace(/[!'()~]/g, percent)
     .replaceAll('%20', '+');
 }
 
-/** .NET's HttpUtility.UrlEncode: lower-case escapes, a space is `+`, `!*()` stay, `~` and `'` do not. */
+/** .NET's HttpUtility.UrlEncode: lower-case escapes, a space is `+`, `!*()` are not escaped, `~` and `'` are. */
 function encodeFormDotnet(text: string): string {
   return encodeComponent(text)
     .replace(/['~]/g, percent)
@@ -37,12 +37,12 @@ function encodeFormDotnet(text: string): string {
     .replaceAll('%20', '+');
 }
 
-/** RFC 3986: everything but letters, digits and `-._~` is escaped, upper-case. */
+/** RFC 3986: everything except letters, digits and `-._~` is escaped, in upper case. */
 function encodeRfc3986(text: string): string {
   return encodeComponent(text).replace(/[!'()*]/g, percent);
 }
 
-/** An unpaired surrogate becomes U+FFFD, as it does in the bytes that a digest sees, where JavaScript throws. */
+/** An unpaired surrogate becomes U+FFFD, as in the bytes that a digest takes, where JavaScript throws. */
 function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

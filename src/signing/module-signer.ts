@@ -5,21 +5,22 @@ import type { Secret } from './secret.js';
 import type { Signature, Signer } from './signer.js';
 
 /**
- * What a JavaScript module gives that signs as no recipe can say. `params` and `message` may be left out; in what is
- * shown of them, the secret is replaced by `<secret>`.
+ * The exports of a JavaScript module that signs where no recipe can. `params` and `message` are optional; when
+ * they are shown, the secret in them is replaced by `<secret>`.
  */
 export interface SignerModule {
   sign(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
-  /** The same for `app_sign`, in a module that stands for both. */
+  /** The same for `app_sign`, in a module for both signatures. */
   app_sign?(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
-  /** How many characters the digest has, where that is always the same. */
+  /** The length of the digest in characters, where it is constant. */
   readonly digestLength?: number;
 }
 
 /**
- * Makes a loaded module a signer; `name` is what errors call it, `method` the function of it that signs.
+ * Wraps a loaded module as a signer; `name` is its name in errors, `method` the exported function that signs.
  *
- * @throws RecipeError where the module has no such function; the signer, where it gives no digest
+ * @throws RecipeError where the module has no such function; the signer throws it where the function returns no
+ * digest
  */
 export function moduleSigner(module: unknown, name: string, method: 'app_sign' | 'sign' = 'sign'): Signer {
   if (!isSignerModule(module, method)) {
@@ -53,7 +54,11 @@ export function moduleSigner(module: unknown, name: string, method: 'app_sign' |
   };
 }
 
-/** One module for both signatures. Throws as `moduleSigner` does. */
+/**
+ * One module for both signatures.
+ *
+ * @throws RecipeError as `moduleSigner` does
+ */
 export function moduleSigners(module: unknown, name: string): Signers {
   return { app_sign: moduleSigner(module, name, 'app_sign'), sign: moduleSigner(module, name, 'sign') };
 }

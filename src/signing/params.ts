@@ -1,4 +1,4 @@
-import type { Ink } from './compile-recipe.js';
+import type { Renderer } from './compile-recipe.js';
 import { encoders, folds } from './encodings.js';
 import type { ParamsRule } from './recipe.js';
 import { fieldPath, RecipeError } from './recipe-error.js';
@@ -6,18 +6,18 @@ import type { Param } from './request.js';
 import type { Secret } from './secret.js';
 import { parseTemplate, renderTemplate, type Template, tokensOf } from './template.js';
 
-/** The parameters stage: which ones take part, in which order, and how they are written. */
+/** The parameters stage: selection, order and format. */
 export interface ParamsFormat {
   select(params: readonly Param[], secret: Secret): readonly Entry[];
-  /** What `$params` stands for, before `encode.block`; `secret` is what `$secret` in `pairEnd` stands for. */
-  writePairs<T>(entries: readonly Entry[], ink: Ink<T>, secret: T): T;
-  /** What `$names` stands for. */
-  writeNames<T>(entries: readonly Entry[], ink: Ink<T>): T;
-  /** What `$values` stands for. */
-  writeValues<T>(entries: readonly Entry[], ink: Ink<T>): T;
+  /** The value of `$params` before `encode.block`; `secret` is the value of `$secret` in `pairEnd`. */
+  writePairs<T>(entries: readonly Entry[], renderer: Renderer<T>, secret: T): T;
+  /** The value of `$names`. */
+  writeNames<T>(entries: readonly Entry[], renderer: Renderer<T>): T;
+  /** The value of `$values`. */
+  writeValues<T>(entries: readonly Entry[], renderer: Renderer<T>): T;
 }
 
-/** @throws RecipeError where the fields of the rule do not go together */
+/** @throws RecipeError for fields that contradict each other */
 export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat {
   checkParams(rule, field);
   const { names, values, pairSep } = rule;
@@ -29,35 +29,38 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
   const select = compileSelection(rule);
   const order = compileOrder(rule.order, writePair);
 
-  function writeValue<T>([, value, label]: Entry, ink: Ink<T>): T {
-    return label === undefined ? ink.open(write(value)) : ink.secret(write(value), label);
+  function writeValue<T>([, value, label]: Entry, renderer: Renderer<T>): T {
+    return label === undefined ? renderer.open(write(value)) : renderer.secret(write(value), label);
   }
 
   return {
     select: (params, secret) => order(select(params, secret)),
-    writePairs(entries, ink, secret) {
-      const end = pairEnd.length === 0 ? ink.empty : renderTemplate(pairEnd, ink, () => secret);
-      let text = ink.empty;
+    writePairs(entries, renderer, secret) {
+      const end = pairEnd.length === 0 ? renderer.empty : renderTemplate(pairEnd, renderer, () => secret);
+      let text = renderer.empty;
       let separator = '';
       for (const entry of entries) {
         const isOpen = entry[2] === undefined || !values;
         text = isOpen
-          ? ink.join(text, ink.open(separator + writePair(entry)))
-          : ink.join(ink.join(text, ink.open(separator + writeKey(entry))), writeValue(entry, ink));
-        if (pairEnd.length > 0) text = ink.join(text, end);
+          ? renderer.join(text, renderer.open(separator + writePair(entry)))
+          : renderer.join(
+              renderer.join(text, renderer.open(separator + writeKey(entry))),
+              writeValue(entry, renderer),
+            );
+        if (pairEnd.length > 0) text = renderer.join(text, end);
         separator = pairSep;
       }
       return text;
     },
-    writeNames(entries, ink) {
-      return ink.list(
-        entries.map(([name]) => ink.open(write(name))),
+    writeNames(entries, renderer) {
+      return renderer.list(
+        entries.map(([name]) => renderer.open(write(name))),
         pairSep,
       );
     },
-    writeValues(entries, ink) {
-      return ink.list(
-        entries.map((entry) => writeValue(entry, ink)),
+    writeValues(entries, renderer) {
+      return renderer.list(
+        entries.map((entry) => writeValue(entry, renderer)),
         pairSep,
       );
     },
@@ -88,7 +91,7 @@ function parsePairEnd(text: string, field: string): Template {
 
 type Compare = (a: Entry, b: Entry) => number;
 
-/** Puts entries into the recipe's order, in place; `writePair` is what `pair` orders by. */
+/** Sorts entries into the recipe's order, in place; `writePair` gives the sort key of `pair`. */
 export function compileOrder(
   order: ParamsRule['order'],
   writePair: (entry: Entry) => string,
@@ -120,18 +123,18 @@ function compileCompare(
   }
 }
 
-/** By UTF-16 code unit, never by locale. */
+/** Compares by UTF-16 code unit, never by locale. */
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-/** A parameter that takes part; the one with a label is the secret, and the label what is shown of it. */
+/** A selected parameter. An entry with a label is the secret; the label is shown instead. */
 export type Entry = readonly [name: string, value: string, label?: string];
 
 /**
- * Which parameters take part, in request order: `nameCase`, then `exclude`, `include`, a fixed `order` and
- * `empty`, then `joinRepeated`; the secret comes last. What it gives is the caller's to change.
+ * Selects parameters, in request order: `nameCase`, then `exclude`, `include`, a fixed `order` and `empty`, then
+ * `joinRepeated`; the secret is last. The caller may change the list.
  */
 export function compileSelection(rule: ParamsRule): (params: readonly Param[], secret: Secret) => Entry[] {
   const { nameCase, joinRepeated, secretAs } = rule;
@@ -163,7 +166,7 @@ function foldNames(params: readonly Param[], fold: (name: string) => string): Pa
   return params.map(([name, value]) => [fold(name), value]);
 }
 
-/** One parameter a name, at the first one's place. */
+/** Joins the values of each name, at the place of the first. */
 function joinValues(params: readonly Param[], separator: string): Param[] {
   const values = new Map<string, string>();
   for (const [name, value] of params) {
@@ -173,7 +176,7 @@ function joinValues(params: readonly Param[], separator: string): Param[] {
   return [...values];
 }
 
-/** How a name or a value is written: `escape`, then `encode`, then `case`. */
+/** Formats a name or a value: `escape`, then `encode`, then `case`. */
 export function compileParamText(rule: ParamsRule): (text: string) => string {
   const escapeText = compileEscape(rule.escape);
   const encode = encoders[rule.encode];
@@ -182,7 +185,7 @@ export function compileParamText(rule: ParamsRule): (text: string) => string {
   return asItIs ? (text) => text : (text) => fold(encode(escapeText(text)));
 }
 
-/** Replaces in one pass, the longest text first, so that what was put in is not replaced again. */
+/** Replaces in one pass, the longest text first, so that a replacement is not replaced again. */
 function compileEscape(table: ParamsRule['escape']): (text: string) => string {
   const replacements = new Map(Object.entries(table));
   if (replacements.size === 0) return (text) => text;

@@ -1,6 +1,6 @@
 import { completeRecipe, type Recipe, type RecipeJson, type SigningRecipes } from './recipe.js';
 
-/** A recipe in common use, by name. */
+/** A recipe in common use. */
 export interface Preset {
   readonly name: string;
   /** One line: what is signed, and how. */
@@ -11,7 +11,7 @@ export interface Preset {
 const glued = { kvSep: '', pairSep: '' } as const;
 const valuesOnly = { names: false, pairSep: '' } as const;
 
-/** What stands in for the operator's recipes until they are known (§5.5, §5.6). */
+/** Used until the operator's recipes are known (§5.5, §5.6). */
 export const defaultRecipes: SigningRecipes = {
   app_sign: completeRecipe({
     params: { order: ['app_key', 'random', 'timestamp'] },
@@ -25,7 +25,7 @@ export const defaultRecipes: SigningRecipes = {
   }),
 };
 
-/** The shapes that public platforms document most. */
+/** The rules that public platforms document most often. */
 export const presets: readonly Preset[] = [
   preset(
     'app-proof-md5',

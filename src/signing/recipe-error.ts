@@ -1,9 +1,9 @@
-/** A recipe that says nothing sensible, or asks for what the language does not have. */
+/** An invalid recipe, or one with a feature that the language does not have. */
 export class RecipeError extends Error {
   readonly code = 'INVALID_RECIPE';
-  /** Where in the recipe, such as `sign.params.order`. */
+  /** The path in the recipe, such as `sign.params.order`. */
   readonly field: string;
-  /** What to do next: one sentence. */
+  /** The next action, in one sentence. */
   readonly hint: string | undefined;
 
   constructor(field: string, problem: string, hint?: string) {

@@ -17,7 +17,11 @@ import {
 } from './recipe.js';
 import { fieldPath, RecipeError } from './recipe-error.js';
 
-/** Takes a value of foreign JSON as a `T`; throws RecipeError, naming the field, where it is none. */
+/**
+ * Checks a value of untrusted JSON.
+ *
+ * @throws RecipeError that names the field
+ */
 export type Parse<T> = (value: unknown, field: string) => T;
 
 export const parseText: Parse<string> = (value, field) => {
@@ -65,7 +69,7 @@ function oneOf<T extends string>(allowed: readonly T[]): Parse<T> {
   };
 }
 
-/** An object with these fields and no others. A field with a default may be absent. */
+/** An object with these fields and no others. A field with a default is optional. */
 export function fields<T extends object>(
   parsers: { readonly [K in keyof T]-?: Parse<T[K]> },
   defaults: Partial<T> = {},
@@ -143,9 +147,9 @@ const parseFields = fields<Recipe>(
 );
 
 /**
- * Takes foreign JSON as a recipe, the defaults filled in. `field` is where it stands, for the errors.
+ * Checks untrusted JSON as a recipe and fills in the defaults. `field` is its path, for error messages.
  *
- * @throws RecipeError that names the first field, token or step that is wrong
+ * @throws RecipeError that names the first wrong field, token or step
  */
 export function parseRecipe(json: unknown, field = ''): Recipe {
   const recipe = parseFields(json, field);
@@ -156,15 +160,15 @@ export function parseRecipe(json: unknown, field = ''): Recipe {
 const parseRecipePair = fields<SigningRecipes>({ app_sign: parseRecipe, sign: parseRecipe });
 
 /**
- * Takes foreign JSON as the two recipes of an app.
+ * Checks untrusted JSON as the two recipes of an app.
  *
- * @throws RecipeError that names the first field, token or step that is wrong, such as `sign.params.order`
+ * @throws RecipeError that names the first wrong field, token or step, such as `sign.params.order`
  */
 export function parseSigningRecipes(json: unknown): SigningRecipes {
   return parseRecipePair(json, '');
 }
 
-/** The short form of a recipe, for people and files: what is as by default is left out. */
+/** The short form of a recipe, for people and files: without the default values. */
 export function formatRecipe(recipe: Recipe): RecipeJson {
   return omitDefaults(recipe, recipeDefaults) as RecipeJson;
 }

@@ -2,63 +2,63 @@ import type { Output } from './digests.js';
 import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
 
 /**
- * How a request becomes a digest, as data: the parameters are written as one block, the block and other parts
- * of the request become the message, the message goes through the digest steps. Every field is filled in;
- * `RecipeJson` is the form with defaults left out.
+ * How a request becomes a digest, as data: the parameters are written as one block, the block and other parts of
+ * the request make the message, and the digest steps turn the message into the signature. Every field has a value;
+ * `RecipeJson` is the form with optional fields.
  */
 export interface Recipe {
   readonly params: ParamsRule;
-  /** What is signed: literals and tokens such as `$params`, one after the other. */
+  /** What is signed: literals and tokens such as `$params`, in order. */
   readonly message: readonly string[];
-  /** What stands between the entries of `message`. */
+  /** The separator of the entries of `message`. */
   readonly join: string;
-  /** The beginning of the request's path that `$path` leaves out, such as `/openapi`. */
+  /** The prefix of the request's path that `$path` leaves out, such as `/openapi`. */
   readonly basePath: string;
   readonly encode: EncodeRule;
-  /** A digest of its own that `$sub` stands for. */
+  /** A separate digest, the value of `$sub`. */
   readonly sub: SubRule | null;
   /** The digest steps, in order: `md5`, `hmac-sha256`, `md5:HEX`, `append:$secret`, `upper`, `slice:8:24`, … */
   readonly steps: readonly string[];
   readonly key: KeyRule;
-  /** How the last digest is written. Steps after it work on the written text. */
+  /** The format of the last digest. Steps after it change the formatted text. */
   readonly output: Output;
 }
 
-/** Which parameters take part, in which order, and how they are written: what `$params` stands for. */
+/** The value of `$params`: which parameters are included, their order and their format. */
 export interface ParamsRule {
-  /** Names that are left out. */
+  /** Excluded names. */
   readonly exclude: readonly string[];
-  /** The only names that take part; null for all. */
+  /** The only names included; null for all. */
   readonly include: readonly string[] | null;
   readonly empty: Empty;
-  /** What joins the values of a repeated parameter into one, at its first place; null keeps them apart. */
+  /** Joins the values of a repeated parameter, at the place of the first; null keeps them separate. */
   readonly joinRepeated: string | null;
-  /** A list is a fixed order, and leaves out every name that is not in it. */
+  /** A list is a fixed order, and excludes every name that is not in it. */
   readonly order: Order | readonly string[];
   readonly names: boolean;
   readonly values: boolean;
   readonly kvSep: string;
   readonly pairSep: string;
-  /** A literal or tokens that follow every pair, the last one too: `$secret` where the secret ends each pair. */
+  /** A literal or tokens after every pair, the last one included: `$secret` where the secret ends each pair. */
   readonly pairEnd: string;
   /** Texts replaced inside names and values before they are encoded: `{":": "\\:"}`. */
   readonly escape: Readonly<Record<string, string>>;
-  /** Of names and values. */
+  /** Encoding of names and values. */
   readonly encode: TextEncoding;
-  /** Of names and values, after encoding: escapes such as `%2F` are folded too. */
+  /** Case of names and values, after encoding: it changes escapes such as `%2F` too. */
   readonly case: Case;
-  /** Of names alone, before anything else: the lists of names in this rule hold folded names. */
+  /** Case of names, before anything else: the name lists of this rule contain names in this case. */
   readonly nameCase: Case;
-  /** The name under which the secret takes part as one more parameter; null where it does not. */
+  /** Includes the secret as one more parameter under this name; null for none. */
   readonly secretAs: string | null;
 }
 
 export interface EncodeRule {
-  /** Of the whole parameter block, where `$params` stands in the message. */
+  /** Encoding of the whole parameter block, where `$params` is in the message. */
   readonly block: BlockEncoding;
-  /** Of the whole message, the secret included. */
+  /** Encoding of the whole message, the secret included. */
   readonly message: TextEncoding;
-  /** Whether the message is lower-cased, after encoding. */
+  /** Whether the message is changed to lower case, after encoding. */
   readonly lower: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface SubRule {
   readonly steps: readonly string[];
 }
 
-/** The key of every hmac step. */
+/** The key of every HMAC step. */
 export interface KeyRule {
   readonly tokens: readonly string[];
   readonly decode: KeyDecoding;
@@ -77,9 +77,8 @@ export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];
 
 /**
- * `pair` orders by the pair as it is written, the others by the raw text. Texts are compared by UTF-16 code
- * unit, as Java does; for ASCII that is PHP's and everybody's byte order. `-nocase` compares lower-cased.
- * What compares equal stays in request order.
+ * `pair` sorts by the formatted pair, the others by the raw text. Texts are compared by UTF-16 code unit, as in
+ * Java; for ASCII this is byte order, as in PHP. `-nocase` compares in lower case. The sort is stable.
  */
 export const orders = ['name', 'name-nocase', 'value', 'pair', 'pair-nocase', 'sent'] as const;
 export type Order = (typeof orders)[number];
@@ -87,7 +86,7 @@ export type Order = (typeof orders)[number];
 export const keyDecodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
 export type KeyDecoding = (typeof keyDecodings)[number];
 
-/** A recipe as people write it: every field but `message` and `steps` has a default. */
+/** A recipe as people write it: every field except `message` and `steps` has a default. */
 export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | 'key' | 'message' | 'steps'>> {
   readonly params?: Partial<ParamsRule>;
   readonly message: readonly string[];
@@ -102,7 +101,7 @@ export interface SigningRecipes {
   readonly sign: Recipe;
 }
 
-/** What a field is where a recipe does not say. */
+/** The default of each field. */
 export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
   params: {
     exclude: [],
@@ -129,7 +128,7 @@ export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
   output: 'hex',
 };
 
-/** The whole recipe that a short one stands for. The types vouch for it; `parseRecipe` checks foreign data. */
+/** Fills in the defaults of a recipe. The type is trusted; `parseRecipe` checks untrusted data. */
 export function completeRecipe(json: RecipeJson): Recipe {
   return {
     ...recipeDefaults,

@@ -9,13 +9,13 @@ export interface SignableRequest {
   readonly url: string;
   /** Query parameters, then form fields, in request order, raw and unencoded. */
   readonly params: readonly Param[];
-  /** The body as it is sent; null where there is none. */
+  /** The body as sent; null for none. */
   readonly body: string | null;
-  /** Values that take part without being parameters, such as a header. */
+  /** Values to sign that are not parameters, such as a header. */
   readonly extra: Readonly<Record<string, string>>;
 }
 
-/** The first parameter of that name. */
+/** The value of the first parameter with this name. */
 export function paramOf({ params }: SignableRequest, name: string): string | undefined {
   return params.find(([known]) => known === name)?.[1];
 }
@@ -26,24 +26,24 @@ export function extraOf({ extra }: SignableRequest, name: string): string | unde
 
 const urlShape = /^[a-z][a-z\d+.-]*:\/\/([^/]*)(.*)$/is;
 
-/** The host of a URL, with its port where it has one. */
+/** The host of a URL, with its port if it has one. */
 export function hostOf(url: string): string {
   return urlShape.exec(url)?.[1] ?? '';
 }
 
-/** The path of a URL as it is written, not normalized, without `basePath`; a text without a scheme is all path. */
+/** The path of a URL as written, not normalized, without `basePath`; a text without a scheme is a path. */
 export function pathOf(url: string, basePath: string): string {
   const match = urlShape.exec(url);
   const path = match === null ? url : match[2] || '/';
   return path.startsWith(basePath) ? path.slice(basePath.length) : path;
 }
 
-/** A request that was signed, or is to be: what `sign explain`, `verify` and `solve` take in. */
+/** A signed request, or one to sign: the input of `sign explain`, `verify` and `solve`. */
 export interface Sample extends SignableRequest {
-  /** The parameter that carries the signature; it is not among `params`. */
+  /** The parameter that carries the signature; `params` does not contain it. */
   readonly signParam: string;
-  /** The signature; null where there is none, which only explaining can do without. */
+  /** The signature; null for none, which only `explain` accepts. */
   readonly signature: string | null;
-  /** The secret that the sample itself holds; null where it comes from elsewhere. */
+  /** The secret in the sample; null where it comes from elsewhere. */
   readonly secret: Secret | null;
 }

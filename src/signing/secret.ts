@@ -1,8 +1,8 @@
 const hidden = '<secret>';
 
 /**
- * The app secret of §5.2, in the one type that may hold it: whatever prints, logs, inspects or serializes
- * it shows `<secret>`. Only the code that computes a digest, or writes the profile file, calls `reveal`.
+ * The app secret of §5.2, in the only type that may hold it: every print, log, inspection or serialization shows
+ * `<secret>`. Only code that computes a digest or writes the profile file calls `reveal`.
  */
 export class Secret {
   readonly #text: string;

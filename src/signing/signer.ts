@@ -1,25 +1,25 @@
 import type { SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 
-/** What signing a request gives, stage by stage. */
+/** A signature with its stages. */
 export interface Signature {
-  /** The parameter block; empty where none is signed. */
+  /** The parameter block; empty where the recipe has none. */
   readonly params: string;
-  /** The text that is digested. */
+  /** The text to digest. */
   readonly message: string;
-  /** What is sent. */
+  /** The signature as sent. */
   readonly digest: string;
 }
 
-/** A signature as it may be shown: params and message with labels where the secret takes part. */
+/** A signature that may be shown: params and message have labels in place of the secret. */
 export interface Explanation extends Signature {
-  /** The tokens, such as `$param:code`, that the request has nothing for. They stand for an empty text. */
+  /** Tokens without a value in the request, such as `$param:code`. Their text is empty. */
   readonly missing: readonly string[];
 }
 
-/** What turns a request into a signature: a compiled recipe, or a module of the user's. */
+/** Signs requests: a compiled recipe, or a signing module. */
 export interface Signer {
-  /** How many characters the digest has; null where that depends on the request. */
+  /** The length of the digest in characters; null where it depends on the request. */
   readonly digestLength: number | null;
   sign(request: SignableRequest, secret: Secret): Signature;
   explain(request: SignableRequest, secret: Secret): Explanation;

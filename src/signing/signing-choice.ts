@@ -3,7 +3,7 @@ import type { Recipe } from './recipe.js';
 import type { SignableRequest } from './request.js';
 import type { Signer } from './signer.js';
 
-/** How a request is signed: once, by a recipe, or twice, by the recipes or modules of an app. */
+/** How a request is signed: once, by one recipe, or twice, by the recipes or modules of an app. */
 export type SigningChoice = OneSigner | SignerPair;
 
 export interface OneSigner {
@@ -31,8 +31,8 @@ export interface RequestSignature {
 }
 
 /**
- * The signatures of a request that has its `app_sign` already: the one that a recipe makes, or `app_sign` and `sign`.
- * `signParam` is what carries the one, or `sign`.
+ * The signatures of a request that already has its `app_sign`: the one of a single recipe, or `app_sign` and
+ * `sign`. `signParam` is the parameter of the only signature, or of `sign`.
  */
 export function signaturesOf(
   choice: SigningChoice,

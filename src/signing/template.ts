@@ -1,9 +1,9 @@
-import type { Ink, TextChange } from './compile-recipe.js';
+import type { Renderer, TextChange } from './compile-recipe.js';
 import { algorithms, digestText } from './digests.js';
 import { encoders, folds } from './encodings.js';
 import { RecipeError } from './recipe-error.js';
 
-/** The modifiers of a token, `$secret.md5`, by name. */
+/** The modifiers of a token by name, as in `$secret.md5`. */
 export const modifiers: ReadonlyMap<string, TextChange> = new Map([
   ...algorithms.flatMap((algorithm) => [
     whole(algorithm, (text) => digestText(algorithm, text, 'hex')),
@@ -42,21 +42,21 @@ const plainSources = [
 ] as const;
 const namedSources = ['param', 'extra'] as const;
 
-/** What a token stands for: the whole of something, or one parameter or extra value by name. */
+/** The kind of a token's value. */
 export type Source = (typeof plainSources)[number] | (typeof namedSources)[number];
 
 export interface Token {
   readonly source: Source;
-  /** Of the parameter or extra value; empty for the other sources. */
+  /** The name of the parameter or extra value; empty for other sources. */
   readonly name: string;
   readonly changes: readonly TextChange[];
 }
 
 /**
- * Reads what follows the `$` of a token, such as `secret.upper`. The known modifiers at its end are modifiers,
- * the rest is the name, which may have dots: `param:item.0.md5` is the MD5 of the parameter `item.0`.
+ * Parses what follows the `$` of a token, such as `secret.upper`. Known modifiers at its end are modifiers, the
+ * rest is the name, which may contain dots: `param:item.0.md5` is the MD5 of the parameter `item.0`.
  *
- * @throws RecipeError for a token or modifier that there is not
+ * @throws RecipeError for an unknown token or modifier
  */
 function parseToken(text: string, field: string): Token {
   const segments = text.split('.');
@@ -66,7 +66,7 @@ function parseToken(text: string, field: string): Token {
   return makeToken(segments.slice(0, stem).join('.'), segments.slice(stem), field);
 }
 
-/** Reads a token written in braces, `${param:NAME}.upper`: the name as it stands, and modifiers after it. */
+/** Parses a token in braces, `${param:NAME}.upper`: the exact name, and the modifiers after it. */
 function parseBracedToken(text: string, suffix: string, field: string): Token {
   return makeToken(text, suffix.split('.').slice(1), field);
 }
@@ -107,16 +107,16 @@ function splitOnce(text: string, separator: string): [string, string?] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** Literals and tokens, one after the other. */
+/** Literals and tokens, in order. */
 export type Template = readonly (string | Token)[];
 
 const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
 
 /**
- * Reads `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]`, or at its brace where it
- * is written `${secret}`; a literal `$` is `$$`.
+ * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]`, or at the brace of
+ * `${secret}`; a literal `$` is `$$`.
  *
- * @throws RecipeError for a token or modifier that there is not
+ * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
   const template: (string | Token)[] = [];
@@ -133,7 +133,7 @@ export function parseTemplate(text: string, field: string): Template {
   return template;
 }
 
-/** Several templates as one, with the literal `join` between them. */
+/** Concatenates templates with the literal `join` between them. */
 export function parseTemplates(texts: readonly string[], field: string, join = ''): Template {
   return texts.flatMap((text, index) => {
     const template = parseTemplate(text, `${field}[${index}]`);
@@ -145,17 +145,20 @@ export function tokensOf(template: Template): Token[] {
   return template.filter((part) => typeof part !== 'string');
 }
 
-/** Writes a template, each token as `read` gives it, changed by the token's modifiers. */
-export function renderTemplate<T>(template: Template, ink: Ink<T>, read: (token: Token) => T): T {
-  let text = ink.empty;
+/** Renders a template: the value of each token, changed by its modifiers. */
+export function renderTemplate<T>(template: Template, renderer: Renderer<T>, read: (token: Token) => T): T {
+  let text = renderer.empty;
   for (const part of template) {
-    text = ink.join(text, typeof part === 'string' ? ink.open(part) : renderToken(part, ink, read));
+    text = renderer.join(
+      text,
+      typeof part === 'string' ? renderer.open(part) : renderToken(part, renderer, read),
+    );
   }
   return text;
 }
 
-function renderToken<T>(token: Token, ink: Ink<T>, read: (token: Token) => T): T {
+function renderToken<T>(token: Token, renderer: Renderer<T>, read: (token: Token) => T): T {
   let text = read(token);
-  for (const change of token.changes) text = ink.change(text, change);
+  for (const change of token.changes) text = renderer.change(text, change);
   return text;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { computeSignature, explainSignature } from '../../src/signing/compile-recipe.js';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
 import { vectors } from './corpus.js';
@@ -12,7 +12,7 @@ const request = requestOf([
 ]);
 
 function explain(recipe: RecipeJson) {
-  return explainSignature(completeRecipe(recipe), request, new Secret('s3cret'));
+  return compileRecipe(completeRecipe(recipe)).explain(request, new Secret('s3cret'));
 }
 
 test('the secret appears as <secret>; a parameter that looks like it is left alone', () => {
@@ -26,9 +26,9 @@ test('the secret appears as <secret>; a parameter that looks like it is left alo
 test('a secret that was sent as a parameter is not shown there either', () => {
   const swapped = { ...request, params: [['app_key', 's3cret'] as const, ...request.params] };
   const recipe = completeRecipe({ message: ['$params', '$param:app_key'], steps: ['md5'] });
-  const shown = explainSignature(recipe, swapped, new Secret('s3cret'));
+  const shown = compileRecipe(recipe).explain(swapped, new Secret('s3cret'));
   expect(shown.message).toBe('app_key=<secret>&code=&name=<secret> & s3cret<secret>');
-  expect(shown.digest).toBe(computeSignature(recipe, swapped, new Secret('s3cret')).digest);
+  expect(shown.digest).toBe(compileRecipe(recipe).sign(swapped, new Secret('s3cret')).digest);
 });
 
 test('encoding, folding and digesting do not change what the secret is shown as', () => {
@@ -68,8 +68,8 @@ const whole = vectors.filter(
 
 test.each(whole)('$name: what is shown is what is signed, but for the secret', (vector) => {
   const recipe = completeRecipe(vector.recipe);
-  const shown = explainSignature(recipe, vector.request, new Secret(vector.secret));
-  const signed = computeSignature(recipe, vector.request, new Secret(vector.secret));
+  const shown = compileRecipe(recipe).explain(vector.request, new Secret(vector.secret));
+  const signed = compileRecipe(recipe).sign(vector.request, new Secret(vector.secret));
   expect({
     params: shown.params.replaceAll('<secret>', vector.secret),
     message: shown.message.replaceAll('<secret>', vector.secret),
@@ -86,7 +86,7 @@ test('what is shown does not depend on the secret', () => {
   fc.assert(
     fc.property(fc.constantFrom(...independent), secret, secret, ({ recipe, request }, one, other) => {
       const [a, b] = [one, other].map((text) =>
-        explainSignature(completeRecipe(recipe), request, new Secret(text)),
+        compileRecipe(completeRecipe(recipe)).explain(request, new Secret(text)),
       );
       expect([a?.params, a?.message]).toEqual([b?.params, b?.message]);
     }),

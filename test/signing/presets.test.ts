@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { computeSignature } from '../../src/signing/compile-recipe.js';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
 import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -25,7 +25,7 @@ test.each([
   const vector = vectors.find((one) => one.name === platform);
   const recipe = findPreset(name)?.recipe;
   if (vector === undefined || recipe === undefined) throw new Error('no such vector or preset');
-  expect(computeSignature(recipe, vector.request, new Secret(vector.secret)).digest).toBe(vector.digest);
+  expect(compileRecipe(recipe).sign(vector.request, new Secret(vector.secret)).digest).toBe(vector.digest);
 });
 
 test('every preset is a sound recipe under a name of its own', () => {

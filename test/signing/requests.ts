@@ -1,4 +1,4 @@
-import { computeSignature } from '../../src/signing/compile-recipe.js';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Param, SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -17,7 +17,7 @@ export function requestOf(params: readonly Param[], rest: Partial<SignableReques
 
 /** Signs with the secret `s3cret`. */
 export function signWith(recipe: RecipeJson, request: SignableRequest): Signature {
-  return computeSignature(completeRecipe(recipe), request, new Secret('s3cret'));
+  return compileRecipe(completeRecipe(recipe)).sign(request, new Secret('s3cret'));
 }
 
 /** What a rule makes of the parameters, or the message `message` of the request. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { compileRecipes } from '../../src/signing/app-signatures.js';
-import { compileRecipe, computeSignature } from '../../src/signing/compile-recipe.js';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, presets } from '../../src/signing/presets.js';
 import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -24,7 +24,7 @@ function computedBy(recipe: Recipe, right: Recipe): Vector[] {
   return makeVectors(one(right)).map(({ name, request }) => ({
     name,
     request,
-    signatures: { sign: computeSignature(recipe, request, new Secret(vectorSecret)) },
+    signatures: { sign: compileRecipe(recipe).sign(request, new Secret(vectorSecret)) },
   }));
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { computeSignature } from '../../src/signing/compile-recipe.js';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { parseRecipe } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
 import { vectors } from './corpus.js';
 
 test.each(vectors)('$name signs as its platform documents', ({ recipe, request, secret, ...stages }) => {
-  const signature = computeSignature(parseRecipe(recipe), request, new Secret(secret));
+  const signature = compileRecipe(parseRecipe(recipe)).sign(request, new Secret(secret));
   expect(signature.params).toBe(stages.params);
   expect(signature.message).toBe(stages.message);
   expect(signature.digest).toBe(stages.digest);

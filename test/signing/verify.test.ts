@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { compileRecipe, computeSignature } from '../../src/signing/compile-recipe.js';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
 import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Param } from '../../src/signing/request.js';
@@ -51,7 +51,7 @@ interface Made {
 function idsFor(made: Made, rest: Partial<ReceivedSignature> = {}): string[] | undefined {
   const recipe = completeRecipe({ ...right, ...made.recipe });
   const signed = { ...request, params: made.params ?? params };
-  const { digest } = computeSignature(recipe, signed, new Secret(made.secret ?? secretText));
+  const { digest } = compileRecipe(recipe).sign(signed, new Secret(made.secret ?? secretText));
   const { findings } = verifySignature({ ...caseOf(right, rest), received: digest });
   return findings[0]?.map(({ id }) => id);
 }
@@ -127,7 +127,7 @@ describe('a signature is found to be', () => {
   const findingOf = (wrong: Omit<ReceivedSignature, 'received'>, received: string) =>
     verifySignature({ ...wrong, received }).findings[0]?.[0];
   const sign = (recipe: Recipe, signed = request) =>
-    computeSignature(recipe, signed, new Secret(secretText)).digest;
+    compileRecipe(recipe).sign(signed, new Secret(secretText)).digest;
 
   it('with seconds, where milliseconds were sent', () => {
     const sent = caseOf(right, { request: at({ params: milliseconds }) });
@@ -184,7 +184,7 @@ describe('a signature is found to be', () => {
     const swapped = at({ params: withValue('app_key', secretText) });
     const other = new Secret('another');
     const known = [{ name: 'the secret of profile "x"', value: other }];
-    const received = computeSignature(right, swapped, other).digest;
+    const received = compileRecipe(right).sign(swapped, other).digest;
     const found = findingOf(caseOf(right, { request: swapped, otherSecrets: known }), received);
     expect(found?.advice).toContain('swap the two, and ask for a new secret');
   });
@@ -207,14 +207,14 @@ test('the secret is in nothing that is found', () => {
   for (const [, made] of mistakes) {
     const recipe = completeRecipe({ ...right, ...made.recipe });
     const signed = { ...request, params: made.params ?? params };
-    const received = computeSignature(recipe, signed, new Secret(made.secret ?? secretText)).digest;
+    const received = compileRecipe(recipe).sign(signed, new Secret(made.secret ?? secretText)).digest;
     const shown = JSON.stringify(verifySignature({ ...caseOf(right), received }));
     expect(shown.toLowerCase()).not.toContain(secretText.toLowerCase());
   }
 });
 
 test('a right signature is right, and no mistake is looked for', () => {
-  const received = computeSignature(right, request, new Secret(secretText)).digest;
+  const received = compileRecipe(right).sign(request, new Secret(secretText)).digest;
   expect(verifySignature({ ...caseOf(right), received })).toMatchObject({ right: true, findings: [] });
 });
 

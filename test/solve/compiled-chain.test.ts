@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { computeSignature } from '../../src/signing/compile-recipe.js';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
 import { type Chain, stepsOf, subOf } from '../../src/solve/candidates/chains.js';
@@ -23,7 +23,7 @@ function digestBy(chain: Chain, message: string): string {
     ...(key !== null && { key: key.rule }),
     ...(sub !== undefined && { sub }),
   });
-  return computeSignature(recipe, request, secret).digest;
+  return compileRecipe(recipe).sign(request, secret).digest;
 }
 
 it('tries a message by every chain as the recipe digests it', () => {

@@ -1,13 +1,13 @@
 import type { Param, Sample, SignableRequest } from '../request.js';
 import { SampleError } from './sample-error.js';
 
-/** A request as it was sent, or logged: nothing in it is decoded. */
+/** A request as sent or logged; nothing in it is decoded. */
 export interface CapturedRequest {
   readonly method: string;
   /** With its query. */
   readonly url: string;
   readonly body: string | null;
-  /** Of the body; null where it is not known. */
+  /** The type of the body; null where it is unknown. */
   readonly contentType: string | null;
 }
 
@@ -38,7 +38,7 @@ function isForm(body: string, contentType: string | null): boolean {
 
 const replacement = '\ufffd';
 
-/** A stray `%` stays as it is: logs show parameters half decoded. */
+/** Keeps a stray `%`: logs show half-decoded parameters. */
 function decodePairs(text: string): Param[] {
   return text
     .split('&')
@@ -55,7 +55,7 @@ function decodePairs(text: string): Param[] {
     });
 }
 
-/** The parameter that carries the signature where nothing else is said. */
+/** The default parameter of the signature. */
 export const defaultSignParam = 'sign';
 
 /**

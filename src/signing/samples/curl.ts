@@ -3,7 +3,7 @@ import type { CapturedRequest } from './captured-request.js';
 import { SampleError } from './sample-error.js';
 import { isCmd, splitCmdWords, splitShellWords } from './words.js';
 
-/** Short options that take a value, as their long ones. */
+/** Short options with a value, by their long names. */
 const shortValues: Readonly<Record<string, string>> = {
   A: 'user-agent',
   b: 'cookie',
@@ -69,14 +69,14 @@ const longValues: ReadonlySet<string> = new Set([
   'url-query',
 ]);
 
-/** An option under its long name, or a word that is none. */
+/** An option by its long name, or a word that is not an option. */
 interface CurlOption {
-  /** Empty for a word that is no option: a URL. */
+  /** Empty for a word that is not an option: a URL. */
   readonly name: string;
   readonly value: string;
 }
 
-/** The options of a curl command, in order: each with its value, flags with an empty one. */
+/** The options of a curl command, in order, each with its value; a flag has an empty one. */
 function* readCurlOptions(words: Iterable<string>): Generator<CurlOption> {
   const rest = words[Symbol.iterator]();
   const next = (): string => {
@@ -114,7 +114,7 @@ export function isCurl(text: string): boolean {
   return start.test(text);
 }
 
-/** What has been read of a command. */
+/** The parts of a command read so far. */
 interface Command {
   readonly urls: string[];
   readonly query: string[];
@@ -126,9 +126,9 @@ interface Command {
 }
 
 /**
- * Reads a curl command. Options that do not change what is signed are passed over.
+ * Reads a curl command. Options that do not affect what is signed are ignored.
  *
- * @throws SampleError for a command without a URL, or whose body is in a file or made of parts
+ * @throws SampleError for a command without a URL, or with a body from a file or of several parts
  */
 export function readCurl(text: string): CapturedRequest {
   const rest = text.replace(start, '');
@@ -193,7 +193,7 @@ function readOption({ name, value }: CurlOption, command: Command): void {
   }
 }
 
-/** `name=content`, `=content` or `content`; the name is taken as encoded already. */
+/** `name=content`, `=content` or `content`; the name is already encoded. */
 function encodeData(text: string): string {
   const [, name, content = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [undefined, undefined, text];
   if (name === undefined && content.includes('@')) throw unreadable('--data-urlencode with @');

@@ -5,14 +5,14 @@ import { SampleError } from './sample-error.js';
 import { readSampleFile } from './sample-file.js';
 
 interface ReadSampleOptions {
-  /** The parameter that carries the signature; the sample file's own, else `sign`, unless given. */
+  /** The parameter that carries the signature. Default: the one that the sample file names, else `sign`. */
   readonly signParam?: string | undefined;
 }
 
 /**
- * Reads a request: a sample file (JSON), a URL, a curl command or an HTTP request as text.
+ * Reads a request: a sample file (JSON), a URL, a curl command or the text of an HTTP request.
  *
- * @throws SampleError for a text that is none of these, or that has a part which cannot be read
+ * @throws SampleError for any other text, or for a part that cannot be read
  */
 export function readSample(text: string, { signParam }: ReadSampleOptions = {}): Sample {
   const given = text.replace(/^[\ufeff\s]+/, '');
@@ -40,10 +40,10 @@ function isHttpText(text: string): boolean {
 }
 
 /**
- * Reads an HTTP request: request line, headers, an empty line, body; a line break at its end is the file's. Without
- * a scheme in its target it is taken as https, on the loopback as http.
+ * Reads an HTTP request: request line, headers, an empty line, body. A line break at the end of the text belongs
+ * to the file, not the body. A target without a scheme is http for a loopback host, else https.
  *
- * @throws SampleError for a line that is no header, or a target without a host
+ * @throws SampleError for an invalid header, or a target without a host
  */
 function readHttpText(text: string): CapturedRequest {
   const [, head = '', body = ''] = /^(.*?)(?:\r?\n[ \t]*\r?\n(.*))?$/s.exec(text) ?? [];

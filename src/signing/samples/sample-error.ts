@@ -1,7 +1,7 @@
-/** A text that is no request, or one with a part that cannot be read. Its message shows no value of the text. */
+/** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
 export class SampleError extends Error {
   readonly code = 'INVALID_SAMPLE';
-  /** What to do next: one sentence. */
+  /** The next action, in one sentence. */
   readonly hint: string | undefined;
 
   constructor(message: string, hint?: string) {

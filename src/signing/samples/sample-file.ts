@@ -5,7 +5,7 @@ import { Secret } from '../secret.js';
 import { defaultSignParam, takeSignature, toSignable } from './captured-request.js';
 import { SampleError } from './sample-error.js';
 
-/** A JSON object as it is written: JSON.parse moves names that look like integers, and drops doubled ones. */
+/** A JSON object as written: JSON.parse reorders names that look like integers, and drops repeated names. */
 class JsonMembers {
   readonly entries: readonly (readonly [name: string, value: unknown])[];
 
@@ -13,7 +13,7 @@ class JsonMembers {
     this.entries = entries;
   }
 
-  /** The first name that stands twice, if any. */
+  /** The first repeated name, if any. */
   get doubled(): string | undefined {
     const names = this.entries.map(([name]) => name);
     return names.find((name, index) => names.indexOf(name) < index);
@@ -23,14 +23,14 @@ class JsonMembers {
 const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
 
 /**
- * Reads JSON with its objects as `JsonMembers`, and its numbers as the text they are written with.
+ * Parses JSON with its objects as `JsonMembers`, and its numbers as their text.
  *
  * @throws SyntaxError, whose message may quote the text
  */
 function parseInOrder(text: string): unknown {
   JSON.parse(text);
   let count = 0;
-  // In valid JSON a string before a colon is a name. With a number in front each is unlike all others.
+  // In valid JSON a string before a colon is a name. A number in front of each makes all names distinct.
   const numbered = text.replace(stringOrNumber, (whole, string?: string, colon?: string) => {
     if (string === undefined) return `"${whole}"`;
     return colon === undefined ? whole : `"${count++}:${string.slice(1)}${colon}`;
@@ -50,11 +50,11 @@ function isObject(value: unknown): value is object {
   );
 }
 
-/** A sample file as it is written. */
+/** A sample file as written. */
 interface SampleJson {
   readonly method: string | null;
   readonly url: string;
-  /** Null: they are in the query of `url`, and in `body`. */
+  /** Null where they are in the query of `url` and in `body`. */
   readonly params: readonly Param[] | null;
   readonly body: string | null;
   readonly extra: Readonly<Record<string, string>>;
@@ -88,9 +88,9 @@ const parseFields = fields<SampleJson>(
 );
 
 /**
- * Reads a sample file; `signParam` beats the file's own.
+ * Reads a sample file; `signParam` overrides the file's own.
  *
- * @throws SampleError that names the field which is wrong
+ * @throws SampleError that names the wrong field
  */
 export function readSampleFile(text: string, signParam: string | undefined): Sample {
   try {

@@ -1,17 +1,17 @@
 import { SampleError } from './sample-error.js';
 
-/** What ends a command where a word could begin. A new line does not, where an option follows. */
+/** Ends a command, between words. A line break does not where an option follows. */
 const end = /\d?>|[|;&<]|\r?\n(?!\s*-)/y;
 
-/** Blanks, then the kinds of quoting that a word is made of. */
+/** Blanks, then the kinds of quoting within a word. */
 const shellPart =
   /([ \t]+|\r?\n)|'([^']*)'|\$'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\\(\r?\n|.)|([^\s'"\\]+)/suy;
 
 /**
- * The words of the first command of a shell's text, as the shell would pass them on. An `&` inside a word is taken
- * as it is: a URL may have lost its quotes on the way.
+ * The words of the first command in a shell's text, as the shell would pass them on. An `&` inside a word is kept:
+ * a URL may have lost its quotes.
  *
- * @throws SampleError for a quote that is not closed, or a variable whose value only the shell knew
+ * @throws SampleError for an unclosed quote, or a variable, whose value only the shell knew
  */
 export function splitShellWords(text: string): string[] {
   const words: string[] = [];
@@ -66,7 +66,7 @@ const controls: Readonly<Record<string, string>> = {
 
 const ansiEscape = /((?:\\x[\da-fA-F]{1,2}|\\[0-7]{1,3})+)|\\u([\da-fA-F]{1,4})|\\U([\da-fA-F]{1,8})|\\(.)/gs;
 
-/** What `$'…'` stands for. Neighbouring byte escapes are UTF-8 together, two `\u` may be one character. */
+/** The text of `$'…'`. Adjacent byte escapes form UTF-8; two `\\u` may form one character. */
 function unescapeAnsi(text: string | undefined): string | undefined {
   return text?.replace(ansiEscape, (whole, bytes?: string, short?: string, long?: string, other = '') => {
     if (bytes !== undefined) return decodeBytes(bytes);
@@ -92,22 +92,22 @@ function decodeBytes(escapes: string): string {
   }
 }
 
-/** Whether a command is written for cmd.exe: its escape stands before a quote, a per cent sign or a line's end. */
+/** Whether a command is written for cmd.exe: `^` before a quote, a per cent sign or a line break. */
 export function isCmd(text: string): boolean {
   return /\^(?:["%]|\r?\n)/.test(text);
 }
 
 /**
- * The words of a command for cmd.exe, as a browser copies it: first cmd takes its `^` away, then the program splits
- * what is left.
+ * The words of a command for cmd.exe, as a browser copies it: cmd removes each `^`, then the program splits the
+ * rest.
  *
- * @throws SampleError for a quote that is not closed
+ * @throws SampleError for an unclosed quote
  */
 export function splitCmdWords(text: string): string[] {
   return splitArguments(removeCarets(text));
 }
 
-/** Outside quotes `^` is taken away, a line's end after it too, and what follows it loses its meaning for cmd. */
+/** Outside quotes, removes `^` and a line break after it; the next character loses its special meaning for cmd. */
 function removeCarets(text: string): string {
   return text.replace(/"[^"]*"?|\^(?:\r?\n)?(\r?\n|.)?/gs, (whole, escaped: string = '') =>
     whole.startsWith('"') ? whole : escaped,
@@ -116,7 +116,7 @@ function removeCarets(text: string): string {
 
 const cmdPart = /(\\*)(")|([ \t\r\n]+)|\\+|[^\s"\\]+/y;
 
-/** Splits as the C runtime of Windows does: backslashes escape only where a quote follows them. */
+/** Splits as the C runtime of Windows does: backslashes escape only before a quote. */
 function splitArguments(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;

@@ -6,13 +6,13 @@ import { findMistakes } from '../verify/verify-signature.js';
 import { fillAppSign, vectorRequests, vectorSecret } from './make-vectors.js';
 import { type StageName, type Stages, stageNames, type Vector } from './vector-file.js';
 
-/** What came of one signature of one vector. */
+/** The result for one signature of one vector. */
 export interface VectorCheck {
   readonly vector: string;
   readonly signature: string;
-  /** `missing`: none of its stages came back. */
+  /** `missing`: none of its stages is in the file. */
   readonly result: 'right' | 'wrong' | 'missing';
-  /** Of a wrong one: the first stage that differs. */
+  /** For a wrong one: the first stage that differs. */
   readonly fault: StageFault | null;
 }
 
@@ -21,10 +21,10 @@ export interface StageFault extends Difference {
 }
 
 /**
- * Checks vectors that another team computed, each signature by its first stage that differs. `secretText` is the one
- * they were computed with; that of our own vectors where it is null.
+ * Checks vectors that another team computed; each result names the first stage that differs. `secretText` is the
+ * secret they used; null for the secret of our own vectors.
  *
- * @throws RecipeError for a vector without a request that is none of ours
+ * @throws RecipeError for a vector without a request whose name is unknown
  */
 export function checkVectors(
   signing: SigningChoice,
@@ -76,7 +76,7 @@ function findFault(signature: RequestSignature, stages: Stages, secret: Secret):
   return null;
 }
 
-/** A digest shows nothing of how it was made: what gives it is looked for. */
+/** A digest does not show how it was made, so the likely mistakes are tried. */
 function digestCauses(
   signature: RequestSignature,
   stages: Stages,

@@ -5,10 +5,13 @@ import { Secret } from '../secret.js';
 import { type SigningChoice, signaturesOf } from '../signing-choice.js';
 import type { MadeVector } from './vector-file.js';
 
-/** The secret of the vectors: it opens nothing. */
+/** The secret of the vectors; no service accepts it. */
 export const vectorSecret = 'throw-away-secret-0123456789';
 
-/** Test vectors for a team that signs in another language: requests that tell implementations apart, each stage. */
+/**
+ * Test vectors for a team that signs in another language: requests that tell implementations apart, with each
+ * stage.
+ */
 export function makeVectors(signing: SigningChoice): MadeVector[] {
   const secret = new Secret(vectorSecret);
   return vectorRequests.map(({ name, why, request }) => {
@@ -40,7 +43,7 @@ export function fillAppSign(
 /** A request that tells implementations apart. */
 interface VectorRequest {
   readonly name: string;
-  /** What it finds out: one sentence. */
+  /** What it tests, in one sentence. */
   readonly why: string;
   readonly request: SignableRequest;
 }

@@ -12,50 +12,50 @@ import {
 } from '../recipe-json.js';
 import type { SignableRequest } from '../request.js';
 
-/** In the order in which they are computed. */
+/** In order of computation. */
 export const stageNames = ['params', 'message', 'digest'] as const;
 export type StageName = (typeof stageNames)[number];
 
-/** What an implementation writes and computes on its way to one signature; what it cannot tell is left out. */
+/** The stages of one signature; an implementation may leave some out. */
 export type Stages = Readonly<Partial<Record<StageName, string>>>;
 
-/** A request, and its signatures by the parameter that carries each. */
+/** A request and its signatures, by the parameter that carries each. */
 export interface Vector {
   readonly name: string;
-  /** Absent where a file that came back has left it out. */
+  /** Absent where a returned file omits it. */
   readonly request?: SignableRequest;
   readonly signatures: Readonly<Record<string, Stages>>;
 }
 
 export interface MadeVector extends Vector {
-  /** What it finds out: one sentence. */
+  /** What it tests, in one sentence. */
   readonly why: string;
   readonly request: SignableRequest;
 }
 
-/** Test vectors as they are handed to another team. */
+/** Test vectors as given to another team. */
 export interface VectorFile {
   readonly about: string;
   /** Absent where a module signs. */
   readonly recipe?: RecipeJson;
   readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
-  /** Made for these vectors: it opens nothing. */
+  /** Made for these vectors; no service accepts it. */
   readonly secret: string;
   readonly vectors: readonly MadeVector[];
 }
 
-/** Test vectors as they came back: what is not known of them is passed over. */
+/** Test vectors as returned; unknown fields are ignored. */
 export interface ReturnedVectors {
   readonly recipes: Recipe | SigningRecipes | null;
-  /** Null where the file has left it out. */
+  /** Null where the file omits it. */
   readonly secret: string | null;
   readonly vectors: readonly Vector[];
 }
 
 /**
- * Takes foreign JSON as vectors that came back.
+ * Checks untrusted JSON as returned vectors.
  *
- * @throws RecipeError that names the field which is wrong
+ * @throws RecipeError that names the wrong field
  */
 export function parseVectors(json: unknown): ReturnedVectors {
   const { recipe, recipes, secret, vectors } = parseObject(json, 'vectors file');

@@ -1,6 +1,6 @@
 import type { Mistake } from './suspect.js';
 
-/** `same`, or what makes a received signature another text for the same digest; null for another digest. */
+/** `same`, or how a received signature writes the same digest differently; null for another digest. */
 export function compareDigest(expected: string, received: string): Mistake | 'same' | null {
   if (received === expected) return 'same';
   return written.find(({ fits }) => fits(expected, received)) ?? null;

@@ -3,7 +3,7 @@ import { placeSecret } from './secret-suspects.js';
 
 interface TextCause {
   readonly words: string;
-  /** What makes the two the same, if this is the cause. */
+  /** Removes this cause: texts that differ by it alone become equal. */
   readonly even: (text: string) => string;
 }
 
@@ -29,7 +29,7 @@ const causes: readonly TextCause[] = [
   { words: 'Invisible characters', even: (text) => text.replace(/[\p{Cf}\p{Cc}]/gu, '') },
 ];
 
-/** The one thing that keeps two texts from being the same, in words; null where there is no such thing. */
+/** The only cause of the difference between two texts, in words; null where there is no single cause. */
 function textCause(ours: string, theirs: string): string | null {
   return causes.find(({ even }) => even(ours) === even(theirs))?.words ?? null;
 }
@@ -61,20 +61,20 @@ function unescapeUnicode(text: string): string {
   );
 }
 
-/** Where two texts to sign part, and why. */
+/** Where two texts to sign differ, and why. */
 export interface Difference {
-  /** Of the first byte that differs, in UTF-8, counted from 0. */
+  /** The first byte that differs, in UTF-8, 0-based. */
   readonly offset: number;
-  /** A stretch of each text around that place; they begin alike. */
+  /** An excerpt of each text around that place; both begin alike. */
   readonly ours: string;
   readonly theirs: string;
-  /** How many characters of the stretches are alike. */
+  /** The number of equal characters at the start of the excerpts. */
   readonly alike: number;
-  /** Likely causes in words, likeliest first; empty where none is known. */
+  /** Likely causes in words, the likeliest first; empty where none is known. */
   readonly causes: readonly string[];
 }
 
-/** How the pairs of a text to sign are joined. */
+/** How a text to sign joins its pairs. */
 interface Separators {
   readonly pairSep: string;
   readonly kvSep: string;
@@ -84,8 +84,8 @@ const before = 24;
 const after = 40;
 
 /**
- * Compares our text to sign, labelled in place of the secret, with another's, which may hold the secret, or stars or
- * the like in its place. Null where they are the same.
+ * Compares our text to sign, with a label in place of the secret, with another text, which may contain the secret
+ * or a placeholder such as stars. Null where they are the same.
  */
 export function compareMessages(
   ours: string,
@@ -107,7 +107,7 @@ export function compareMessages(
   };
 }
 
-/** How far two texts begin alike, in UTF-16 units. The two halves of an emoji are not taken apart. */
+/** The length of the common prefix of two texts, in UTF-16 units. It never splits a surrogate pair. */
 export function alikeLength(a: string, b: string): number {
   const at = firstDifference(a, b);
   return /[\ud800-\udbff]/.test(a[at - 1] ?? '') ? at - 1 : at;
@@ -126,10 +126,10 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
   return at;
 }
 
-/** The label that stands for the secret. */
+/** The label in place of the secret. */
 const label = '<secret>';
 
-/** Why theirs is not ours, in words. */
+/** The causes of the difference, in words. */
 function findCauses(ours: string, theirs: string, separators: Separators): string[] {
   const whole = textCause(ours, theirs);
   if (whole !== null) return [`${whole}.`];
@@ -138,7 +138,7 @@ function findCauses(ours: string, theirs: string, separators: Separators): strin
   return (causes.length > 0 ? causes : stretchCause(ours, theirs)).map((cause) => `${cause}.`);
 }
 
-/** A stretch that only one of the texts has. */
+/** A part that only one of the texts has. */
 function stretchCause(ours: string, theirs: string): string[] {
   const [short, long, words] =
     ours.length < theirs.length ? [ours, theirs, 'Theirs has also'] : [theirs, ours, 'Theirs leaves out'];
@@ -156,7 +156,7 @@ function secretCause(theirs: string): string {
     : 'Theirs has no secret in it, or another one than ours.';
 }
 
-/** The parameters alone: pairs that hold the secret are left out, and a secret that is glued on is cut away. */
+/** The parameters alone: without pairs that contain the secret, and without a secret at the end. */
 function withoutSecret(text: string, { pairSep, kvSep }: Separators): string {
   if (pairSep === '') return text.replaceAll(label, '');
   const holdsSecret = (pair: string) => pair === label || (kvSep !== '' && pair.endsWith(kvSep + label));
@@ -169,14 +169,14 @@ function withoutSecret(text: string, { pairSep, kvSep }: Separators): string {
 
 type Pair = readonly [name: string, value: string];
 
-/** What the pairs of two texts to sign differ in, in words. */
+/** The differences between the pairs of two texts to sign, in words. */
 function pairCauses(ours: string, theirs: string, separators: Separators): string[] {
   const [a, b] = [splitPairs(ours, separators), splitPairs(theirs, separators)];
   const ourNames = a.map(([name]) => name);
   const theirNames = b.map(([name]) => name);
   const onlyOurs = a.filter(([name]) => !theirNames.includes(name));
   const onlyTheirs = b.filter(([name]) => !ourNames.includes(name));
-  // Where next to nothing is alike, the one text is not made of such pairs.
+  // Where hardly any pair is equal, one of the texts is not made of such pairs.
   if (a.length < 2 || onlyOurs.length === a.length) {
     return sortCharacters(ours) === sortCharacters(theirs)
       ? ['Order: the same characters, arranged otherwise']
@@ -235,7 +235,7 @@ const orders: readonly { words: string; compare: (a: Pair, b: Pair) => number }[
   { words: 'name, backwards', compare: (a, b) => compareTexts(b[0], a[0]) },
 ];
 
-/** The last pair may be the secret's, behind the sorted ones. */
+/** The last pair may be the secret's, after the sorted ones. */
 function isSorted(pairs: readonly Pair[], compare: (a: Pair, b: Pair) => number): boolean {
   const sorted = pairs.slice(0, -1);
   return sorted.every((pair, index) => {

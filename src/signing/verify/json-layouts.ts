@@ -1,6 +1,6 @@
-/** Another way to write the same JSON text; a text that is no JSON object or list stays as it is. */
+/** Another layout of the same JSON text; a text that is not a JSON object or list is unchanged. */
 export interface JsonLayout {
-  /** What follows "It was signed with user_info". */
+  /** The continuation of "It was signed with user_info". */
   readonly words: string;
   readonly change: (text: string) => string;
 }
@@ -11,7 +11,7 @@ const escapeSlashes = (text: string) => text.replaceAll('/', '\\/');
 const sortMembers = (value: unknown) =>
   mapObjects(value, (members) => members.sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** What common JSON libraries make of the same data. */
+/** The layouts of common JSON libraries. */
 export const jsonLayouts: readonly JsonLayout[] = [
   {
     words: 'with its non-ASCII characters as \\u escapes',
@@ -62,7 +62,7 @@ function mapObjects(value: unknown, change: (members: [string, unknown][]) => [s
   return Object.fromEntries(change(members));
 }
 
-/** As Python's json.dumps does unless told otherwise. */
+/** As Python's json.dumps does by default. */
 function writeSpaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(writeSpaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

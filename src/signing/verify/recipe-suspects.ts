@@ -6,7 +6,7 @@ import { keyDecodings, type Order, orders, type ParamsRule, type Recipe } from '
 import { RecipeError } from '../recipe-error.js';
 import type { Mistake, Named, ReceivedSignature, Suspect } from './suspect.js';
 
-/** The mistakes that are made with the rule itself: each is another recipe. A module has none. */
+/** Mistakes in the rule itself: each is another recipe. A module has none. */
 export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Suspect[] {
   const others = otherRecipes.map(({ name, value }) => variant(value, otherRecipeMistake(name)));
   if (recipe === null) return others.flat();
@@ -165,7 +165,7 @@ function secretPlaceMistake(message: readonly string[]): Mistake {
   };
 }
 
-/** The same steps with one digest replaced by another. */
+/** The same steps with one digest algorithm replaced by another. */
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
     const [, algorithm, format = ''] = /^(?:hmac-)?(md5|sha1|sha256|sha512)(:\w+)?$/.exec(step) ?? [];
@@ -191,7 +191,7 @@ function keyMistake(decode: string): Mistake {
   };
 }
 
-/** The presets, as recipes that a request may have been signed by. */
+/** The presets, as other possible recipes of a request. */
 export const namedPresets: readonly Named<Recipe>[] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,
   value: recipe,

@@ -2,7 +2,7 @@ import type { Param, SignableRequest } from '../request.js';
 import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 import { jsonMistakes, type ValueMistake, valueMistakes } from './value-mistakes.js';
 
-/** The mistakes that make a request be signed as another one than was sent. */
+/** Mistakes by which another request was signed than was sent. */
 export function requestSuspects({ request, unsent }: ReceivedSignature): Suspect[] {
   return [
     ...valueMistakes.flatMap((mistake) => valueSuspects(request, mistake)),
@@ -17,7 +17,7 @@ function suspect(request: SignableRequest, changed: Partial<SignableRequest>, mi
   return { ...mistake, change: { request: { ...request, ...changed } } };
 }
 
-/** Each value that can be mistaken, then all of them. */
+/** Each value that may be wrong, then all of them. */
 function valueSuspects(request: SignableRequest, { change, mistake }: ValueMistake): Suspect[] {
   const changed = request.params.filter(([, value]) => change(value) !== value).map(([name]) => name);
   const choices = [...changed.map((name) => [name]), ...(changed.length > 1 ? [changed] : [])];
@@ -89,7 +89,7 @@ function unsentMistake([name, value]: Param): Mistake {
   };
 }
 
-/** The mistakes that are made with the method and the address, where a recipe takes them. */
+/** Mistakes in the method and the address, where the recipe uses them. */
 function addressSuspects(request: SignableRequest): Suspect[] {
   return addressesLike(request).map(([changed, words]) => ({
     id: 'address',
@@ -99,7 +99,7 @@ function addressSuspects(request: SignableRequest): Suspect[] {
   }));
 }
 
-/** The same address, as a proxy or a careless client writes it. */
+/** The same address as a proxy or a careless client writes it. */
 function addressesLike({ url, method }: SignableRequest): [Partial<SignableRequest>, string][] {
   return [
     [{ url: url.replace(/^http:/, 'https:') }, 'https in the URL, which is http here'],

@@ -4,22 +4,22 @@ import { paramOf } from '../request.js';
 import { Secret } from '../secret.js';
 import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
-/** Another's text to sign, as it may be shown. */
+/** Another party's text to sign, masked. */
 interface PlacedSecret {
   /** With a label in place of the secret. */
   readonly text: string;
-  /** How many characters the secret in it has, where it is another one than ours. */
+  /** The length of the secret in it, where it is not ours. */
   readonly otherLength: number | null;
 }
 
 const other = '<another secret>';
 
-/** What people and logs write in place of a secret. */
+/** Placeholders for a secret in logs and messages. */
 const placeholder = /[*•…]{2,}|^x{3,}$|^<.*>$|^[{[(].*[)\]}]$|secret|your|密/i;
 
 /**
- * Puts the label of the secret where another's text has the secret, or what stands for it. `ours` is our own text,
- * labelled: it says where the secret may stand.
+ * Puts the label of the secret where the other text has the secret or a placeholder. `ours` is our own masked
+ * text: it shows where the secret can be.
  */
 export function placeSecret(ours: string, theirs: string, secret: Secret): PlacedSecret {
   const label = secret.toString();
@@ -35,10 +35,10 @@ export function placeSecret(ours: string, theirs: string, secret: Secret): Place
     : { text: ours.replaceAll(label, other), otherLength: hidden.length };
 }
 
-/** What is too short to be a secret would be found everywhere. */
+/** A shorter text would match by chance. */
 const shortest = 4;
 
-/** In one pass, so that no label is taken for the secret. Stars count as ours. */
+/** In one pass, so that no label is taken for the secret. Stars count as our secret. */
 function hideSecret(text: string, secret: Secret): string {
   const plain = secret.reveal();
   const { rfc3986, form } = encoders;
@@ -47,7 +47,7 @@ function hideSecret(text: string, secret: Secret): string {
   return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), secret.toString());
 }
 
-/** Ours, with anything in the secret's place. */
+/** Our text as a pattern, with any text in place of the secret. */
 function secretPattern(ours: string, label: string): RegExp {
   return new RegExp(`^${ours.split(label).map(escapePattern).join('(.*?)')}$`, 's');
 }
@@ -56,7 +56,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-/** What copying brings along, and what it is called. */
+/** Characters that copy-and-paste adds, and their names. */
 const blanks: readonly (readonly [text: string, words: string])[] = [
   ['\n', 'a line break'],
   [' ', 'a space'],
@@ -71,7 +71,7 @@ const blanks: readonly (readonly [text: string, words: string])[] = [
 /** Parameters that carry the app key. */
 const appKeyNames = ['app_key', 'appkey', 'appKey', 'app_id', 'appid', 'appId', 'key'];
 
-/** The mistakes that are made with the secret. */
+/** Mistakes with the secret. */
 export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignature): Suspect[] {
   const text = secret.reveal();
   const suspects: Suspect[] = [];

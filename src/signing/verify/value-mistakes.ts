@@ -79,7 +79,7 @@ function decodeOnce(value: string): string {
   }
 }
 
-/** What is made with the layout of JSON, in a parameter or in the body. */
+/** Mistakes in the layout of JSON, in a parameter or in the body. */
 export const jsonMistakes: readonly ValueMistake[] = jsonLayouts.map(({ words, change }) => ({
   change,
   mistake: (name) => ({

@@ -6,17 +6,17 @@ import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
 import type { Attempt, Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
-/** What a received signature is found to be. */
+/** The result of verifying a signature. */
 export interface Verdict {
   readonly right: boolean;
   readonly received: string;
   /** How it should have been made; `digest` is the expected signature. */
   readonly explanation: Explanation;
-  /** Of a wrong one: what may have been done, likeliest first; empty where no usual mistake fits. */
+  /** For a wrong one: the likely mistakes, the likeliest first; empty where no usual mistake explains it. */
   readonly findings: readonly Finding[];
 }
 
-/** Whether a signature is right, and if it is not, which of the usual mistakes it comes from. */
+/** Verifies a signature, and names the usual mistake that explains a wrong one. */
 export function verifySignature(wrong: ReceivedSignature): Verdict {
   const { signer, request, secret, received } = wrong;
   const explanation = signer.explain(request, secret);
@@ -27,18 +27,21 @@ export function verifySignature(wrong: ReceivedSignature): Verdict {
 /** Mistakes that were made together. */
 export type Finding = readonly Mistake[];
 
-/** What gives a received signature by itself. */
+/** A mistake that explains a received signature by itself. */
 interface LikelyMistake {
   readonly finding: Finding;
-  /** The same mistake made with another request, say a masked one; null where it would change nothing there. */
+  /**
+   * The same mistake applied to another request, for example a masked one; null where it would change nothing
+   * there.
+   */
   readonly madeWith: (other: ReceivedSignature) => Attempt | null;
 }
 
 const mostFindings = 3;
 
 /**
- * The usual mistakes that give the received signature, likeliest first: alone, else two of different kinds together.
- * Empty where none fits.
+ * The usual mistakes that explain the received signature, the likeliest first: single ones, else two of different
+ * kinds together. Empty where none does.
  */
 export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
   const kinds = suspectsOf(wrong);
@@ -46,7 +49,7 @@ export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
   return firstFits(wrong, alone) ?? firstFits(wrong, pairsOf(kinds)) ?? [];
 }
 
-/** The likeliest mistake that gives the received signature alone; a pair of them takes many times as long to find. */
+/** The likeliest single mistake that explains the received signature; a search for pairs takes many times as long. */
 export function likeliestMistake(wrong: ReceivedSignature): LikelyMistake | null {
   const written = tryOut(wrong, []);
   if (written !== null) return { finding: written, madeWith: (other) => other };
@@ -88,7 +91,9 @@ function firstFits(wrong: ReceivedSignature, candidates: Iterable<readonly Suspe
   return findings.size === 0 ? null : [...findings.values()];
 }
 
-/** The mistakes, and that of writing the digest where there is one; null where they do not give the signature. */
+/**
+ * The mistakes, with that of the digest's format where there is one; null where they do not explain the signature.
+ */
 function tryOut(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
   const changes = suspects.map(({ change }) => change);
   const digest = digestOf(Object.assign({}, wrong, ...changes));
@@ -100,7 +105,7 @@ function tryOut(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding
   return [...mistakes, { id, says, advice }];
 }
 
-/** Null where the secret does not suit the recipe, such as a key that is not base64. */
+/** Null where the secret does not suit the recipe, for example a key that is not base64. */
 function digestOf({ signer, request, secret }: Attempt): string | null {
   try {
     return signer.sign(request, secret).digest;
