@@ -1,6 +1,6 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
 import type { UserInfoClientOptions } from '../client/options.js';
-import { type PassbackInput, passbackRequest, type ReadInput, readRequest } from '../client/request.js';
+import { givenPassback, givenRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { PreparedRow } from './engine/open-row.js';
@@ -40,7 +40,7 @@ export function passbackAll<Row extends PassbackInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: AllRowsOptions,
 ): AsyncGenerator<PassbackOutcome<Row>, void> {
-  const prepare = (row: Row) => ({ request: passbackRequest(row), user: userOf(row) });
+  const prepare = (row: Row) => ({ request: givenPassback(row, true), user: userOf(row) });
   return sendAll('passback', rows, prepare, options) as AsyncGenerator<PassbackOutcome<Row>, void>;
 }
 
@@ -52,7 +52,7 @@ export function readAll<Row extends ReadInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: AllRowsOptions,
 ): AsyncGenerator<ReadOutcome<Row>, void> {
-  const prepare = (row: Row) => ({ request: readRequest(row), user: null });
+  const prepare = (row: Row) => ({ request: givenRead(row, true), user: null });
   return sendAll('read', rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
 }
 
@@ -105,9 +105,6 @@ async function* sendAll<Row>(
 function userOf({ unionId, primaryKey, userInfo }: PassbackInput): string | null {
   if (unionId) return unionId;
   if (!primaryKey) return null;
-  const value =
-    userInfo instanceof Map
-      ? userInfo.get(primaryKey)
-      : Object.entries(userInfo).find(([key]) => key === primaryKey)?.[1];
+  const value = Object.hasOwn(userInfo, primaryKey) ? userInfo[primaryKey] : undefined;
   return value === undefined ? null : String(value);
 }

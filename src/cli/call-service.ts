@@ -1,8 +1,6 @@
 import type { Answer } from '../client/answer.js';
-import type { UserInfoClient } from '../client/client.js';
 import { RejectedError } from '../client/errors.js';
-import type { CallOptions } from '../client/options.js';
-import type { WireRequest } from '../client/transport.js';
+import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
 import { clientOptions } from './client-options.js';
@@ -13,13 +11,6 @@ import { outputStyle } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 import { resolveService } from './resolve-service.js';
 
-/** What a command asks of the service. */
-export interface Call {
-  readonly send: (client: UserInfoClient, options: CallOptions) => Promise<Answer<Envelope<unknown>>>;
-  /** The same, to be shown. */
-  readonly sign: (client: UserInfoClient) => WireRequest;
-}
-
 /**
  * One call from options to output: settings, `beforeSending` (a question, a warning), the call, the envelope on
  * stdout. An envelope with another code than 200 is printed too, before its RejectedError is thrown. A preview ends
@@ -28,7 +19,7 @@ export interface Call {
 export async function callService(
   context: CliContext,
   options: CommonOptions & ConnectionOptions & PreviewOptions,
-  call: Call,
+  request: PlainRequest,
   beforeSending: (settings: Settings) => Promise<void> = async () => {},
 ): Promise<void> {
   const { io, signal } = context;
@@ -38,8 +29,8 @@ export async function callService(
   const client = await context.connect(await clientOptions(context, settings, options));
   const print = (answer: Answer<Envelope<unknown>>) => printAnswer(answer, io, style);
   try {
-    if (isPreview(options)) await printPreview(call.sign(client), options, settings, io, style);
-    else await print(await call.send(client, { signal }));
+    if (isPreview(options)) await printPreview(client.sign(request), options, settings, io, style);
+    else await print(await client.send(request, { signal }));
   } catch (error) {
     if (error instanceof RejectedError) await print(error.answer);
     throw error;

@@ -1,16 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
-import { type PassbackAnswer, type ReadAnswer, UserInfoClient } from '../client/client.js';
+import type { Answer } from '../client/answer.js';
+import { UserInfoClient } from '../client/client.js';
 import type { CallOptions } from '../client/options.js';
-import type { PassbackInput, ReadInput } from '../client/request.js';
+import type { PlainRequest } from '../client/request.js';
+import type { Envelope } from '../protocol/envelope.js';
 
 /** A client for a process that makes one call and ends. */
 export class OneCallClient extends UserInfoClient {
-  override read(input: ReadInput, options?: CallOptions): Promise<ReadAnswer> {
-    return withUnoptimizedWasm(() => super.read(input, options));
-  }
-
-  override passback(input: PassbackInput, options?: CallOptions): Promise<PassbackAnswer> {
-    return withUnoptimizedWasm(() => super.passback(input, options));
+  override send(request: PlainRequest, options?: CallOptions): Promise<Answer<Envelope>> {
+    return withUnoptimizedWasm(() => super.send(request, options));
   }
 
   /** Its connections end with the process. */

@@ -28,6 +28,7 @@ export async function resolveService(
   refusePlainHttp(
     settings.base_url.value,
     settings.allow_http !== null,
+    '--allow-http',
     `the base URL (${describeOrigin(settings.base_url.origin)})`,
   );
   await announceProduction(io, settings);

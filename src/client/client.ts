@@ -4,13 +4,14 @@ import type { ReadData } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
 import type { Answer } from './answer.js';
 import { CancelledError, NoAnswerError, RejectedError } from './errors.js';
+import { checkCallOptions } from './input.js';
 import type { CallOptions, UserInfoClientOptions } from './options.js';
 import {
+  givenPassback,
+  givenRead,
   type PassbackInput,
   type PlainRequest,
-  passbackRequest,
   type ReadInput,
-  readRequest,
 } from './request.js';
 import { type AttemptOutcome, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
 import { type AttemptResult, Sender, timedOut } from './sender.js';
@@ -48,8 +49,9 @@ export class UserInfoClient implements AsyncDisposable {
   #closing: Promise<void> | null = null;
 
   /**
-   * Throws an InvalidInputError for a base URL, a proxy or a certificate that is none, and for plain http to another
-   * machine that `allowHttp` does not allow; a RecipeError for a recipe that says nothing sensible.
+   * @throws InvalidInputError that names the option at fault: a required one is missing or empty, one is of another type
+   * or out of range, or unknown; plain http leads to another machine and `allowHttp` is not set
+   * @throws RecipeError for a recipe that says nothing sensible
    */
   constructor(options: UserInfoClientOptions) {
     this.#sender = new Sender(options);
@@ -59,22 +61,22 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** Reads a user's information (§4.1). */
   async read(input: ReadInput, options: CallOptions = {}): Promise<ReadAnswer> {
-    return (await this.#call(readRequest(input), options)) as ReadAnswer;
+    return (await this.send(givenRead(input), options)) as ReadAnswer;
   }
 
   /** Passes information about a user back (§4.2). */
   async passback(input: PassbackInput, options: CallOptions = {}): Promise<PassbackAnswer> {
-    return (await this.#call(passbackRequest(input), options)) as PassbackAnswer;
+    return (await this.send(givenPassback(input), options)) as PassbackAnswer;
   }
 
   /** The read as it would be sent now: to be shown, or sent by other means. Its `random` is good once. */
   signRead(input: ReadInput): WireRequest {
-    return this.#sender.toWire(readRequest(input));
+    return this.sign(givenRead(input));
   }
 
   /** The passback as it would be sent now: to be shown, or sent by other means. Its `random` is good once. */
   signPassback(input: PassbackInput): WireRequest {
-    return this.#sender.toWire(passbackRequest(input));
+    return this.sign(givenPassback(input));
   }
 
   /**
@@ -90,10 +92,15 @@ export class UserInfoClient implements AsyncDisposable {
     return this.close();
   }
 
-  async #call(
-    request: PlainRequest,
-    { signal, timeoutMs: limitMs = this.#timeoutMs }: CallOptions,
-  ): Promise<Answer<Envelope>> {
+  /** @internal The request as it would be sent now. */
+  sign(request: PlainRequest): WireRequest {
+    return this.#sender.toWire(request);
+  }
+
+  /** @internal Sends a request, as often as it may be sent. */
+  async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
+    checkCallOptions(options);
+    const { signal, timeoutMs: limitMs = this.#timeoutMs } = options;
     if (this.#closing !== null) {
       throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Make a new client.' });
     }

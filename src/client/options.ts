@@ -7,7 +7,7 @@ import type { ClientHooks } from './events.js';
 /** Where a client sends its requests, as whom, and how patiently. */
 export interface UserInfoClientOptions extends ClientHooks {
   /** Address of the test or the production deployment (§1). */
-  readonly baseUrl: string;
+  readonly baseUrl: string | URL;
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey: string;

@@ -2,13 +2,14 @@ import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpo
 import { InvalidInputError } from '../protocol/errors.js';
 import { joinInfoNames } from '../protocol/info-names.js';
 import { checkSignatureLength, checkText, checkValues, type Parameters } from '../protocol/parameters.js';
-import { checkPassback } from '../protocol/passback.js';
+import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
 import { resultCode } from '../protocol/result-codes.js';
 import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
+import { checkPassbackInput, checkReadInput } from './input.js';
 import type { SignedRequest } from './transport.js';
 
 /** Who signs, and how. */
@@ -54,8 +55,26 @@ export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest
   return plainRequest(readEndpoint, { code, scope, info_name: infoNames && joinInfoNames(infoNames) });
 }
 
+/** The request of a read that a caller asks for; `isRow` allows members of the caller's own. Throws an InvalidInputError. */
+export function givenRead(input: ReadInput, isRow = false): PlainRequest {
+  checkReadInput(input, isRow);
+  return readRequest(input);
+}
+
+/** The request of a passback that a caller asks for, as `givenRead` does. Throws an InvalidInputError. */
+export function givenPassback(input: PassbackInput, isRow = false): PlainRequest {
+  checkPassbackInput(input, isRow);
+  const { unionId, primaryKey, userInfo } = input;
+  return passbackRequest({ unionId, primaryKey, userInfo: Object.entries(userInfo) });
+}
+
+/** A passback's user, and the entries of its `user_info`. */
+export interface PassbackEntries extends PassbackTarget {
+  readonly userInfo: Iterable<readonly [key: string, value: unknown]>;
+}
+
 /** A request of §4.2. Throws an InvalidInputError. */
-export function passbackRequest({ unionId, primaryKey, userInfo }: PassbackInput): PlainRequest {
+export function passbackRequest({ unionId, primaryKey, userInfo }: PassbackEntries): PlainRequest {
   const checked = checkPassback({ unionId, primaryKey }, () => toUserInfo(userInfo));
   return plainRequest(passbackEndpoint, {
     union_id: unionId || undefined,

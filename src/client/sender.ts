@@ -6,6 +6,7 @@ import { openConnections } from './connections.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { Hooks, type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './events.js';
 import { toNoAnswerError } from './failures.js';
+import { checkClientOptions } from './input.js';
 import type { UserInfoClientOptions } from './options.js';
 import type { HttpProxy } from './proxy.js';
 import type { PlainRequest } from './request.js';
@@ -44,18 +45,19 @@ export class Sender {
   readonly #drop: () => Promise<void>;
 
   /**
-   * Throws an InvalidInputError for a base URL, a proxy or a certificate that is none, and for plain http to another
-   * machine that `allowHttp` does not allow; a RecipeError for a recipe that says nothing sensible.
+   * Throws an InvalidInputError that names the option at fault, and for plain http to another machine that `allowHttp`
+   * does not allow; a RecipeError for a recipe that says nothing sensible.
    */
   constructor(options: UserInfoClientOptions) {
+    checkClientOptions(options);
     const { dispatcher, connections = 128, connectTimeoutMs = 5_000, extraCa, proxy } = options;
-    this.baseUrl = parseBaseUrl(options.baseUrl);
-    refusePlainHttp(this.baseUrl, options.allowHttp === true);
+    this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
+    refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
     const { host, origin } = new URL(this.baseUrl);
     this.host = host;
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
-    this.#signer = new RequestSigner({ ...options, baseUrl: this.baseUrl });
+    this.#signer = new RequestSigner(this.baseUrl, options);
     this.hooks = new Hooks(options);
     this.#now = options.now ?? Date.now;
     const own =

@@ -52,12 +52,18 @@ function unescapePath(path: string): string {
 
 /**
  * Refuses to send what is signed, and what it says of a person, in clear over a network: plain http is for this
- * machine alone, unless `allowHttp`. Throws an InvalidInputError that begins with `label`.
+ * machine alone, unless `allowHttp`. Throws an InvalidInputError that begins with `label`, and names the `option` that
+ * allows it.
  */
-export function refusePlainHttp(baseUrl: string, allowHttp: boolean, label = 'the base URL'): void {
+export function refusePlainHttp(
+  baseUrl: string,
+  allowHttp: boolean,
+  option: string,
+  label = 'the base URL',
+): void {
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || allowHttp || isLoopback(hostname)) return;
   throw new InvalidInputError(`${label} is plain http: personal data would travel in clear to ${host}`, {
-    hint: 'Use https; where the way there is safe all the same, allow it: --allow-http, or allowHttp in the SDK.',
+    hint: `Use https. Where the network on the way there is safe, ${option} allows plain http.`,
   });
 }

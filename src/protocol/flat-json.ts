@@ -1,14 +1,34 @@
+import { InvalidInputError } from './errors.js';
 import { closingQuote } from './json-tokens.js';
+import { resultCode } from './result-codes.js';
 import { quoteName } from './text.js';
 
-/** A number of a JSON text, kept as it was written: `9007199254740993`, `1.00`. */
+/** The same symbol in every copy of this package, so that each recognizes the numbers of the others. */
+const brand: unique symbol = Symbol.for('userinfo-cli.JsonNumber');
+
+/**
+ * A number of a JSON text, kept as it was written: `9007199254740993`, `1.00`. `instanceof` also recognizes a JsonNumber
+ * of another copy of this package, such as a bundled one.
+ */
 export class JsonNumber {
   readonly text: string;
 
-  /** Throws a RangeError for a text that is no JSON number. */
+  /** @throws InvalidInputError for a text that is no JSON number */
   constructor(text: string) {
-    if (!wholeNumber.test(text)) throw new RangeError('not a JSON number');
+    if (typeof text !== 'string' || !wholeNumber.test(text)) {
+      throw new InvalidInputError('the text given to JsonNumber is not a JSON number', {
+        resultCode: resultCode.userInfoNotFlat,
+      });
+    }
     this.text = text;
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && brand in value;
+  }
+
+  get [brand](): true {
+    return true;
   }
 
   toString(): string {

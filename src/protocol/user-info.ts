@@ -6,8 +6,8 @@ import { quoteName, textFault } from './text.js';
 /** A value that `user_info` can hold. A JsonNumber travels as it is written, such as `1.00`. */
 export type UserInfoValue = FlatValue | number | bigint;
 
-/** What the caller gives as `user_info`: an object, or a map where order and odd key names matter. */
-export type UserInfo = Readonly<Record<string, UserInfoValue>> | ReadonlyMap<string, UserInfoValue>;
+/** What a caller gives as `user_info`: a plain object. `null` removes a key. */
+export type UserInfo = Readonly<Record<string, UserInfoValue>>;
 
 /** A `user_info` that keeps the rules of §4.2: flat, with text that can be stored undamaged. */
 export type UserInfoEntries = ReadonlyMap<string, FlatValue>;
@@ -34,9 +34,8 @@ export function parseUserInfo(text: string): UserInfoEntries {
   }
 }
 
-/** Takes a caller's object for a `user_info`. Throws an InvalidInputError that names the key at fault. */
-export function toUserInfo(userInfo: UserInfo): UserInfoEntries {
-  const entries = userInfo instanceof Map ? userInfo : Object.entries(userInfo);
+/** Takes keys and values for a `user_info`. Throws an InvalidInputError that names the key at fault. */
+export function toUserInfo(entries: Iterable<readonly [key: string, value: unknown]>): UserInfoEntries {
   const flat = new Map<string, FlatValue>();
   for (const [key, value] of entries) flat.set(key, toFlatValue(key, value));
   return checkUserInfo(flat);
@@ -61,17 +60,33 @@ function toFlatValue(key: string, value: unknown): FlatValue {
     case 'bigint':
       return new JsonNumber(String(value));
     case 'number':
-      if (Number.isFinite(value)) return new JsonNumber(JSON.stringify(value));
-      throw notFlat(`user_info key ${quoteName(key)} is ${value}, which JSON cannot say`);
+      if (!Number.isFinite(value)) {
+        throw notFlat(`user_info key ${quoteName(key)} is ${value}, which JSON cannot say`);
+      }
+      if (!Number.isInteger(value) || Number.isSafeInteger(value)) {
+        return new JsonNumber(JSON.stringify(value));
+      }
+      throw notFlat(`user_info key ${quoteName(key)} is beyond 2^53, where a number is not exact`, {
+        hint: 'Give it as a BigInt, a JsonNumber or text.',
+      });
+    case 'undefined':
+      throw notFlat(`user_info key ${quoteName(key)} is undefined`, {
+        hint: 'Leave the key out to keep what is stored, or give null to remove it.',
+      });
     default:
       if (value === null || value instanceof JsonNumber) return value;
+      if (value instanceof Date) {
+        throw notFlat(`user_info key ${quoteName(key)} holds a Date`, {
+          hint: 'Give text: toISOString() of the Date, or what the platform wants.',
+        });
+      }
       throw notFlat(`user_info key ${quoteName(key)} holds ${kindOf(value)}: one level only`);
   }
 }
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a value of type ${typeof value}`;
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function checkUserInfo(entries: UserInfoEntries): UserInfoEntries {
@@ -86,6 +101,6 @@ function checkUserInfo(entries: UserInfoEntries): UserInfoEntries {
   return entries;
 }
 
-function notFlat(message: string): InvalidInputError {
-  return new InvalidInputError(message, { resultCode: resultCode.userInfoNotFlat });
+function notFlat(message: string, options: { readonly hint?: string } = {}): InvalidInputError {
+  return new InvalidInputError(message, { ...options, resultCode: resultCode.userInfoNotFlat });
 }

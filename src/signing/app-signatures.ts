@@ -26,19 +26,6 @@ export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
 }
 
 /**
- * Compiles recipes; signers are returned as they are.
- *
- * @throws RecipeError for an invalid recipe
- */
-export function toSigners(signing: SigningRecipes | Signers): Signers {
-  return isSigners(signing) ? signing : compileRecipes(signing);
-}
-
-function isSigners(signing: SigningRecipes | Signers): signing is Signers {
-  return 'digestLength' in signing.sign;
-}
-
-/**
  * Signs a request (§5.5, §5.6): `app_sign` over the parameters without the two signatures, `sign` over those and
  * the new `app_sign`. The new `app_sign` takes the place of one in `request.params`, else the last place. A `sign`
  * in `request.params` is ignored.

@@ -1,16 +1,14 @@
+import { UserInfoError } from '../support/errors.js';
+
 /** An invalid recipe, or one with a feature that the language does not have. */
-export class RecipeError extends Error {
+export class RecipeError extends UserInfoError {
   readonly code = 'INVALID_RECIPE';
   /** The path in the recipe, such as `sign.params.order`. */
   readonly field: string;
-  /** The next action, in one sentence. */
-  readonly hint: string | undefined;
 
   constructor(field: string, problem: string, hint?: string) {
-    super(`${field}: ${problem}`);
-    this.name = new.target.name;
+    super(`${field}: ${problem}`, { hint });
     this.field = field;
-    this.hint = hint;
   }
 }
 

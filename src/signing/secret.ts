@@ -1,14 +1,40 @@
+import { UserInfoError } from '../support/errors.js';
+
 const hidden = '<secret>';
+
+/** The same symbol in every copy of this package, so that each recognizes the secrets of the others. */
+const brand: unique symbol = Symbol.for('userinfo-cli.Secret');
+
+/** A text that cannot be a secret. */
+export class SecretError extends UserInfoError {
+  readonly code = 'CREDENTIALS';
+}
 
 /**
  * The app secret of §5.2, in the only type that may hold it: every print, log, inspection or serialization shows
  * `<secret>`. Only code that computes a digest or writes the profile file calls `reveal`.
+ *
+ * `instanceof` also recognizes a Secret of another copy of this package, such as a bundled one.
  */
 export class Secret {
   readonly #text: string;
 
+  /** @throws SecretError for `<secret>`, the text that a Secret shows in place of itself */
   constructor(text: string) {
+    if (text === hidden) {
+      throw new SecretError(`${hidden} is what a secret shows in place of itself, not a secret`, {
+        hint: 'Give the secret itself; of a Secret, reveal() returns it.',
+      });
+    }
     this.#text = text;
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && brand in value;
+  }
+
+  get [brand](): true {
+    return true;
   }
 
   /** The secret itself. Every call is a place to audit. */

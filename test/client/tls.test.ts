@@ -78,7 +78,7 @@ describe('plain http', () => {
     'http://127.0.0.1.example.com',
   ])('to %s is refused before anything is sent', async (baseUrl) => {
     await expect(passback(baseUrl)).rejects.toThrow(InvalidInputError);
-    await expect(passback(baseUrl)).rejects.toThrow('the base URL is plain http');
+    await expect(passback(baseUrl)).rejects.toThrow('the option baseUrl is plain http');
   });
 
   it.each([

@@ -85,7 +85,7 @@ describe('refusePlainHttp', () => {
     'http://localhost',
     'http://api.localhost.',
   ])('lets %s pass', (url) => {
-    expect(() => refusePlainHttp(parseBaseUrl(url), false)).not.toThrow();
+    expect(() => refusePlainHttp(parseBaseUrl(url), false, '--allow-http')).not.toThrow();
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe('refusePlainHttp', () => {
     'http://127.0.0.1.example.com',
     'http://mylocalhost',
   ])('refuses %s, unless it is allowed', (url) => {
-    expect(() => refusePlainHttp(parseBaseUrl(url), false)).toThrow(InvalidInputError);
-    expect(() => refusePlainHttp(parseBaseUrl(url), true)).not.toThrow();
+    expect(() => refusePlainHttp(parseBaseUrl(url), false, '--allow-http')).toThrow(InvalidInputError);
+    expect(() => refusePlainHttp(parseBaseUrl(url), true, '--allow-http')).not.toThrow();
   });
 });

@@ -21,7 +21,7 @@ function fault(act: () => unknown): InvalidInputError {
 describe('user_info', () => {
   it('takes every kind of value that JSON has on one level', () => {
     const userInfo = { name: '张三/李四', age: 28, big: 9007199254740993n, vip: true, gone: null };
-    expect(formatUserInfo(toUserInfo({ ...userInfo, rate: new JsonNumber('1.00') }))).toBe(
+    expect(formatUserInfo(toUserInfo(Object.entries({ ...userInfo, rate: new JsonNumber('1.00') })))).toBe(
       '{"name":"张三/李四","age":28,"big":9007199254740993,"vip":true,"gone":null,"rate":1.00}',
     );
   });
@@ -29,7 +29,11 @@ describe('user_info', () => {
   it.each([
     [{ a: {} }, 'key "a" holds an object'],
     [{ a: ['x'] }, 'key "a" holds an array'],
-    [{ a: undefined }, 'key "a" holds a value of type undefined'],
+    [{ a: undefined }, 'key "a" is undefined'],
+    [{ a: new Date(0) }, 'key "a" holds a Date'],
+    [{ a: () => {} }, 'key "a" holds a function'],
+    [{ a: 2 ** 53 }, 'key "a" is beyond 2^53'],
+    [{ a: -1e21 }, 'key "a" is beyond 2^53'],
     [{ a: Number.NaN }, 'key "a" is NaN'],
     [{ a: Number.POSITIVE_INFINITY }, 'key "a" is Infinity'],
     [{ a: 'x\0y' }, 'key "a" holds U+0000'],
@@ -38,9 +42,15 @@ describe('user_info', () => {
     [{ '': 'x' }, 'an empty key'],
     [{}, 'user_info is empty'],
   ])('refuses %o by name', (userInfo, why) => {
-    const error = fault(() => toUserInfo(userInfo as never));
+    const error = fault(() => toUserInfo(Object.entries(userInfo)));
     expect(error.message).toContain(why);
     expect(error.resultCode).toBe(40004);
+  });
+
+  it('says what to give in place of a value that it refuses', () => {
+    expect(fault(() => toUserInfo([['a', undefined]])).hint).toContain('null to remove');
+    expect(fault(() => toUserInfo([['a', new Date(0)]])).hint).toContain('toISOString()');
+    expect(fault(() => toUserInfo([['a', 2 ** 60]])).hint).toContain('BigInt');
   });
 
   it('refuses what JSON text hides in escapes', () => {

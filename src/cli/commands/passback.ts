@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { checkPassback } from '../../protocol/passback.js';
 import { parseUserInfo, toUserInfo, type UserInfoEntries } from '../../protocol/user-info.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
@@ -85,22 +85,13 @@ async function runPassback(
   { unionId, primaryKey, userInfo: json, ...options }: PassbackOptions,
 ): Promise<void> {
   const userInfo = await readUserInfo(context, pairs, json);
-  checkPassback({ unionId, primaryKey }, () => userInfo);
-  const input = { unionId, primaryKey, userInfo };
-  await callService(
-    context,
-    options,
-    {
-      send: (client, call) => client.passback(input, call),
-      sign: (client) => client.signPassback(input),
-    },
-    async (settings) => {
-      await warnOfPrefix(context.io, userInfo.keys(), settings.key_prefix);
-      if (settings.environment.value !== 'production' || isPreview(options)) return;
-      const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
-      await confirm(context, `Write ${count} to a user in production?`, options.yes);
-    },
-  );
+  const request = passbackRequest({ unionId, primaryKey, userInfo });
+  await callService(context, options, request, async (settings) => {
+    await warnOfPrefix(context.io, userInfo.keys(), settings.key_prefix);
+    if (settings.environment.value !== 'production' || isPreview(options)) return;
+    const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
+    await confirm(context, `Write ${count} to a user in production?`, options.yes);
+  });
 }
 
 /** Throws an InvalidInputError where there are no pairs, or where they and `--user-info` are both given. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ReadInput } from '../../client/request.js';
+import { type ReadInput, readRequest } from '../../client/request.js';
 import { parseInfoNames } from '../../protocol/info-names.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
@@ -90,8 +90,5 @@ async function runRead(
   options: ReadOptions,
 ): Promise<void> {
   const input = readInputOf(await givenCode(context, code), names, options);
-  await callService(context, options, {
-    send: (client, call) => client.read(input, call),
-    sign: (client) => client.signRead(input),
-  });
+  await callService(context, options, readRequest(input));
 }

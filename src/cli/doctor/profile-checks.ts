@@ -78,7 +78,7 @@ export async function checkSettings(
 /** The base URL leads where requests may go. */
 export async function checkBaseUrl({ base_url, allow_http }: Settings): Promise<Finding<URL>> {
   const origin = describeOrigin(base_url.origin);
-  refusePlainHttp(base_url.value, allow_http !== null, `the base URL (${origin})`);
+  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', `the base URL (${origin})`);
   return {
     detail: `${base_url.value} (${origin})`,
     ...(allow_http && { next: plainHttpAllowed(describeOrigin(allow_http.origin), new URL(base_url.value)) }),

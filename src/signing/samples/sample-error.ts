@@ -1,12 +1,10 @@
+import { UserInfoError } from '../../support/errors.js';
+
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
-export class SampleError extends Error {
+export class SampleError extends UserInfoError {
   readonly code = 'INVALID_SAMPLE';
-  /** The next action, in one sentence. */
-  readonly hint: string | undefined;
 
   constructor(message: string, hint?: string) {
-    super(message);
-    this.name = new.target.name;
-    this.hint = hint;
+    super(message, { hint });
   }
 }

@@ -62,7 +62,7 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
     ...(options.caFile === undefined ? {} : { ca_file: resolve(options.caFile) }),
     ...(options.allowHttp && { allow_http: true }),
   };
-  refusePlainHttp(parseBaseUrl(profile.base_url), options.allowHttp === true);
+  refusePlainHttp(parseBaseUrl(profile.base_url), options.allowHttp === true, '--allow-http');
   const { active } = await profiles.add(profile);
   await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
   await sayWhereKept(context, profile.secret);

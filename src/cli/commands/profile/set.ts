@@ -58,7 +58,7 @@ async function runSet(context: CliContext, name: string, options: SetOptions): P
 /** What the options change but for the secret and the signing. Throws an InvalidInputError for plain http. */
 function patchOf(options: SetOptions): ProfilePatch {
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
-  if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true);
+  if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
     // Permission for plain http was given for the base URL that was there.
