@@ -13,15 +13,13 @@ const writtenAtOnce = 256 * 1024;
 export interface RowsToLoad {
   readonly format: RowFormat<FileRow>;
   read(): AsyncIterable<readonly FileRow[]>;
-  /** Whether what was read is what was checked; asked at the end. */
-  isUnchanged(): boolean;
   /** Is told how many rows there are so far. */
   onRows(count: number): void;
 }
 
 /**
  * Hands rows over to a queue as one run, and gives its name. Either all of them are there in the end, or nothing is.
- * Throws an InvalidInputError where the input is not what was checked, an AbortError on `signal`.
+ * Throws what reading the rows throws, and an AbortError on `signal`.
  */
 export async function loadRun(
   queue: Queue,
@@ -34,9 +32,6 @@ export async function loadRun(
   try {
     const lanes = new Lanes(given.rows);
     const count = await addChunks(queue, run, chunksOf(operation, rows, lanes, signal));
-    if (!rows.isUnchanged()) {
-      throw new InvalidInputError('the input was changed while it was read: nothing was sent');
-    }
     const isReleased = await queue.chunks.release(run, count, lanes.used);
     if (!isReleased) throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
     return run;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passbackRows } from '../../src/bulk/operations/passback-rows.js';
+import { InputChangedError } from '../../src/bulk/source/checked-input.js';
 import { NdjsonFormat } from '../../src/bulk/source/ndjson-format.js';
 import { loadRun } from '../../src/queue/load-run.js';
 import { openQueue, type Queue } from '../../src/queue/queue.js';
@@ -29,7 +30,7 @@ const { signal } = new AbortController();
 const leaseMs = 60_000;
 
 /** A run with a row for each of the users, in their order. */
-async function load(users: readonly string[], more: { rate?: number } = {}, isUnchanged = true) {
+async function load(users: readonly string[], more: { rate?: number } = {}, fault?: Error) {
   const rows = users.map((user, i) => {
     const json = `{"union_id":"${user}","n":${i}}`;
     return { line: i + 2, json, size: json.length };
@@ -38,8 +39,8 @@ async function load(users: readonly string[], more: { rate?: number } = {}, isUn
     format: new NdjsonFormat(),
     async *read() {
       yield rows;
+      if (fault !== undefined) throw fault;
     },
-    isUnchanged: () => isUnchanged,
     onRows() {},
   };
   const newRun = { ...given, rows: rows.length, ...more };
@@ -109,7 +110,8 @@ describe('a queue', () => {
 
   it('takes nothing of an input that is not the one that was checked', async () => {
     const before = await queue.runs.list();
-    await expect(load(['u1'], {}, false)).rejects.toThrow('was changed while it was read');
+    const changed = new InputChangedError('rows.csv');
+    await expect(load(['u1'], {}, changed)).rejects.toThrow('was changed after it was checked');
     expect(await queue.runs.list()).toEqual(before);
   });
 });

@@ -7,8 +7,10 @@ import { quoteName } from '../../protocol/text.js';
 export interface Input {
   /** What messages call it. */
   readonly name: string;
-  /** In bytes; `null` for a stream, which can be read once and has no end that is known. */
+  /** When it was opened, in bytes; `null` for a stream, which can be read once and has no end that is known. */
   readonly size: number | null;
+  /** In bytes; `null` for a stream. */
+  sizeNow(): Promise<number | null>;
   /**
    * From the start: of a file, each time it is called, and so many bytes at a time. Throws an InvalidInputError where
    * it cannot be read.
@@ -38,6 +40,7 @@ export async function openFile(path: string): Promise<Input> {
   return {
     name: path,
     size: stat.size,
+    sizeNow: async () => (await handle.stat()).size,
     read: (partBytes) => readFile(handle, stat.size, path, partBytes),
     close: () => handle.close(),
   };
@@ -48,6 +51,7 @@ export function openStream(stream: Readable, name: string): Input {
   return {
     name,
     size: null,
+    sizeNow: async () => null,
     read: () => readAll(stream, name),
     async close() {
       stream.destroy();

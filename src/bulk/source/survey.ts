@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { FlatValue } from '../../protocol/flat-json.js';
+import { quoteName } from '../../protocol/text.js';
+import { InputDigest } from './checked-input.js';
 import { decompress } from './decompress.js';
 import type { Input } from './input.js';
 import { type FileRow, fieldsOf, type RowFormat } from './row-format.js';
@@ -13,6 +14,8 @@ export interface Survey {
   readonly rows: number | null;
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
+  /** What it was made of. */
+  readonly digest: InputDigest;
   /** The first ones. */
   readonly faults: readonly RowFault[];
   readonly faultCount: number;
@@ -54,9 +57,9 @@ export async function surveyFile<Row extends FileRow>(
   check: ((row: Row, fields: Map<string, FlatValue>) => void) | null,
   progress: SurveyProgress,
 ): Promise<Survey> {
-  const hash = createHash('sha256');
+  const digest = new InputDigest();
   const bytes = watchBytes(input.read(partBytes), (chunk) => {
-    hash.update(chunk);
+    digest.add(chunk);
     progress.bytes += chunk.length;
   });
   const blocks = toUtf8(decompress(bytes), text);
@@ -79,13 +82,20 @@ export async function surveyFile<Row extends FileRow>(
     }
   };
   const broken = await look().then(
-    () => null,
+    async () => ((await input.sizeNow()) === input.size ? null : changedMeanwhile(input)),
     (error) => {
       if (error instanceof InvalidInputError) return error;
       throw error;
     },
   );
-  return { rows: check && progress.rows, hash: hash.digest('hex'), faults, faultCount, broken, names };
+  const rows = check && progress.rows;
+  return { rows, hash: digest.end(), digest, faults, faultCount, broken, names };
+}
+
+function changedMeanwhile({ name }: Input): InvalidInputError {
+  return new InvalidInputError(`${quoteName(name)} was changed while it was checked: nothing was sent`, {
+    hint: 'Start again when nothing writes to the file any more.',
+  });
 }
 
 function checkRow<Row extends FileRow>(

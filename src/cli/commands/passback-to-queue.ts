@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
+import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
 import { rowsIn } from '../../bulk/source/input-rows.js';
-import { watchBytes } from '../../bulk/source/watch-bytes.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { loadRun, type RowsToLoad } from '../../queue/load-run.js';
@@ -71,7 +70,7 @@ export async function passbackToQueue(context: CliContext, command: Command): Pr
 
 async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; rows: number }> {
   const { context, options, plan, settings, source } = handOver;
-  const { hash, names, rows } = await checkRows(context, options, source, plan.operation);
+  const { hash, digest, names, rows } = await checkRows(context, options, source, plan.operation);
   const count = rows ?? 0;
   await plan.checkNames(names, settings);
   await confirmMany(context, settings, formatRows(count), options.yes);
@@ -85,7 +84,7 @@ async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; ro
     rate: rate ?? null,
     keepsRows: keep ?? false,
   };
-  const run = await withLoading(handOver, hash, count, (toLoad) =>
+  const run = await withLoading(handOver, digest, count, (toLoad) =>
     loadRun(queue, newRun, plan.operation, toLoad, context.signal),
   );
   if (!options.quiet) {
@@ -97,21 +96,16 @@ async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; ro
 /** Shows how rows are read for a queue. */
 function withLoading<T>(
   { context: { io, steadyNow }, options, source }: HandOver,
-  checkedHash: string,
+  checked: InputDigest,
   total: number,
   work: (rows: RowsToLoad) => Promise<T>,
 ): Promise<T> {
   const { input, encoding } = source;
-  const hash = createHash('sha256');
   const format = source.newFormat();
   let rows = 0;
   const toLoad: RowsToLoad = {
     format,
-    read: () => {
-      const bytes = watchBytes(input.read(), (chunk) => hash.update(chunk));
-      return rowsIn(bytes, format, { encoding, suspectUtf8: 'never' });
-    },
-    isUnchanged: () => hash.digest('hex') === checkedHash,
+    read: () => rowsIn(checkedInput(input, checked).read(), format, { encoding, suspectUtf8: 'never' }),
     onRows: (count) => {
       rows = count;
     },

@@ -1,4 +1,5 @@
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
+import { checkedInput } from '../../bulk/source/checked-input.js';
 import { rowsIn } from '../../bulk/source/input-rows.js';
 import type { FileRow } from '../../bulk/source/row-format.js';
 import { surveyFile } from '../../bulk/source/survey.js';
@@ -25,7 +26,7 @@ export async function openRunFile(io: Io, run: QueuedRun, named: string | undefi
   const rows = await open(io, run, named);
   const { input, encoding } = rows;
   const text = { encoding, suspectUtf8: 'never' } as const;
-  const { hash } = await surveyFile(input, text, rows.newFormat(), null, { rows: 0, bytes: 0 });
+  const { hash, digest } = await surveyFile(input, text, rows.newFormat(), null, { rows: 0, bytes: 0 });
   if (hash !== run.source.hash) {
     await input.close();
     throw new InvalidInputError(`${quoteName(input.name)} is not the file that run ${run.run} was made of`, {
@@ -36,7 +37,7 @@ export async function openRunFile(io: Io, run: QueuedRun, named: string | undefi
   return {
     format,
     isUtf8: encoding === 'utf-8',
-    read: () => rowsIn(input.read(), format, text),
+    read: () => rowsIn(checkedInput(input, digest).read(), format, text),
     close: () => input.close(),
   };
 }

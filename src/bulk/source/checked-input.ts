@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/text.js';
+import type { Input } from './input.js';
+
+/** How much of an input a digest is of, in bytes. */
+const blockBytes = 256 * 1024;
+/** How much of each SHA-256 is kept, in bytes: 64 kB for 1 GB of input. */
+const digestBytes = 16;
+
+/** An input is not any more what it was when its rows were checked. */
+export class InputChangedError extends InvalidInputError {
+  constructor(name: string) {
+    super(`${quoteName(name)} was changed after it was checked: what changed was not sent`, {
+      hint: 'Restore the file and add --resume, or send all rows of the new one with --restart.',
+    });
+  }
+}
+
+/** What the bytes of an input are: a digest of each block, and one of all. */
+export class InputDigest {
+  readonly #whole = createHash('sha256');
+  #block = createHash('sha256');
+  /** How much of the block is there, in bytes. */
+  #filled = 0;
+  #digests: Buffer = Buffer.alloc(1024 * digestBytes);
+  #blocks = 0;
+
+  /** The next bytes of the input. */
+  add(chunk: Buffer): void {
+    this.#whole.update(chunk);
+    for (const part of inBlocks(chunk, this.#filled)) {
+      this.#block.update(part);
+      this.#filled += part.length;
+      if (this.#filled === blockBytes) this.#endBlock();
+    }
+  }
+
+  /** SHA-256 of all, in hex. No more bytes come. */
+  end(): string {
+    if (this.#filled > 0) this.#endBlock();
+    return this.#whole.digest('hex');
+  }
+
+  get blocks(): number {
+    return this.#blocks;
+  }
+
+  /** Whether these bytes are the block of that number, counted from 0. */
+  isBlock(number: number, bytes: readonly Buffer[]): boolean {
+    const at = number * digestBytes;
+    return number < this.#blocks && digestOf(bytes).equals(this.#digests.subarray(at, at + digestBytes));
+  }
+
+  #endBlock(): void {
+    const at = this.#blocks * digestBytes;
+    if (at === this.#digests.length) this.#digests = Buffer.concat([this.#digests, Buffer.alloc(at)]);
+    this.#block.digest().copy(this.#digests, at, 0, digestBytes);
+    this.#blocks += 1;
+    this.#block = createHash('sha256');
+    this.#filled = 0;
+  }
+}
+
+/**
+ * An input that yields only bytes that are those of `checked`, each time that it is read: no row reaches its reader
+ * that was not checked.
+ *
+ * @throws InputChangedError from its `read`, where the input was rewritten, cut or continued
+ */
+export function checkedInput(input: Input, checked: InputDigest): Input {
+  return { ...input, read: () => readChecked(input, checked) };
+}
+
+async function* readChecked(input: Input, checked: InputDigest): AsyncGenerator<Buffer> {
+  let block: Buffer[] = [];
+  let filled = 0;
+  let number = 0;
+  const requireBlock = () => {
+    if (!checked.isBlock(number, block)) throw new InputChangedError(input.name);
+    number += 1;
+  };
+  for await (const chunk of input.read()) {
+    for (const part of inBlocks(chunk, filled)) {
+      block.push(part);
+      filled += part.length;
+      if (filled < blockBytes) continue;
+      requireBlock();
+      yield* block;
+      block = [];
+      filled = 0;
+    }
+  }
+  if (filled > 0) requireBlock();
+  if (number < checked.blocks || (await input.sizeNow()) !== input.size) {
+    throw new InputChangedError(input.name);
+  }
+  yield* block;
+}
+
+/** A chunk in parts, none of which is in two blocks; `filled` bytes of the first block are there already. */
+function* inBlocks(chunk: Buffer, filled: number): Generator<Buffer> {
+  for (let at = 0, end = blockBytes - filled; at < chunk.length; at = end, end += blockBytes) {
+    yield chunk.subarray(at, end);
+  }
+}
+
+function digestOf(bytes: readonly Buffer[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of bytes) hash.update(part);
+  return hash.digest().subarray(0, digestBytes);
+}
