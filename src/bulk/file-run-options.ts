@@ -1,5 +1,6 @@
 import type { Sender } from '../client/sender.js';
 import type { Pacing } from './engine/engine-options.js';
+import type { FailedPlace } from './files/failed-file.js';
 import type { RecorderFiles } from './files/recorder.js';
 import type { RowOperation } from './operations/row-operation.js';
 import type { InputRowsOptions } from './source/input-rows.js';
@@ -14,7 +15,7 @@ export interface FileRunOptions<Row extends FileRow> extends InputRowsOptions<Ro
   readonly sender: Sender;
   readonly pacing: Pacing;
   /** Where the rows go that are worth trying again. */
-  readonly failed: string | null;
+  readonly failed: FailedPlace | null;
   /** How many rows may come to another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
   /** Milliseconds that only go forward. */

@@ -2,16 +2,14 @@ import type { EngineListener } from './engine/engine-options.js';
 import type { PreparedRow } from './engine/open-row.js';
 import { RowEngine } from './engine/row-engine.js';
 import type { FileRunOptions } from './file-run-options.js';
-import { completeRecord } from './files/complete-record.js';
-import { FailedFile } from './files/failed-file.js';
-import { FailedRows } from './files/failed-rows.js';
+import { FailedFile, FailedRows } from './files/failed-file.js';
 import { Recorder } from './files/recorder.js';
 import type { RowOutcome } from './outcome.js';
 import type { RunProgress, RunReport } from './run-report.js';
 import { InputRows } from './source/input-rows.js';
 import { type FileRow, fieldsOf } from './source/row-format.js';
 
-/** Does the rows of an input, and writes down what becomes of each. */
+/** Sends the rows of an input, and writes the outcome of each down. */
 export class FileRun<Row extends FileRow> {
   readonly #options: FileRunOptions<Row>;
   readonly #rows: InputRows<Row>;
@@ -66,16 +64,20 @@ export class FileRun<Row extends FileRow> {
     try {
       await this.#orStop(() => this.#engine.run());
       await this.#orStop(async () => this.#recorder.finish());
-      await this.#orStop(async () => this.#failed?.finish(state));
-      const isFinished = this.#stoppedBy === null && !this.#hasMore();
-      await this.#orStop(() => completeRecord(this.#options, isFinished));
+      let failedRows: number | null = null;
+      await this.#orStop(async () => {
+        await this.#failed?.finish(state);
+        failedRows = this.#failed?.count ?? 0;
+      });
+      const isFinished = () => this.#stoppedBy === null && !this.#hasMore();
+      await this.#orStop(() => this.#recorder.end(isFinished()));
       return {
         counts: state.counts,
         done: this.#done,
         durationMs: now() - this.#startedAt,
-        isFinished,
+        isFinished: isFinished(),
         stoppedBy: this.#stoppedBy,
-        failedRows: this.#failed?.count ?? 0,
+        failedRows,
       };
     } finally {
       results.close();
@@ -111,7 +113,7 @@ export class FileRun<Row extends FileRow> {
       onOutcome: (outcome) => {
         recorder.onOutcome(outcome);
         this.#count(outcome);
-        failed?.onOutcome(outcome);
+        failed?.onOutcome(outcome.row, outcome.outcome);
       },
       onTurn: () => {
         recorder.onTurn();

@@ -7,12 +7,12 @@ export interface RunReport {
   /** How many rows came to an outcome in this part. */
   readonly done: number;
   readonly durationMs: number;
-  /** No row is left that going on with the run would send. */
+  /** No row is left that resuming the run would send. */
   readonly isFinished: boolean;
   /** What stopped it before its end: `interrupted` by `stop`, `failures` by too many of them. */
   readonly stoppedBy: 'interrupted' | 'failures' | Error | null;
-  /** How many rows are in the file of failed ones. */
-  readonly failedRows: number;
+  /** How many rows are in the file of failed ones; `null` where it could not be written. */
+  readonly failedRows: number | null;
 }
 
 /** How a run over a file goes, while it does. */

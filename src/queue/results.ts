@@ -57,7 +57,7 @@ export async function writeResults<Row extends FileRow>(
     results.append(text);
     await roomIn(results);
   }
-  results.sync();
+  results.syncWithName();
   failed?.finish();
   return counts;
 }

@@ -1,4 +1,21 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { ResultsSink } from './results-sink.js';
@@ -11,29 +28,65 @@ export class RunFileError extends UserInfoError {
 /** Personal data may be in them. */
 const mode = 0o600;
 
+const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
+
 /**
- * A file that grows at its end. It is written with calls that return when the system has it: what is under way is
- * then only what the service was asked and has not answered, at any instant.
+ * A file that grows at its end. It is written with calls that return when the system has it, so that what is in flight
+ * at any instant is only what the service was asked and has not answered.
  */
 export class AppendFile implements ResultsSink {
+  /** As it was given, for messages. */
   readonly path: string;
   readonly #fd: number;
-  /** A device or a pipe, such as /dev/null, has no places to write at, and cannot be cut. */
-  readonly #isRegular: boolean;
+  #place: string;
   #size: number;
+  #crc: number;
 
-  /** Keeps its first `keep` bytes and drops the rest. Throws an InvalidInputError where it cannot be opened. */
-  constructor(path: string, keep: number) {
+  private constructor(path: string, place: string, fd: number, { size, crc }: Contents) {
     this.path = path;
+    this.#place = place;
+    this.#fd = fd;
+    this.#size = size;
+    this.#crc = crc;
+  }
+
+  /**
+   * Opens a file, or makes it, and keeps what it begins with, `kept`. It can be read by its owner alone from then on.
+   *
+   * @throws InvalidInputError where that cannot be done, or something else than a regular file is there
+   */
+  static open(path: string, kept: Contents = { size: 0, crc: 0 }): AppendFile {
+    const place = placeOf(path);
+    // What is put there meanwhile is neither followed nor waited for.
+    const file = new AppendFile(
+      path,
+      place,
+      open(path, place, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK),
+      kept,
+    );
     try {
-      this.#fd = openSync(path, keep === 0 ? 'w' : 'r+', mode);
-      this.#isRegular = fstatSync(this.#fd).isFile();
-      if (this.#isRegular) ftruncateSync(this.#fd, keep);
+      const stat = fstatSync(file.#fd);
+      if (!stat.isFile()) throw notRegular(path);
+      if ((stat.mode & 0o077) !== 0) fchmodSync(file.#fd, mode);
+      ftruncateSync(file.#fd, kept.size);
+      return file;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new InvalidInputError(`${quoteName(path)} cannot be written (${code})`, { cause: error });
+      file.close();
+      throw error instanceof InvalidInputError ? error : unwritable(path, error);
     }
-    this.#size = keep;
+  }
+
+  /**
+   * Opens a draft of a file, empty, which `moveIntoPlace` makes that file.
+   *
+   * @throws InvalidInputError where that cannot be done
+   */
+  static draft(path: string): AppendFile {
+    const place = draftOf(placeOf(path));
+    // A run that was killed leaves its draft. What is no regular file is not ours, and makes the next call fail.
+    if (lstatSync(place, { throwIfNoEntry: false })?.isFile()) rmSync(place, { force: true });
+    const fd = open(draftOf(path), place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+    return new AppendFile(path, place, fd, { size: 0, crc: 0 });
   }
 
   /** In bytes. */
@@ -41,40 +94,89 @@ export class AppendFile implements ResultsSink {
     return this.#size;
   }
 
-  get canBeRead(): boolean {
-    return this.#isRegular;
+  /** CRC-32 of all that is in it. */
+  get crc(): number {
+    return this.#crc;
   }
 
-  /** All of the text, or none: what a full disk took of it is cut off again. Throws a RunFileError. */
+  /** Appends all of the text, or nothing. Throws a RunFileError, too where another program cut or continued the file. */
   append(text: string): void {
     const bytes = Buffer.from(text);
+    this.#requireSize(fstatSync(this.#fd).size);
     try {
       for (let at = 0; at < bytes.length; ) {
-        const place = this.#isRegular ? this.#size + at : null;
-        at += writeSync(this.#fd, bytes, at, bytes.length - at, place);
+        at += writeSync(this.#fd, bytes, at, bytes.length - at, this.#size + at);
       }
     } catch (error) {
       this.#cutBack();
       throw fault(this.path, error);
     }
     this.#size += bytes.length;
+    this.#crc = crc32(bytes, this.#crc);
   }
 
   isFull(): boolean {
     return false;
   }
 
-  /** Returns when it is on the disk, whatever happens to the machine. Throws a RunFileError. */
+  /** Returns when its contents are on the disk, whatever happens to the machine. Throws a RunFileError. */
   sync(): void {
-    try {
-      if (this.#isRegular) fsyncSync(this.#fd);
-    } catch (error) {
-      throw fault(this.path, error);
-    }
+    this.#do(() => fdatasyncSync(this.#fd));
+  }
+
+  /** As `sync`, and it is found under its name. Throws a RunFileError. */
+  syncWithName(): void {
+    this.#do(() => {
+      fsyncSync(this.#fd);
+      syncFolder(this.#place);
+    });
+  }
+
+  /** Makes a draft the file that it is a draft of, on the disk. Throws a RunFileError. */
+  moveIntoPlace(): void {
+    const place = placeOf(this.path);
+    this.#do(() => {
+      fsyncSync(this.#fd);
+      renameSync(this.#place, place);
+      this.#place = place;
+      syncFolder(place);
+    });
+  }
+
+  /** Closes a draft, and removes it. */
+  discard(): void {
+    this.close();
+    rmSync(this.#place, { force: true });
+  }
+
+  /** Throws a RunFileError where another program removed, replaced or wrote to the file. */
+  requireUntouched(): void {
+    const there = statSync(this.#place, { throwIfNoEntry: false });
+    const ours = fstatSync(this.#fd);
+    if (there?.ino !== ours.ino || there.dev !== ours.dev) throw this.#touched('removed or replaced');
+    this.#requireSize(ours.size);
   }
 
   close(): void {
     closeSync(this.#fd);
+  }
+
+  #requireSize(size: number): void {
+    if (size !== this.#size) throw this.#touched(size < this.#size ? 'cut' : 'written to');
+  }
+
+  #touched(how: string): RunFileError {
+    return new RunFileError(`${quoteName(this.path)} was ${how} by another program while the run wrote it`, {
+      hint: 'Put it back and run the same command with --resume; --restart sends every row again.',
+    });
+  }
+
+  #do(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw fault(this.path, error);
+    }
   }
 
   #cutBack(): void {
@@ -86,11 +188,71 @@ export class AppendFile implements ResultsSink {
   }
 }
 
+/** What a file holds: how many bytes, and their CRC-32. */
+export interface Contents {
+  readonly size: number;
+  readonly crc: number;
+}
+
+/**
+ * Where a file of a run is, links followed.
+ *
+ * @throws InvalidInputError where something else than a regular file is there: a folder, a device, a pipe
+ */
+export function placeOf(path: string): string {
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    const place = stat?.isSymbolicLink() ? realpathSync(path) : path;
+    if (stat === undefined || lstatSync(place).isFile()) return place;
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+  throw notRegular(path);
+}
+
+function draftOf(path: string): string {
+  return `${path}.userinfo-draft`;
+}
+
+function open(path: string, place: string, flags: number): number {
+  try {
+    return openSync(place, flags, mode);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/** A name is on the disk once its folder is. */
+export function syncFolder(path: string): void {
+  let fd: number | undefined;
+  try {
+    fd = openSync(dirname(path), 'r');
+    fsyncSync(fd);
+  } catch (error) {
+    // Not every system and file system can.
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'].includes(code)) throw error;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function notRegular(path: string): InvalidInputError {
+  return new InvalidInputError(`${quoteName(path)} is there already, and is no regular file`, {
+    hint: 'Name a path where there is nothing yet. Nothing was sent.',
+  });
+}
+
+function unwritable(path: string, error: unknown): InvalidInputError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new InvalidInputError(`${quoteName(path)} cannot be written (${code ?? message})`, { cause: error });
+}
+
 function fault(path: string, error: unknown): RunFileError {
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code === 'ENOSPC' ? 'the disk is full' : (code ?? message);
   return new RunFileError(`${quoteName(path)} cannot be written: ${reason}`, {
-    hint: code === 'ENOSPC' ? 'Make room, then go on with the run.' : 'Mend that, then go on with the run.',
+    hint: `${code === 'ENOSPC' ? 'Free some space' : 'Correct that'}, then run the same command with --resume.`,
     cause: error,
   });
 }

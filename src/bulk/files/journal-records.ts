@@ -1,5 +1,9 @@
 import { crc32 } from 'node:zlib';
-import type { RunIdentity } from './run-identity.js';
+import type { Outcome } from '../outcome.js';
+import type { Contents } from './append-file.js';
+
+/** Journals of other versions are not read. */
+export const journalVersion = 2;
 
 /** What a journal says of a run, a line each. Lines of the input are given as ranges: `2-33,35`. */
 export type JournalRecord =
@@ -8,12 +12,16 @@ export type JournalRecord =
   | SentRecord
   | TakenBackRecord
   | OutcomesRecord
+  | FailedRecord
   | EndRecord;
+
+/** What must be the same for a run to be resumed: in words that a user knows, each with its value as text. */
+export type RunIdentity = Readonly<Record<string, string>>;
 
 /** The first one. */
 export interface RunRecord {
   readonly record: 'run';
-  readonly version: 1;
+  readonly version: typeof journalVersion;
   readonly identity: RunIdentity;
 }
 
@@ -34,15 +42,28 @@ export interface TakenBackRecord {
   readonly lines: string;
 }
 
-export interface OutcomesRecord {
+export interface OutcomesRecord extends RowOutcomes {
   readonly record: 'outcomes';
   /** How long the results file is, in bytes: the lines of those that are final are in it. */
   readonly results: number;
+  /** CRC-32 of so much of it. */
+  readonly crc: number;
+}
+
+/** Rows by their outcomes. */
+export interface RowOutcomes {
   readonly ok?: string;
   readonly failed?: string;
   readonly invalid?: string;
   /** With their results lines, which are written when the run ends: they may yet come to another outcome. */
   readonly unknown?: readonly (readonly [line: number, result: string])[];
+}
+
+/** The failed rows are about to be written, or were before: what the run may replace. */
+export interface FailedRecord extends Contents {
+  readonly record: 'failed file';
+  /** Seen from the journal's folder. */
+  readonly path: string;
 }
 
 /** The run has come to its end; `finished` where no row is left that `--resume` could send. */
@@ -57,13 +78,67 @@ export function formatRecord(record: JournalRecord): string {
   return `${checksum(json)} ${json}\n`;
 }
 
-/** `null` for a line that is not whole, or was changed. */
+/** `null` for a line, without its line feed, that is not whole, or was changed. */
 export function parseRecord(line: string): JournalRecord | null {
-  const json = line.slice(9).replace(/\n$/, '');
-  const isWhole = line.endsWith('\n') && line.slice(0, 9) === `${checksum(json)} `;
-  return isWhole ? JSON.parse(json) : null;
+  const json = line.slice(9);
+  return line.slice(0, 9) === `${checksum(json)} ` ? JSON.parse(json) : null;
 }
 
 function checksum(json: string): string {
   return crc32(json).toString(16).padStart(8, '0');
+}
+
+/** Line numbers as text, ascending: `2-33,35`. */
+export function formatRanges(lines: readonly number[]): string {
+  const sorted = [...lines].sort((a, b) => a - b);
+  const parts: string[] = [];
+  let first = 0;
+  for (const [index, line] of sorted.entries()) {
+    if (sorted[index - 1] !== line - 1) first = line;
+    if (sorted[index + 1] === line + 1) continue;
+    parts.push(first === line ? String(line) : `${first}-${line}`);
+  }
+  return parts.join(',');
+}
+
+/** The line numbers of a text that `formatRanges` wrote. */
+export function* parseRanges(text: string): Generator<number> {
+  if (text === '') return;
+  for (const part of text.split(',')) {
+    const [first = '', last = first] = part.split('-');
+    for (let line = Number(first); line <= Number(last); line += 1) yield line;
+  }
+}
+
+/** Gathers outcomes for one record. */
+export class OutcomesDraft {
+  readonly #lines: Readonly<Record<Exclude<Outcome, 'unknown'>, number[]>> = {
+    ok: [],
+    failed: [],
+    invalid: [],
+  };
+  readonly #unknown: [line: number, result: string][] = [];
+  #size = 0;
+
+  /** In rows. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** `result` is the row's results line. */
+  add(line: number, outcome: Outcome, result: string): void {
+    if (outcome === 'unknown') this.#unknown.push([line, result]);
+    else this.#lines[outcome].push(line);
+    this.#size += 1;
+  }
+
+  finish(): RowOutcomes {
+    const { ok, failed, invalid } = this.#lines;
+    return {
+      ...(ok.length === 0 ? {} : { ok: formatRanges(ok) }),
+      ...(failed.length === 0 ? {} : { failed: formatRanges(failed) }),
+      ...(invalid.length === 0 ? {} : { invalid: formatRanges(invalid) }),
+      ...(this.#unknown.length === 0 ? {} : { unknown: this.#unknown }),
+    };
+  }
 }

@@ -1,8 +1,12 @@
 import type { Outcome, OutcomeCounts } from '../outcome.js';
-import type { JournalRecord, OutcomesRecord } from './journal-records.js';
-import { parseRanges } from './line-ranges.js';
+import {
+  type FailedRecord,
+  type JournalRecord,
+  type OutcomesRecord,
+  parseRanges,
+  type RunIdentity,
+} from './journal-records.js';
 import { LineSet } from './line-set.js';
-import type { RunIdentity } from './run-identity.js';
 
 /** They are never sent again. */
 export const finalOutcomes = ['ok', 'failed', 'invalid'] as const;
@@ -19,8 +23,10 @@ export class JournalState {
   /** Rows whose codes may be used up, and whose outcome is not known. */
   readonly sent = new LineSet();
   readonly #counts = { ok: 0, failed: 0, invalid: 0 };
-  /** How long the results file was at the last record, in bytes. */
-  resultsSize = 0;
+  /** What the results file held at the last record. */
+  results = { size: 0, crc: 0 };
+  /** What the run wrote, or may have written, as failed rows. */
+  readonly failedFiles: FailedRecord[] = [];
   /** No row is left to be sent. */
   isFinished = false;
   /** Where each part begins, in bytes: the run's own, and one a resume. */
@@ -49,6 +55,9 @@ export class JournalState {
       case 'outcomes':
         this.#takeOutcomes(record);
         return;
+      case 'failed file':
+        this.failedFiles.push(record);
+        return;
       case 'end':
         this.isFinished = record.finished;
         return;
@@ -68,18 +77,10 @@ export class JournalState {
     this.#counts[outcome] += 1;
   }
 
-  /** Takes of a record that cannot be relied on what must not be lost: which codes may be used up. */
-  takeDoubtful(record: JournalRecord): void {
-    if (record.record === 'sent') this.take(record, 0);
-    if (record.record !== 'outcomes') return;
-    for (const outcome of finalOutcomes)
-      for (const line of parseRanges(record[outcome] ?? '')) this.sent.add(line);
-  }
-
   #takeOutcomes(record: OutcomesRecord): void {
     for (const outcome of finalOutcomes)
       for (const line of parseRanges(record[outcome] ?? '')) this.settle(line, outcome);
     for (const [line] of record.unknown ?? []) this.settle(line, 'unknown');
-    this.resultsSize = record.results;
+    this.results = { size: record.results, crc: record.crc };
   }
 }

@@ -1,36 +1,54 @@
-import { renameSync, rmSync } from 'node:fs';
-import { AppendFile } from './append-file.js';
-import { formatRecord, type JournalRecord } from './journal-records.js';
-import type { RunIdentity } from './run-identity.js';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/text.js';
+import { cutLines, splitLines } from '../source/lines.js';
+import { AppendFile, type Contents } from './append-file.js';
+import {
+  formatRecord,
+  type JournalRecord,
+  journalVersion,
+  parseRecord,
+  type RowOutcomes,
+  type RunIdentity,
+} from './journal-records.js';
+import { JournalState } from './journal-state.js';
 
 /** The journal of a run, which makes it safe to stop at any instant: what it holds is never sent again. */
 export class Journal {
   readonly path: string;
   readonly #file: AppendFile;
+  readonly #results: AppendFile;
 
-  private constructor(path: string, file: AppendFile) {
+  private constructor(path: string, file: AppendFile, results: AppendFile) {
     this.path = path;
     this.#file = file;
+    this.#results = results;
   }
 
-  /** Begins a journal. It has its first record from the instant it is there. */
-  static create(path: string, identity: RunIdentity): Journal {
-    const draft = `${path}.new`;
-    const file = new AppendFile(draft, 0);
+  /**
+   * Begins a journal of the run that writes `results`, on the disk. It has its first record from the instant it is
+   * there.
+   *
+   * @throws InvalidInputError or RunFileError where it cannot be written
+   */
+  static create(path: string, identity: RunIdentity, results: AppendFile): Journal {
+    const file = AppendFile.draft(path);
     try {
-      file.append(formatRecord({ record: 'run', version: 1, identity }));
-      renameSync(draft, path);
+      file.append(formatRecord({ record: 'run', version: journalVersion, identity }));
+      file.moveIntoPlace();
     } catch (error) {
-      file.close();
-      rmSync(draft, { force: true });
+      file.discard();
       throw error;
     }
-    return new Journal(path, file);
+    return new Journal(path, file, results);
   }
 
-  /** Goes on with a journal of which `size` bytes are whole. */
-  static resume(path: string, size: number): Journal {
-    const journal = new Journal(path, new AppendFile(path, size));
+  /** Continues a journal of which `size` bytes are whole. */
+  static resume(path: string, size: number, results: AppendFile): Journal {
+    // Nothing is appended to what it holds by its checksum: that is of no use.
+    const journal = new Journal(path, AppendFile.open(path, { size, crc: 0 }), results);
     journal.append({ record: 'resumed' });
     return journal;
   }
@@ -45,12 +63,137 @@ export class Journal {
     this.#file.append(formatRecord(record));
   }
 
-  /** Throws a RunFileError. */
+  /**
+   * Appends the outcomes of rows whose lines are in the results, and on the disk where it `syncsResults`.
+   *
+   * @throws RunFileError where that fails, and where another program touched the results or the journal
+   */
+  appendOutcomes(outcomes: RowOutcomes, syncsResults: boolean): void {
+    this.#results.requireUntouched();
+    this.#file.requireUntouched();
+    if (syncsResults) this.#results.sync();
+    this.append({ record: 'outcomes', results: this.#results.size, crc: this.#results.crc, ...outcomes });
+  }
+
+  /** Returns when all records are on the disk. Throws a RunFileError. */
   sync(): void {
     this.#file.sync();
   }
 
   close(): void {
     this.#file.close();
+  }
+}
+
+/** What is in a journal, as far as it can be relied on. */
+export interface ReadJournal {
+  readonly state: JournalState;
+  /** How much of it that is, in bytes. */
+  readonly size: number;
+  /** What is behind that, in bytes: of the record that was being written when the run was killed, if nothing is damaged. */
+  readonly leftBytes: number;
+  /** What no kill explains; `null` where nothing is damaged. */
+  readonly damaged: 'journal' | 'results' | null;
+}
+
+/** A record that was being written when the run was killed begins like this. */
+const tornRecord = /^[0-9a-f]{0,8}$|^[0-9a-f]{8} (?:\{[^\0]*)?$/;
+
+/**
+ * Reads a journal up to the first record that is not whole, or that `results` does not agree with.
+ *
+ * @param results the results file, to be compared with the journal; `null` compares nothing
+ * @returns `null` where there is no journal
+ * @throws InvalidInputError for a file that is no journal
+ */
+export async function readJournal(path: string, results: string | null): Promise<ReadJournal | null> {
+  const state = new JournalState();
+  const sums = results === null ? null : await PrefixSums.open(results);
+  let size = 0;
+  let leftBytes = 0;
+  let damaged: ReadJournal['damaged'] = null;
+  try {
+    for await (const { record, text, length } of recordsOf(path, 0)) {
+      if (record?.record === 'run' && record.version !== journalVersion) throw noJournal(path);
+      if (leftBytes === 0 && record !== null) {
+        const agrees = record.record !== 'outcomes' || sums === null || (await sums.agrees(record));
+        if (agrees) {
+          state.take(record, size);
+          size += length;
+          continue;
+        }
+        damaged = 'results';
+      }
+      leftBytes += length;
+      // Its line feed was exchanged, or something else stands in the place of a record.
+      const isTorn = record === null && !text.endsWith('\n') && tornRecord.test(text);
+      if (!isTorn || parseRecord(text.slice(0, -1)) !== null) damaged ??= 'journal';
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    if (typeof code !== 'string' || error instanceof InvalidInputError) throw error;
+    throw new InvalidInputError(`${quoteName(path)} cannot be read (${code})`, { cause: error });
+  } finally {
+    await sums?.close();
+  }
+  if (state.identity === null) {
+    if (leftBytes === 0) return null;
+    throw noJournal(path);
+  }
+  return { state, size, leftBytes, damaged };
+}
+
+function noJournal(path: string): InvalidInputError {
+  return new InvalidInputError(`${quoteName(path)} is no journal of userinfo, or one of another version`, {
+    hint: 'Name another with --journal; this file is left as it is.',
+  });
+}
+
+/** The records of a journal in a range of bytes, `null` for one that is not whole. */
+export async function* recordsOf(
+  path: string,
+  start: number,
+  end: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<{ record: JournalRecord | null; text: string; length: number }> {
+  if (end <= start) return;
+  for await (const block of cutLines(createReadStream(path, { start, end: end - 1 }))) {
+    for (const { bytes } of splitLines(block)) {
+      const text = bytes.toString();
+      const record = text.endsWith('\n') ? parseRecord(text.slice(0, -1)) : null;
+      yield { record, text, length: bytes.length };
+    }
+  }
+}
+
+/** Checksums of what a file begins with, more of it each time. */
+class PrefixSums {
+  readonly #handle: FileHandle | null;
+  readonly #chunk = Buffer.alloc(65_536);
+  #size = 0;
+  #crc = 0;
+
+  private constructor(handle: FileHandle | null) {
+    this.#handle = handle;
+  }
+
+  static async open(path: string): Promise<PrefixSums> {
+    return new PrefixSums(await open(path, 'r').catch(() => null));
+  }
+
+  /** Whether the file begins with what the results were at that record. */
+  async agrees({ results, crc }: { readonly results: number } & Pick<Contents, 'crc'>): Promise<boolean> {
+    while (this.#size < results) {
+      const length = Math.min(this.#chunk.length, results - this.#size);
+      const { bytesRead = 0 } = (await this.#handle?.read(this.#chunk, 0, length, this.#size)) ?? {};
+      if (bytesRead === 0) return false;
+      this.#crc = crc32(this.#chunk.subarray(0, bytesRead), this.#crc);
+      this.#size += bytesRead;
+    }
+    return this.#size === results && this.#crc === crc;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
   }
 }

@@ -2,31 +2,33 @@ import type { EngineListener } from '../engine/engine-options.js';
 import type { RowOperation } from '../operations/row-operation.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/row-format.js';
-import type { Journal } from './journal.js';
+import { type Journal, recordsOf } from './journal.js';
+import { formatRanges, OutcomesDraft } from './journal-records.js';
 import type { JournalState } from './journal-state.js';
-import { formatRanges } from './line-ranges.js';
-import { OutcomesDraft } from './outcomes-draft.js';
+import { LineSet } from './line-set.js';
 import { formatResult } from './result-line.js';
 import type { ResultsSink } from './results-sink.js';
 
 /** Where a run is written down. */
 export interface RecorderFiles {
   readonly results: ResultsSink;
-  /** `null` for a run that cannot be gone on with. */
+  /** `null` for a run that cannot be resumed. */
   readonly journal: Journal | null;
   readonly state: JournalState;
 }
 
 /**
- * The journal may know this many rows less than the results, which are read when the run is gone on with: a record
- * of many rows costs little more than one of a few.
+ * The journal may know this many rows less than the results, which are read when the run is resumed: a record of many
+ * rows costs little more than one of a few.
  */
 const recordRows = 512;
 /** For so long, in milliseconds. */
 const recordMs = 100;
+/** How much is written at once when the run ends, in characters. */
+const chunkLength = 65_536;
 
 /**
- * Writes down what becomes of each row: its results line first, before more rows are sent; then the journal, so that
+ * Writes the outcome of each row down: its results line first, before more rows are sent; then the journal, so that
  * whatever the journal knows is in the results.
  */
 export class Recorder implements EngineListener<FileRow> {
@@ -63,8 +65,7 @@ export class Recorder implements EngineListener<FileRow> {
     if (this.#isBroken) return;
     try {
       this.#writeTurn();
-      const isDue = this.#record.size >= recordRows || this.#now() - this.#recordedAt >= recordMs;
-      if (isDue || !this.#files.results.canBeRead) this.#writeRecord();
+      if (this.#record.size >= recordRows || this.#now() - this.#recordedAt >= recordMs) this.#writeRecord();
     } catch (error) {
       this.#isBroken = true;
       throw error;
@@ -77,10 +78,27 @@ export class Recorder implements EngineListener<FileRow> {
     this.#writeRecord();
   }
 
-  /** A code is used up by a read: that it may be is written down before. */
+  /**
+   * Completes results and journal, on the disk: the rows whose outcome is not known get their results lines. Throws a
+   * RunFileError.
+   */
+  async end(isFinished: boolean): Promise<void> {
+    const { results, journal } = this.#files;
+    if (!this.#isBroken) {
+      await this.#writeUnknown();
+      results.requireUntouched();
+      results.syncWithName();
+    }
+    journal?.append({ record: 'end', finished: isFinished && !this.#isBroken });
+    journal?.sync();
+  }
+
+  /** A read uses a code up: that it may is on the disk before, whatever happens to the machine. */
   onSend(rows: readonly FileRow[]): void {
-    if (!this.#isRead) return;
-    this.#files.journal?.append({ record: 'sent', lines: formatRanges(rows.map(({ line }) => line)) });
+    const { journal } = this.#files;
+    if (!this.#isRead || journal === null) return;
+    journal.append({ record: 'sent', lines: formatRanges(rows.map(({ line }) => line)) });
+    journal.sync();
   }
 
   onTakenBack({ line }: FileRow): void {
@@ -106,7 +124,31 @@ export class Recorder implements EngineListener<FileRow> {
   #writeRecord(): void {
     this.#recordedAt = this.#now();
     if (this.#record.size === 0) return;
-    this.#files.journal?.append(this.#record.finish(this.#files.results.size));
+    // The answer to a code cannot be had again.
+    this.#files.journal?.appendOutcomes(this.#record.finish(), this.#isRead);
     this.#record = new OutcomesDraft();
+  }
+
+  /** Each once, with its last result: in the journal they may stand several times, once a part. */
+  async #writeUnknown(): Promise<void> {
+    const { results, journal, state } = this.#files;
+    if (journal === null) return;
+    const left = new LineSet();
+    for (const line of state.unknown) left.add(line);
+    for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
+      let text = '';
+      for await (const { record } of recordsOf(journal.path, state.parts[part] ?? 0, state.parts[part + 1])) {
+        if (record?.record !== 'outcomes') continue;
+        for (const [line, result] of record.unknown ?? []) {
+          if (!left.has(line)) continue;
+          left.delete(line);
+          text += `${result}\n`;
+        }
+        if (text.length < chunkLength) continue;
+        results.append(text);
+        text = '';
+      }
+      results.append(text);
+    }
   }
 }

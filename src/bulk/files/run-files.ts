@@ -1,15 +1,17 @@
-import { rmSync, type Stats, statSync } from 'node:fs';
+import { createReadStream, statSync, truncateSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import { AppendFile } from './append-file.js';
-import { Journal } from './journal.js';
-import type { JournalRecord, OutcomesRecord } from './journal-records.js';
-import { type finalOutcomes, JournalState } from './journal-state.js';
-import { formatRanges } from './line-ranges.js';
-import { type ReadJournal, readJournal } from './read-journal.js';
-import { finalResults } from './read-results.js';
+import { type FileLock, FileLockedError, lockFile } from '../../support/file-lock.js';
+import { type Outcome, outcomes } from '../outcome.js';
+import { cutLines, splitLines } from '../source/lines.js';
+import { AppendFile, type Contents, placeOf } from './append-file.js';
+import { type FailedPlace, requireOurs } from './failed-file.js';
+import { Journal, type ReadJournal, readJournal } from './journal.js';
+import { formatRanges, type RowOutcomes, type RunIdentity } from './journal-records.js';
+import { finalOutcomes, JournalState } from './journal-state.js';
 import { formatLostResult } from './result-line.js';
-import { checkIdentity, type RunIdentity } from './run-identity.js';
 
 const rowsPerRecord = 1000;
 
@@ -20,121 +22,261 @@ const longestTornRecord = 65_536;
 export interface RunPaths {
   readonly journal: string;
   readonly results: string;
+  /** The rows to try again; `null` where they are not wanted. */
+  readonly failed: string | null;
 }
 
-/** What becomes of the files of an earlier run; those of one that is finished may always be replaced. */
+/** What happens to the files of an earlier run; those of one that is finished may always be replaced. */
 export type RunStart = 'new' | 'resume' | 'restart';
 
 /** The files of a run, opened, and what an earlier part of it has done. */
-export interface RunFiles {
+export interface OpenRunFiles {
   readonly journal: Journal;
   readonly results: AppendFile;
+  readonly failed: FailedPlace | null;
   readonly before: JournalState;
   /** What the user should know of how they were found; `null` where there is nothing to say. */
   readonly note: string | null;
 }
 
 /**
- * Finds out whether a run may start, before time is spent on its input. Throws an InvalidInputError where there are
- * files that it would overwrite, or that are none of ours.
+ * Keeps other runs away from files, which need not be there, until the returned function is called.
+ *
+ * @throws InvalidInputError at once where another run has one of them
  */
-export async function checkRunFiles(paths: RunPaths, start: RunStart): Promise<void> {
-  await openable(paths, start);
-}
-
-/**
- * Opens the files of a run: makes them, or takes up those of the run that is to be gone on with. Throws an
- * InvalidInputError where there is another run than this, or one that is not to be replaced.
- */
-export async function openRunFiles(
-  paths: RunPaths,
-  start: RunStart,
-  identity: RunIdentity,
-): Promise<RunFiles> {
-  const found = await openable(paths, start);
-  if (start === 'resume' && found !== null) return takeUp(paths, found, identity);
-  // In this order, results are never beside a journal that knows nothing of them.
-  rmSync(paths.journal, { force: true });
-  const results = new AppendFile(paths.results, 0);
-  const journal = Journal.create(paths.journal, identity);
-  const note =
-    start === 'resume'
-      ? `there is no journal ${quoteName(paths.journal)}: starting with the first row`
-      : null;
-  return { journal, results, before: new JournalState(), note };
-}
-
-async function openable(paths: RunPaths, start: RunStart): Promise<ReadJournal | null> {
-  const results = statOf(paths.results);
-  const found = await readJournal(
-    paths.journal,
-    results?.isFile() === false ? Number.POSITIVE_INFINITY : (results?.size ?? 0),
-  );
-  if (found === null) {
-    if (start === 'new' && results?.isFile() && results.size > 0) {
-      throw new InvalidInputError(
-        `${quoteName(paths.results)} is there already, and no journal says of what`,
-        {
-          hint: '--restart replaces it; --results names another file.',
-        },
-      );
+export async function lockFiles(paths: readonly string[]): Promise<() => void> {
+  const locks: FileLock[] = [];
+  const release = () => {
+    for (const lock of locks) lock.release();
+  };
+  try {
+    for (const path of paths) locks.push(await lockFile(`${placeOf(path)}.userinfo-lock`));
+    return release;
+  } catch (error) {
+    release();
+    if (error instanceof FileLockedError) {
+      throw new InvalidInputError(`another run uses this file: ${error.message}`, {
+        hint: 'Wait for its end, or stop it and add --resume. Where no such process runs, delete the lock file. Nothing was sent.',
+      });
     }
-    return null;
+    const { code, path = 'a lock file' } = error as NodeJS.ErrnoException;
+    if (code === undefined || error instanceof InvalidInputError) throw error;
+    throw new InvalidInputError(`${quoteName(path)} cannot be written (${code})`, { cause: error });
   }
-  if (start === 'new' && !found.state.isFinished) {
-    throw new InvalidInputError(`${quoteName(paths.journal)} is of a run that is not finished`, {
-      hint: '--resume goes on with it and sends no row twice; --restart begins anew and sends every row.',
+}
+
+/** The files of a run, which no other run can use until they are released. */
+export class RunFiles {
+  readonly #paths: RunPaths;
+  readonly #start: RunStart;
+  readonly #found: ReadJournal | null;
+  readonly #isRead: boolean;
+  readonly release: () => void;
+
+  private constructor(
+    paths: RunPaths,
+    start: RunStart,
+    found: ReadJournal | null,
+    isRead: boolean,
+    release: () => void,
+  ) {
+    this.#paths = paths;
+    this.#start = start;
+    this.#found = found;
+    this.#isRead = isRead;
+    this.release = release;
+  }
+
+  /**
+   * Finds out whether a run may start, before time is spent on its input.
+   *
+   * @throws InvalidInputError where another run uses the files, where they would be overwritten without consent, or are
+   * none of ours, and where a damaged journal no longer tells which codes are used up
+   */
+  static async claim(paths: RunPaths, start: RunStart, operation: 'read' | 'passback'): Promise<RunFiles> {
+    const { journal, results, failed } = paths;
+    const release = await lockFiles([journal, results, ...(failed === null ? [] : [failed])]);
+    try {
+      const isRead = operation === 'read';
+      const found = await readJournal(placeOf(journal), start === 'resume' ? placeOf(results) : null);
+      if (found !== null) requireUsable(paths, start, found, isRead);
+      await requireOurResults(paths, start, found);
+      const files = new RunFiles(paths, start, found, isRead, release);
+      const failedPlace = files.#failedPlace(null);
+      if (failedPlace !== null) requireOurs(failedPlace);
+      return files;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /**
+   * Opens the files: makes them, or takes up those of the run that is to be resumed.
+   *
+   * @throws InvalidInputError where they are of another run than this
+   */
+  async open(given: RunIdentity): Promise<OpenRunFiles> {
+    const identity = { ...given, 'results file': resultsOf(this.#paths) };
+    if (this.#start === 'resume' && this.#found !== null) return this.#takeUp(this.#found, identity);
+    // In this order, results are never beside a journal that knows nothing of them.
+    if (hasContent(this.#paths.journal)) truncateSync(placeOf(this.#paths.journal));
+    const results = AppendFile.open(this.#paths.results);
+    results.syncWithName();
+    const journal = Journal.create(this.#paths.journal, identity, results);
+    const failed = this.#failedPlace(journal);
+    const written = failed === null ? null : requireOurs(failed);
+    if (written !== null) failed?.onWrite?.(written);
+    const note =
+      this.#start === 'resume'
+        ? `there is no journal ${quoteName(this.#paths.journal)}: starting with the first row`
+        : null;
+    return { journal, results, failed, before: new JournalState(), note };
+  }
+
+  async #takeUp(found: ReadJournal, identity: RunIdentity): Promise<OpenRunFiles> {
+    const { state, size, damaged } = found;
+    const paths = this.#paths;
+    checkIdentity(paths.journal, state.identity ?? {}, identity);
+    const adopted = damaged === 'results' ? null : await this.#adoptable(state);
+    const results = AppendFile.open(paths.results, adopted?.contents ?? state.results);
+    const journal = Journal.resume(paths.journal, size, results);
+    state.take({ record: 'resumed' }, size);
+    const record = (outcomes: RowOutcomes) => {
+      const { size: length, crc } = results;
+      state.take({ record: 'outcomes', results: length, crc, ...outcomes }, journal.size);
+      journal.appendOutcomes(outcomes, false);
+    };
+    if (adopted !== null) record(adopted.outcomes);
+    for (const unknown of lostRows(state)) record({ unknown });
+    return {
+      journal,
+      results,
+      failed: this.#failedPlace(journal),
+      before: state,
+      note: noteOf(paths, found),
+    };
+  }
+
+  /** The results that were written before the journal knew of them, when the run was killed in between. */
+  async #adoptable(state: JournalState): Promise<{ outcomes: RowOutcomes; contents: Contents } | null> {
+    const lines: Record<FinalOutcome, number[]> = { ok: [], failed: [], invalid: [] };
+    let { size, crc } = state.results;
+    for await (const { line, outcome, bytes } of finalResults(placeOf(this.#paths.results), size)) {
+      if (state.settled.has(line)) break;
+      if (this.#isRead && !state.sent.has(line)) throw damagedRead(this.#paths.journal);
+      lines[outcome].push(line);
+      size += bytes.length;
+      crc = crc32(bytes, crc);
+    }
+    if (size === state.results.size) return null;
+    const { ok, failed, invalid } = lines;
+    const outcomes = { ok: formatRanges(ok), failed: formatRanges(failed), invalid: formatRanges(invalid) };
+    return { outcomes, contents: { size, crc } };
+  }
+
+  #failedPlace(journal: Journal | null): FailedPlace | null {
+    const { failed, journal: journalPath } = this.#paths;
+    if (failed === null) return null;
+    const path = relative(dirname(journalPath), failed);
+    const ours = this.#found?.state.failedFiles.filter((file) => file.path === path) ?? [];
+    return {
+      path: failed,
+      ours,
+      onWrite: ({ size, crc }) => {
+        ours.push({ record: 'failed file', path, size, crc });
+        journal?.append({ record: 'failed file', path, size, crc });
+      },
+    };
+  }
+}
+
+function requireUsable(
+  { journal, results }: RunPaths,
+  start: RunStart,
+  { state, damaged }: ReadJournal,
+  isRead: boolean,
+): void {
+  if (start === 'new' && !state.isFinished) {
+    throw new InvalidInputError(`${quoteName(journal)} is of a run that is not finished`, {
+      hint: '--resume continues it and sends no row twice; --restart sends every row again.',
     });
   }
-  if (start === 'resume' && results === null && found.brokenBytes > 0) {
-    throw new InvalidInputError(`the results of the run, ${quoteName(paths.results)}, are missing`, {
-      hint: 'Put the file back, or name it with --results; --restart begins anew and sends every row.',
+  if (start !== 'resume' || damaged === null) return;
+  if (damaged === 'results' && statSync(results, { throwIfNoEntry: false }) === undefined) {
+    throw new InvalidInputError(`the results of the run, ${quoteName(results)}, are missing`, {
+      hint: 'Put the file back, or name it with --results; --restart sends every row again.',
     });
   }
-  return found;
+  if (isRead) throw damagedRead(damaged === 'results' ? results : journal);
 }
 
-async function takeUp(paths: RunPaths, found: ReadJournal, identity: RunIdentity): Promise<RunFiles> {
-  const { state, size, brokenBytes } = found;
-  checkIdentity(paths.journal, state.identity ?? {}, identity);
-  const adopted = await adoptResults(paths.results, state);
-  const results = new AppendFile(paths.results, adopted?.results ?? state.resultsSize);
-  const journal = Journal.resume(paths.journal, size);
-  state.take({ record: 'resumed' }, size);
-  const record = (one: JournalRecord) => {
-    state.take(one, journal.size);
-    journal.append(one);
-  };
-  if (adopted !== null) record(adopted);
-  for (const unknown of lostRows(state)) record({ record: 'outcomes', results: results.size, unknown });
-  const note =
-    brokenBytes > longestTornRecord
-      ? `the end of the journal, ${brokenBytes} bytes, is damaged or of results that are missing: its rows are done again`
-      : null;
-  return { journal, results, before: state, note };
+/** What was sent of reads cannot be sent again: no guess is made. */
+function damagedRead(path: string): InvalidInputError {
+  return new InvalidInputError(`${quoteName(path)} is damaged: which codes are used up is not certain`, {
+    hint: 'Put back a copy of the results and the journal; --restart sends every code again, used ones too.',
+  });
 }
 
-/** The results that were written before the journal knew of them, when the run was killed in between. */
-async function adoptResults(path: string, state: JournalState): Promise<OutcomesRecord | null> {
-  if (statOf(path)?.isFile() !== true) return null;
-  const lines: Record<(typeof finalOutcomes)[number], number[]> = { ok: [], failed: [], invalid: [] };
-  let results = state.resultsSize;
-  for await (const { line, outcome, length } of finalResults(path, results)) {
-    if (state.settled.has(line)) break;
-    lines[outcome].push(line);
-    results += length;
+function noteOf(
+  { journal, results }: RunPaths,
+  { state, size, leftBytes, damaged }: ReadJournal,
+): string | null {
+  if (damaged === 'results') {
+    return `${quoteName(results)} is damaged behind byte ${state.results.size}: the rows written there are sent again`;
   }
-  if (results === state.resultsSize) return null;
-  return {
-    record: 'outcomes',
-    results,
-    ok: formatRanges(lines.ok),
-    failed: formatRanges(lines.failed),
-    invalid: formatRanges(lines.invalid),
-  };
+  if (damaged === null && leftBytes <= longestTornRecord) return null;
+  return `${quoteName(journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
 }
 
-/** The rows whose codes were under way when the run was killed, some at a time. */
+/** @throws InvalidInputError where the results that are there are not those of the run */
+async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJournal | null): Promise<void> {
+  const isNamed = found?.state.identity?.['results file'] === resultsOf(paths);
+  if (isNamed || (start === 'resume' && found !== null)) return;
+  if (start === 'restart') await requireResults(paths.results);
+  else if (hasContent(paths.results)) {
+    throw new InvalidInputError(
+      `${quoteName(paths.results)} is there already, and no journal says that this run wrote it`,
+      { hint: '--restart replaces the results of another run; --results names another file.' },
+    );
+  }
+}
+
+/** @throws InvalidInputError where there is a file that is no results of any run */
+export async function requireResults(path: string): Promise<void> {
+  if (!hasContent(path)) return;
+  for await (const block of cutLines(createReadStream(placeOf(path)))) {
+    for (const { bytes } of splitLines(block)) if (parseResult(bytes.toString()) !== null) return;
+    break;
+  }
+  throw new InvalidInputError(`${quoteName(path)} is there already, and holds no results`, {
+    hint: 'Move it away, or name another file with --results.',
+  });
+}
+
+function hasContent(path: string): boolean {
+  return (statSync(placeOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** Throws an InvalidInputError where a run is not the one that a journal is of. */
+function checkIdentity(journal: string, begun: RunIdentity, given: RunIdentity): void {
+  for (const name of Object.keys({ ...begun, ...given })) {
+    if (begun[name] === given[name]) continue;
+    const was = begun[name] === undefined ? 'not given' : quoteName(begun[name]);
+    const is = given[name] === undefined ? 'not given' : quoteName(given[name]);
+    throw new InvalidInputError(
+      `the run of ${quoteName(journal)} was begun with another ${name}: ${was}, now ${is}`,
+      { hint: 'Resume it with what it was begun with; --restart sends every row again.' },
+    );
+  }
+}
+
+/** The results file as the journal remembers it, so that the folder of both can be moved. */
+function resultsOf({ journal, results }: RunPaths): string {
+  return relative(dirname(journal), results);
+}
+
+/** The rows whose codes were in flight when the run was killed, some at a time. */
 function* lostRows({ sent }: JournalState): Generator<[line: number, result: string][]> {
   const lines = [...sent];
   for (let at = 0; at < lines.length; at += rowsPerRecord) {
@@ -142,6 +284,34 @@ function* lostRows({ sent }: JournalState): Generator<[line: number, result: str
   }
 }
 
-function statOf(path: string): Stats | null {
-  return statSync(path, { throwIfNoEntry: false }) ?? null;
+type FinalOutcome = (typeof finalOutcomes)[number];
+
+/** A line of a results file whose outcome is final. */
+interface FinalResult {
+  readonly line: number;
+  readonly outcome: FinalOutcome;
+  readonly bytes: Buffer;
+}
+
+/** The final results behind `start`, in bytes, up to a line that is none; nothing where there is no file. */
+async function* finalResults(place: string, start: number): AsyncGenerator<FinalResult> {
+  if (statSync(place, { throwIfNoEntry: false }) === undefined) return;
+  for await (const block of cutLines(createReadStream(place, { start }))) {
+    for (const { bytes } of splitLines(block)) {
+      const { line, outcome } = parseResult(bytes.toString()) ?? {};
+      const final = finalOutcomes.find((one) => one === outcome);
+      if (line === undefined || final === undefined) return;
+      yield { line, outcome: final, bytes };
+    }
+  }
+}
+
+function parseResult(text: string): { readonly line: number; readonly outcome: Outcome } | null {
+  if (!text.endsWith('\n')) return null;
+  try {
+    const { line, outcome } = JSON.parse(text);
+    return Number.isSafeInteger(line) && outcomes.includes(outcome) ? { line, outcome } : null;
+  } catch {
+    return null;
+  }
 }

@@ -43,8 +43,8 @@ export function addBulkOptions(command: Command): Command {
     .addOption(new Option('--results <file>', 'a line a row (default: <from>.results.ndjson)'))
     .addOption(new Option('--failed <file>', 'the rows to try again, in the shape of the input'))
     .addOption(new Option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)'))
-    .addOption(new Option('--resume', 'go on with a run; no finished row is sent again').conflicts('restart'))
-    .addOption(new Option('--restart', 'begin anew, and replace the files of the run before'))
+    .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
+    .addOption(new Option('--restart', 'start over, and replace the files of the run before'))
     .addOption(new Option('--no-preflight', 'do not check all rows before the first is sent'))
     .addOption(
       new Option('--max-failures <n>', 'stop when so many rows have failed').argParser((text) =>

@@ -4,6 +4,7 @@ import type { RunPaths } from '../../bulk/files/run-files.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
 import { outcomes } from '../../bulk/outcome.js';
 import type { RunReport } from '../../bulk/run-report.js';
+import { InputChangedError } from '../../bulk/source/checked-input.js';
 import type { FileRow } from '../../bulk/source/row-format.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -28,18 +29,18 @@ export interface ReadyRun {
   readonly settings: Settings;
   readonly source: RowSource;
   /** Where it is written down; `paths` are `null` where results go to standard output. */
-  readonly record: Pick<FileRunOptions<FileRow>, 'results' | 'journal' | 'state'> & {
+  readonly record: Pick<FileRunOptions<FileRow>, 'results' | 'journal' | 'failed' | 'state'> & {
     readonly paths: RunPaths | null;
   };
   /** How many rows there are; `null` where that is not known. */
   readonly total: number | null;
-  /** The command that goes on with it; `null` where none can. */
-  readonly goOn: string | null;
+  /** The command that resumes it; `null` where none can. */
+  readonly resume: string | null;
 }
 
 /** Carries a run out, shows how it goes and how it ended. Throws where a row is not ok at the end. */
 export async function carryOut(ready: ReadyRun): Promise<void> {
-  const { context, options, plan, settings, source, record, goOn } = ready;
+  const { context, options, plan, settings, source, record, resume } = ready;
   const { io } = context;
   const style = await outputStyle(options, io);
   const { task } = plan.operation;
@@ -47,7 +48,7 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const sender = await context.openSender({ ...client, connections: options.concurrency });
   const format = source.newFormat();
   const report = await runWith(ready, { format, sender }).finally(() => sender.drop());
-  const end = { operation: task.operation, paths: record.paths, failed: options.failed, goOn };
+  const end = { operation: task.operation, paths: record.paths, failed: options.failed, resume };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && record.paths !== null) await printData(reportData(report, end), io, style);
   const error = errorOf(report, ready);
@@ -74,13 +75,12 @@ async function runWith(
       timeoutMs: options.timeout,
     },
     ...record,
-    failed: options.failed ?? null,
     maxFailures: options.maxFailures ?? null,
     now: steadyNow,
     random: Math.random,
   });
   const stop = () => {
-    io.stderr.write('stopping: waiting for what is under way; Ctrl-C once more stops at once\n');
+    io.stderr.write('stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once\n');
     run.stop();
   };
   if (signal.aborted) stop();
@@ -99,18 +99,18 @@ async function runWith(
   }
 }
 
-function errorOf({ counts, done, stoppedBy }: RunReport, { source, total, goOn }: ReadyRun): Error | null {
+function errorOf({ counts, done, stoppedBy }: RunReport, { source, total, resume }: ReadyRun): Error | null {
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
-  if (stoppedBy instanceof InvalidInputError && done > 0) {
+  if (stoppedBy instanceof InputChangedError || (stoppedBy instanceof InvalidInputError && done > 0)) {
     // Bad input is met with nothing sent, as a rule.
-    const hint = `${formatRows(done)} before it were done. ${stoppedBy.hint ?? ''}`.trim();
+    const hint = `${formatRows(done)} have an outcome. ${stoppedBy.hint ?? ''}`.trim();
     return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
   }
   if (stoppedBy instanceof Error) return stoppedBy;
   if (rows === 0) return noRows(source.input.name);
   if (counts.ok === rows && stoppedBy === null) return null;
-  const hint = goOn === null ? undefined : 'The results say why, row by row.';
+  const hint = resume === null ? undefined : 'The results say why, row by row.';
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
   const all = total === null ? formatRows(rows) : formatRows(total);
   return new FailedRowsError(`${stopped}${formatCount(rows - counts.ok)} of ${all} are not ok`, {

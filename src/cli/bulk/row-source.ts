@@ -15,7 +15,7 @@ export interface RowSource {
   readonly encoding: string;
   /** A new one for each time that the input is read. */
   newFormat(): RowFormat<FileRow>;
-  /** What has to be the same when the run is gone on with. */
+  /** What has to be the same when the run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
 }
 

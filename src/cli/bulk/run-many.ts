@@ -1,29 +1,38 @@
 import { AppendFile } from '../../bulk/files/append-file.js';
+import { requireOurs } from '../../bulk/files/failed-file.js';
+import type { RunIdentity } from '../../bulk/files/journal-records.js';
 import { JournalState } from '../../bulk/files/journal-state.js';
 import { streamSink } from '../../bulk/files/results-sink.js';
-import { checkRunFiles, openRunFiles, type RunStart } from '../../bulk/files/run-files.js';
-import type { RunIdentity } from '../../bulk/files/run-identity.js';
+import {
+  lockFiles,
+  RunFiles,
+  type RunPaths,
+  type RunStart,
+  requireResults,
+} from '../../bulk/files/run-files.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
+import { checkedInput } from '../../bulk/source/checked-input.js';
+import type { Survey } from '../../bulk/source/survey.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import { resolveService } from '../resolve-service.js';
+import { quoteWhereNeeded } from '../shell-words.js';
 import type { BulkOptions } from './bulk-options.js';
 import { carryOut } from './carry-out.js';
 import { checkRows } from './check-rows.js';
-import { goOnCommand } from './go-on-command.js';
 import { confirmMany } from './guard.js';
 import { type CellOptions, openRows, type RowSource } from './row-source.js';
-import { pathsOf, refuseSame, resultsFrom } from './run-paths.js';
+import { pathsOf, refuseSame } from './run-paths.js';
 import { formatRows } from './words.js';
 
 /** What is done with many rows. */
 export interface ManyPlan {
   readonly operation: RowOperation;
   readonly cells: CellOptions;
-  /** What of it has to be the same when a run is gone on with. */
+  /** What of it has to be the same when a run is resumed. */
   readonly identity: RunIdentity;
   /** Warns of names of values that should not be sent so. */
   readonly checkNames: (names: ReadonlySet<string>, settings: Settings) => Promise<void>;
@@ -53,13 +62,27 @@ export async function runMany(context: CliContext, options: BulkOptions, plan: M
 }
 
 async function runFile(job: Job): Promise<void> {
-  const { context, options, plan, settings, source } = job;
+  const { options, plan } = job;
   const paths = pathsOf(options);
+  if (options.dryRun) return sayDryRun(job, (await checkFile(job)).rows ?? 0);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  if (!options.dryRun) await checkRunFiles(paths, start);
-  const { rows, hash, names } = await checkRows(context, options, source, plan.operation);
-  await plan.checkNames(names, settings);
-  if (options.dryRun) return sayDryRun(job, rows ?? 0);
+  const files = await RunFiles.claim(paths, start, plan.operation.task.operation);
+  try {
+    await runClaimed(job, files, paths);
+  } finally {
+    files.release();
+  }
+}
+
+async function checkFile({ context, options, plan, settings, source }: Job): Promise<Survey> {
+  const survey = await checkRows(context, options, source, plan.operation);
+  await plan.checkNames(survey.names, settings);
+  return survey;
+}
+
+async function runClaimed(job: Job, files: RunFiles, paths: RunPaths): Promise<void> {
+  const { context, plan, settings, source } = job;
+  const { rows, hash, digest } = await checkFile(job);
   await guard(job, rows === null ? 'all rows' : formatRows(rows));
   const identity = {
     'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
@@ -70,19 +93,26 @@ async function runFile(job: Job): Promise<void> {
     'tenant code': settings.tenant_code.value,
     channel: settings.channel.value,
     'app key': settings.app_key.value,
-    'results file': resultsFrom(paths),
   };
-  const { results, journal, before, note } = await openRunFiles(paths, start, identity);
+  const { results, journal, failed, before, note } = await files.open(identity);
   if (note !== null) await say(context.io, note);
-  const record = { results, journal, state: before, paths };
-  await carryOut({ ...job, record, total: rows, goOn: goOnCommand(context.args) });
+  const record = { results, journal, failed, state: before, paths };
+  const checked = { ...source, input: checkedInput(source.input, digest) };
+  const resume = resumeCommand(context.args);
+  await carryOut({ ...job, source: checked, record, total: rows, resume });
+}
+
+/** The command line, as `args` had it, that resumes a run. */
+function resumeCommand(args: readonly string[]): string {
+  const kept = args.filter((arg) => arg !== '--restart' && arg !== '--resume');
+  return ['userinfo', ...kept, '--resume'].map(quoteWhereNeeded).join(' ');
 }
 
 async function runStream(job: Job): Promise<void> {
   const { context, options, plan, source } = job;
   const lost = (['resume', 'restart', 'journal'] as const).find((name) => options[name] !== undefined);
   if (lost !== undefined) {
-    throw new InvalidInputError(`a run over a stream cannot be gone on with: leave --${lost} out`, {
+    throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
       hint: 'Save the rows to a file first; then a run can be stopped at any time.',
     });
   }
@@ -91,18 +121,27 @@ async function runStream(job: Job): Promise<void> {
   }
   const { results, failed } = options;
   refuseSame({ ...(results && { '--results': results }), ...(failed && { '--failed': failed }) });
-  await guard(job, 'the rows of a stream');
-  const { stdout } = context.io;
-  const record = {
-    results:
-      results === undefined
-        ? streamSink(stdout, stdout.isTTY ? showData : undefined)
-        : new AppendFile(results, 0),
-    journal: null,
-    state: new JournalState(),
-    paths: null,
-  };
-  await carryOut({ ...job, record, total: null, goOn: null });
+  const release = await lockFiles([results, failed].filter((path) => path !== undefined));
+  try {
+    if (results !== undefined) await requireResults(results);
+    const failedPlace = failed === undefined ? null : { path: failed, ours: [] };
+    if (failedPlace !== null) requireOurs(failedPlace);
+    await guard(job, 'the rows of a stream');
+    const { stdout } = context.io;
+    const record = {
+      results:
+        results === undefined
+          ? streamSink(stdout, stdout.isTTY ? showData : undefined)
+          : AppendFile.open(results),
+      journal: null,
+      failed: failedPlace,
+      state: new JournalState(),
+      paths: null,
+    };
+    await carryOut({ ...job, record, total: null, resume: null });
+  } finally {
+    release();
+  }
 }
 
 /** What writes to production asks first; a read does not. */

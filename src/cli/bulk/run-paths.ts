@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { RunPaths } from '../../bulk/files/run-files.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -10,6 +10,7 @@ export function pathsOf({ from, journal, results, failed }: BulkOptions): RunPat
   const paths = {
     results: results ?? `${from}.results.ndjson`,
     journal: journal ?? `${from}.userinfo-journal`,
+    failed: failed ?? null,
   };
   refuseSame({
     '--from': from,
@@ -30,11 +31,6 @@ export function refuseSame(files: Readonly<Record<string, string>>): void {
       throw new InvalidInputError(`${other} and ${option} are the same file: ${quoteName(path)}`);
     seen.set(real, option);
   }
-}
-
-/** The results file as the journal remembers it, so that the folder of both can be moved. */
-export function resultsFrom({ journal, results }: RunPaths): string {
-  return relative(dirname(journal), results);
 }
 
 function realPath(path: string): string {

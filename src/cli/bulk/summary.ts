@@ -3,20 +3,20 @@ import { outcomes } from '../../bulk/outcome.js';
 import type { RunReport } from '../../bulk/run-report.js';
 import { formatCount, formatDuration, formatRows } from './words.js';
 
-/** What the end of a run is told with. */
+/** What the end of a run is reported with. */
 export interface SummaryContext {
   readonly operation: string;
   /** `null` where results go to standard output. */
   readonly paths: RunPaths | null;
   readonly failed: string | undefined;
-  /** What goes on with the run; `null` where nothing can. */
-  readonly goOn: string | null;
+  /** The command that resumes the run; `null` where none can. */
+  readonly resume: string | null;
 }
 
 /** The end of a run, for a person. */
 export function formatSummary(
   report: RunReport,
-  { operation, paths, failed, goOn }: SummaryContext,
+  { operation, paths, failed, resume }: SummaryContext,
 ): string[] {
   const { counts, done, durationMs } = report;
   const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
@@ -30,17 +30,18 @@ export function formatSummary(
       .map((outcome) => `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`),
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);
-  if (failed !== undefined) {
-    lines.push(
-      `failed   ${report.failedRows === 0 ? 'none, so no file' : `${failed}, ${formatRows(report.failedRows)}`}`,
-    );
-  }
-  if (goOn !== null && !report.isFinished) lines.push(`go on with: ${goOn}`);
+  if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
+  if (resume !== null && !report.isFinished) lines.push(`resume with: ${resume}`);
   return lines;
 }
 
+function describeFailed(path: string, rows: number | null): string {
+  if (rows === null) return 'not written';
+  return rows === 0 ? 'none, so no file' : `${path}, ${formatRows(rows)}`;
+}
+
 /** The end of a run, for a program. */
-export function reportData(report: RunReport, { paths, failed, goOn }: SummaryContext): object {
+export function reportData(report: RunReport, { paths, failed, resume }: SummaryContext): object {
   const { counts, done, durationMs, isFinished, failedRows } = report;
   return {
     ...counts,
@@ -48,7 +49,7 @@ export function reportData(report: RunReport, { paths, failed, goOn }: SummaryCo
     duration_ms: Math.round(durationMs),
     finished: isFinished,
     ...(paths === null ? {} : { results: paths.results, journal: paths.journal }),
-    ...(failed !== undefined && failedRows > 0 ? { failed_rows: failed } : {}),
-    ...(goOn !== null && !isFinished ? { go_on: goOn } : {}),
+    ...(failed !== undefined && (failedRows ?? 0) > 0 ? { failed_rows: failed } : {}),
+    ...(resume !== null && !isFinished ? { resume } : {}),
   };
 }

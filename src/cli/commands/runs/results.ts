@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { AppendFile } from '../../../bulk/files/append-file.js';
 import { FailedFile } from '../../../bulk/files/failed-file.js';
-import { streamSink } from '../../../bulk/files/results-sink.js';
+import { type ResultsSink, streamSink } from '../../../bulk/files/results-sink.js';
+import { lockFiles, requireResults } from '../../../bulk/files/run-files.js';
 import type { OutcomeCounts } from '../../../bulk/outcome.js';
 import type { FileRow } from '../../../bulk/source/row-format.js';
 import type { Queue } from '../../../queue/queue.js';
@@ -101,15 +102,22 @@ async function put<Row extends FileRow>(
   isUtf8: boolean,
   { results, failed }: ResultsOptions,
 ): Promise<OutcomeCounts> {
-  const failedFile = failed === undefined ? null : new FailedFile(failed, rows.format, isUtf8);
-  const sink =
-    results === undefined
-      ? streamSink(io.stdout, io.stdout.isTTY ? showData : undefined)
-      : new AppendFile(results, 0);
+  const release = await lockFiles([results, failed].filter((path) => path !== undefined));
+  let failedFile: FailedFile<Row> | null = null;
+  let sink: ResultsSink | null = null;
   try {
+    if (results !== undefined) await requireResults(results);
+    failedFile =
+      failed === undefined ? null : new FailedFile({ path: failed, ours: [] }, rows.format, isUtf8);
+    sink =
+      results === undefined
+        ? streamSink(io.stdout, io.stdout.isTTY ? showData : undefined)
+        : AppendFile.open(results);
     return await writeResults(queue, run, rows, sink, failedFile);
   } finally {
-    sink.close();
+    sink?.close();
+    failedFile?.discard();
+    release();
   }
 }
 

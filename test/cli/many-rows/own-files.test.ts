@@ -1,0 +1,374 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Finished, Machine } from '../../support/cli.js';
+import { httpServer } from '../../support/raw-server.js';
+
+const machine = new Machine();
+let server: Awaited<ReturnType<typeof httpServer>>;
+/** Answers wait for the first of them while there is one. */
+let held: ServerResponse[] | null = null;
+let onRequest: (count: number) => void = () => {};
+
+beforeAll(async () => {
+  server = await httpServer(({ body, query }, response, count) => {
+    onRequest(count);
+    const user = new URLSearchParams(body || query).get('union_id') ?? '';
+    response.statusCode = 200;
+    const answer = () => response.end(`{"code":${user.startsWith('no') ? 40401 : 200},"msg":"m","data":{}}`);
+    if (held === null) setTimeout(answer, 1);
+    else held.push(Object.assign(response, { answer }));
+  });
+  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);
+});
+
+afterEach(() => {
+  server.requests.length = 0;
+  onRequest = () => {};
+  held = null;
+});
+
+afterAll(async () => {
+  await server.close();
+  machine[Symbol.dispose]();
+});
+
+function release(): void {
+  const waiting = held ?? [];
+  held = null;
+  for (const response of waiting) (response as ServerResponse & { answer(): void }).answer();
+}
+
+const path = (name: string) => join(machine.folder, name);
+const content = (name: string) => readFileSync(path(name), 'utf8');
+const options = { env: { SECRET: 's3cret' } };
+const args = (name: string, ...more: string[]) => ['-p', 'local', 'passback', '--from', name, ...more];
+const passBack = (name: string, ...more: string[]): Promise<Finished> =>
+  machine.run(args(name, ...more), options);
+
+/** A file of rows, of which the first `failing` are refused by the service. */
+function writeRows(name: string, { count = 100, failing = 0 } = {}): string {
+  const rows = Array.from({ length: count }, (_, i) => `${i < failing ? 'no' : 'u'}${i},x${i}\n`);
+  writeFileSync(path(name), `union_id,v\n${rows.join('')}`);
+  return name;
+}
+
+const linesOf = (name: string) =>
+  content(`${name}.results.ndjson`)
+    .trimEnd()
+    .split('\n')
+    .map((line): number => JSON.parse(line).line);
+
+const leftBehind = () => readdirSync(machine.folder).filter((name) => /lock|draft/.test(name));
+
+/** Starts a run whose answers do not come, until `release`. */
+async function startHeld(name: string, ...more: string[]) {
+  held = [];
+  const ended = passBack(name, '--concurrency', '4', ...more);
+  while (server.requests.length === 0) await wait(5);
+  const lock = content(`${name}.userinfo-journal.userinfo-lock`);
+  return { ended, pid: lock.split(' ')[0] };
+}
+
+describe('a run has its files to itself', () => {
+  it.each<[string, string[]]>([
+    ['--resume', ['--resume']],
+    ['--restart', ['--restart']],
+    ['a new run', []],
+    ['another journal', ['--journal', 'other.journal']],
+    ['another journal and results', ['--journal', 'other.journal', '--results', 'other.results']],
+  ])('%s beside it is refused, and nothing is sent or replaced', async (_, more) => {
+    const name = writeRows('beside.csv');
+    const failed = ['--failed', 'beside.failed.csv'];
+    const { ended, pid } = await startHeld(name, ...failed);
+    const journal = content('beside.csv.userinfo-journal');
+    const asked = server.requests.length;
+    const started = performance.now();
+    const second = await passBack(name, ...failed, ...more);
+    expect(second).toMatchObject({ status: 2, stdout: '' });
+    expect(second.stderr).toMatch(new RegExp(`^error: another run uses .*held by process ${pid} on `, 'm'));
+    expect(second.stderr).toContain('add --resume');
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(server.requests).toHaveLength(asked);
+    expect(content('beside.csv.userinfo-journal')).toBe(journal);
+    release();
+    expect((await ended).status).toBe(0);
+    expect(linesOf(name)).toHaveLength(100);
+    expect(server.requests).toHaveLength(100);
+    expect(leftBehind()).toEqual([]);
+    rmSync(path('other.journal'), { force: true });
+  });
+
+  it('of two that resume it at the same instant, one does', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const name = writeRows(`twice${round}.csv`, { failing: 1 });
+      await passBack(name, '--max-failures', '1', '--concurrency', '1');
+      // As a run that was killed leaves it.
+      const lock = path(`${name}.userinfo-journal.userinfo-lock`);
+      writeFileSync(lock, `4194305 1 01234567-89ab-4def-8123-456789abcdef ${hostname()}`);
+      server.requests.length = 0;
+      const resume = () => passBack(name, '--resume', '--rate', '100/s');
+      const done = await Promise.all([resume(), resume(), resume()]);
+      expect(done.map(({ status }) => status).sort()).toEqual([2, 2, 6]);
+      expect(server.requests.length).toBeLessThanOrEqual(99);
+      expect(linesOf(name).sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 2));
+    }
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('and takes over at once what a killed one left, drafts too', async () => {
+    const name = writeRows('killed.csv');
+    held = [];
+    const run = machine.start(args(name, '--failed', 'killed.failed.csv'), options);
+    while (server.requests.length === 0) await wait(5);
+    run.kill('SIGKILL');
+    await new Promise((resolve) => run.once('exit', resolve));
+    release();
+    expect(leftBehind()).toHaveLength(4);
+    const started = performance.now();
+    const resumed = await passBack(name, '--resume', '--failed', 'killed.failed.csv');
+    expect(resumed.status).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('is refused where a run of another machine has them', async () => {
+    const name = writeRows('shared.csv');
+    const lock = path('shared.csv.results.ndjson.userinfo-lock');
+    writeFileSync(lock, '17 1 01234567-89ab-4def-8123-456789abcdef elsewhere');
+    const refused = await passBack(name);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain('is held by process 17 on elsewhere');
+    expect(server.requests).toHaveLength(0);
+    rmSync(lock);
+    expect((await passBack(name)).status).toBe(0);
+  });
+});
+
+describe('what is there and is no file of a run is refused before the first row, and stays', () => {
+  const isRoot = process.getuid?.() === 0;
+  const kinds: Readonly<Record<string, (place: string) => void>> = {
+    folder: (place) => mkdirSync(place),
+    pipe: (place) => execFileSync('mkfifo', [place]),
+    'link to a device': (place) => symlinkSync('/dev/null', place),
+    'link to nothing': (place) => symlinkSync('nowhere', place),
+    ...(isRoot && { device: (place: string) => execFileSync('mknod', [place, 'c', '1', '3']) }),
+  };
+  const cases = ['--failed', '--results', '--journal'].flatMap((option) =>
+    Object.keys(kinds).map((kind) => [option, kind] as const),
+  );
+  it.each(cases)('%s names a %s', async (option, kind) => {
+    const name = writeRows('kinds.csv', { failing: 1 });
+    const place = path('there');
+    rmSync(place, { recursive: true, force: true });
+    kinds[kind]?.(place);
+    const before = lstatSync(place);
+    const refused = await passBack(name, option, 'there', '--restart');
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /error: "there" (is there already, and is no regular file|cannot be written)/,
+    );
+    expect(server.requests).toHaveLength(0);
+    expect(lstatSync(place)).toMatchObject({ ino: before.ino, mode: before.mode });
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('--failed names a file of someone else', async () => {
+    const name = writeRows('foreign.csv', { failing: 2 });
+    writeFileSync(path('precious.csv'), 'precious\n');
+    for (const more of [[], ['--restart']]) {
+      const refused = await passBack(name, '--failed', 'precious.csv', ...more);
+      expect(refused.status).toBe(2);
+      expect(refused.stderr).toContain(
+        '"precious.csv" is there already, and is not what this run wrote there',
+      );
+    }
+    const stdin = content(name);
+    const ofStream = await machine.run(args('-', '--failed', 'precious.csv'), { ...options, stdin });
+    expect(ofStream.status).toBe(2);
+    expect(server.requests).toHaveLength(0);
+    expect(content('precious.csv')).toBe('precious\n');
+  });
+
+  it('--results names a file of someone else', async () => {
+    const name = writeRows('finished.csv', { count: 3 });
+    expect((await passBack(name)).status).toBe(0);
+    server.requests.length = 0;
+    writeFileSync(path('precious.txt'), 'precious\n');
+    for (const more of [[], ['--restart'], ['--resume']]) {
+      const refused = await passBack(name, '--results', 'precious.txt', ...more);
+      expect(refused.status).toBe(2);
+    }
+    const stdin = content(name);
+    const ofStream = await machine.run(args('-', '--results', 'precious.txt'), { ...options, stdin });
+    expect(ofStream).toMatchObject({ status: 2, stderr: expect.stringContaining('and holds no results') });
+    expect(server.requests).toHaveLength(0);
+    expect(content('precious.txt')).toBe('precious\n');
+    // Without the journal, --resume would begin with the first row, and replace what the run did.
+    const results = content('finished.csv.results.ndjson');
+    rmSync(path('finished.csv.userinfo-journal'));
+    expect((await passBack(name, '--resume')).status).toBe(2);
+    expect(content('finished.csv.results.ndjson')).toBe(results);
+    expect((await passBack(name, '--restart')).status).toBe(0);
+  });
+});
+
+describe('the file of failed rows', () => {
+  const failed = ['--failed', 'again.csv'];
+
+  it('is replaced by the run that wrote it, not after someone edited it', async () => {
+    const name = writeRows('again-of.csv', { failing: 3 });
+    expect((await passBack(name, ...failed)).status).toBe(6);
+    const written = content('again.csv');
+    expect(written).toBe('union_id,v\nno0,x0\nno1,x1\nno2,x2\n');
+    expect((await passBack(name, ...failed)).status).toBe(6);
+    expect(content('again.csv')).toBe(written);
+    // A new run that is stopped early still knows it.
+    writeRows(name, { failing: 2 });
+    await passBack(name, ...failed, '--max-failures', '1', '--concurrency', '1');
+    expect((await passBack(name, ...failed, '--resume')).status).toBe(6);
+    expect(content('again.csv')).toBe('union_id,v\nno0,x0\nno1,x1\n');
+
+    server.requests.length = 0;
+    writeFileSync(path('again.csv'), 'union_id,v\nno0,edited\n');
+    expect((await passBack(name, ...failed)).status).toBe(2);
+    expect(server.requests).toHaveLength(0);
+    expect(content('again.csv')).toBe('union_id,v\nno0,edited\n');
+    rmSync(path('again.csv'));
+  });
+
+  it('is removed where no row failed, if the run wrote it', async () => {
+    const name = writeRows('better.csv', { failing: 3 });
+    await passBack(name, ...failed);
+    expect(existsSync(path('again.csv'))).toBe(true);
+    writeRows(name);
+    expect((await passBack(name, ...failed)).status).toBe(0);
+    expect(existsSync(path('again.csv'))).toBe(false);
+  });
+
+  it('does not replace what was put there during the run', async () => {
+    const name = writeRows('meanwhile.csv', { failing: 3 });
+    onRequest = (count) => {
+      if (count === 20) writeFileSync(path('again.csv'), 'precious\n');
+    };
+    const done = await passBack(name, ...failed);
+    expect(done.status).toBe(6);
+    expect(done.stderr).toContain('failed   not written\n');
+    expect(done.stderr).toContain('error: "again.csv" is there already');
+    expect(content('again.csv')).toBe('precious\n');
+    expect(leftBehind()).toEqual([]);
+    rmSync(path('again.csv'));
+    const resumed = await passBack(name, ...failed, '--resume');
+    expect(resumed.stderr).toContain('failed   again.csv, 3 rows\n');
+    rmSync(path('again.csv'));
+  });
+});
+
+describe('files of a run', () => {
+  it.each(['--failed', '--journal'])(
+    '%s: a link in the place of its draft is not followed',
+    async (option) => {
+      const name = writeRows('drafts.csv', { failing: 1 });
+      writeFileSync(path('target'), 'precious\n');
+      symlinkSync('target', path('x.userinfo-draft'));
+      const refused = await passBack(name, option, 'x');
+      expect(refused).toMatchObject({ status: 2 });
+      expect(refused.stderr).toContain('"x.userinfo-draft" cannot be written (EEXIST)');
+      expect(content('target')).toBe('precious\n');
+      expect(server.requests).toHaveLength(0);
+      rmSync(path('x.userinfo-draft'));
+      rmSync(path('drafts.csv.results.ndjson'), { force: true });
+      rmSync(path('drafts.csv.userinfo-journal'), { force: true });
+    },
+  );
+
+  it('are followed through a link to a regular file, which stays a link', async () => {
+    const name = writeRows('linked.csv', { failing: 1 });
+    const names = ['linked.f', 'linked.r', 'linked.j'];
+    for (const link of names) {
+      writeFileSync(path(`${link}.real`), '');
+      symlinkSync(`${link}.real`, path(link));
+    }
+    const more = ['--failed', 'linked.f', '--results', 'linked.r', '--journal', 'linked.j'];
+    for (let run = 0; run < 2; run += 1) {
+      expect((await passBack(name, ...more)).status).toBe(6);
+      for (const link of names) {
+        expect(lstatSync(path(link)).isSymbolicLink()).toBe(true);
+        expect(statSync(path(`${link}.real`)).size).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  it('can be read by their owner alone, whatever they could be before', async () => {
+    const name = writeRows('modes.csv', { failing: 1 });
+    const files = ['modes.csv.results.ndjson', 'modes.csv.userinfo-journal', 'modes.failed.csv'];
+    const more = ['--failed', 'modes.failed.csv'];
+    await passBack(name, ...more, '--max-failures', '1', '--concurrency', '1');
+    for (const file of files) chmodSync(path(file), 0o666);
+    await passBack(name, ...more, '--resume');
+    for (const file of files) expect([file, statSync(path(file)).mode & 0o777]).toEqual([file, 0o600]);
+    chmodSync(path('modes.csv.results.ndjson'), 0o666);
+    await passBack(name, ...more);
+    expect(statSync(path('modes.csv.results.ndjson')).mode & 0o777).toBe(0o600);
+  });
+
+  it.each<[string, (results: string) => void, string]>([
+    ['removed', (results) => rmSync(results), 'was removed or replaced'],
+    [
+      'replaced',
+      (results) => {
+        renameSync(results, `${results}.old`);
+        writeFileSync(results, '');
+      },
+      'was removed or replaced',
+    ],
+    ['cut', (results) => truncateSync(results, 0), 'was cut'],
+    ['written to', (results) => writeFileSync(results, 'x\n', { flag: 'a' }), 'was written to'],
+  ])(
+    'that others have %s meanwhile end the run, and are not called complete',
+    async (kind, change, words) => {
+      const name = writeRows(`${kind.replace(' ', '-')}.csv`);
+      const results = path(`${name}.results.ndjson`);
+      onRequest = (count) => {
+        if (count === 60) change(results);
+      };
+      const done = await passBack(name, '--rate', '200/s');
+      expect(done.status).toBe(6);
+      expect(done.stderr).toContain(`error: "${name}.results.ndjson" ${words} by another program`);
+      expect(server.requests.length).toBeLessThan(100);
+      expect(content(`${name}.userinfo-journal`)).not.toContain('"finished":true');
+
+      const resumed = await passBack(name, '--resume');
+      if (kind === 'removed' || kind === 'replaced') {
+        // The rows whose lines are gone are not passed over in silence.
+        if (kind === 'removed') {
+          expect(resumed).toMatchObject({ status: 2, stderr: expect.stringContaining('are missing') });
+          return;
+        }
+      }
+      expect(resumed.status).toBe(0);
+      expect(resumed.stderr).toMatch(
+        /is damaged behind byte \d+: the rows written there are sent again|^passback/,
+      );
+      expect(linesOf(name).sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 2));
+    },
+  );
+});
