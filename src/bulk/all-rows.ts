@@ -1,40 +1,61 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
+import { CancelledError } from '../client/errors.js';
+import { type Check, isCount, isRate, isSignal } from '../client/input.js';
 import type { UserInfoClientOptions } from '../client/options.js';
 import { givenPassback, givenRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import type { Pacing } from './engine/engine-options.js';
 import type { PreparedRow } from './engine/open-row.js';
 import { RowEngine } from './engine/row-engine.js';
 import type { RowOutcome } from './outcome.js';
 import { OutcomeQueue } from './outcome-queue.js';
-import { toBatches } from './row-batches.js';
+import { RowReader, type TakenRow } from './row-reader.js';
 
 /** Where many rows go, as whom, and how fast. */
 export interface AllRowsOptions extends UserInfoClientOptions {
-  /** Requests under way at once, at the most; fewer where the service is slow or throttles. 32 unless given. */
+  /** Requests under way at once, at most; fewer where the service is slow or throttles. 32 unless given. */
   readonly concurrency?: number;
-  /** Requests a second, at the most; as many as go unless given. */
+  /** Requests a second, at most. There is no limit unless given. */
   readonly ratePerSecond?: number;
-  /** Takes no more rows once it is aborted; those under way are awaited, and the outcomes end without an error. */
+  /** How long one attempt may take, in milliseconds. 10 seconds unless given. */
+  readonly timeoutMs?: number;
+  /**
+   * Ends the run: no more rows are taken, those under way are awaited and their outcomes given, and then a
+   * CancelledError is thrown, unless every row has its outcome.
+   */
   readonly signal?: AbortSignal;
 }
 
-/** What becomes of a row that is passed back. */
-export type PassbackOutcome<Row> = RowOutcome<Row, PassbackAnswer['envelope']>;
+/** A row's outcome, and the place of the row among those that the source gave. */
+type IndexedOutcome<Outcome> = Outcome & {
+  /** Counted from 0. It tells rows apart that are the same object, or equal. */
+  readonly index: number;
+};
 
-/** What becomes of a row that is read. */
-export type ReadOutcome<Row> = RowOutcome<Row, ReadAnswer['envelope']>;
+/** The outcome of a row that is passed back. */
+export type PassbackOutcome<Row> = IndexedOutcome<RowOutcome<Row, PassbackAnswer['envelope']>>;
+
+/** The outcome of a row that is read. */
+export type ReadOutcome<Row> = IndexedOutcome<RowOutcome<Row, ReadAnswer['envelope']>>;
 
 const defaults = { concurrency: 32, attempts: 3, timeoutMs: 10_000 } as const;
 
 /**
  * Passes many rows back (§4.2), and gives the outcome of each as it comes: `ok`, `failed` (the service said no),
- * `invalid` (never sent) or `unknown` (attempts used up without an answer that says so). `timeoutMs` is for one attempt.
- * Rows are taken as they can be sent, and rows of one user one after the other; outcomes that are not taken hold rows
- * back.
+ * `invalid` (never sent: the row breaks a rule of §4, or is no row) or `unknown` (attempts used up without an answer
+ * that says so).
  *
- * Ends with a RejectedError or a NoAnswerError where all rows would fare the same: a refused signature, an unknown
- * app, a service that is not there. A row that has had no outcome by then was not written, or not certainly.
+ * Rows are read one at a time, and a request is made of each before the next one is read: a source may fill the same
+ * object again. At most 64 rows are read before they can be sent. Rows of one user are sent one after the other.
+ * Outcomes that are not taken hold rows back. The source is closed when the loop over the outcomes is left, or the run
+ * ends.
+ *
+ * @throws InvalidInputError at the call, for an option that is out of range
+ * @throws RejectedError, NoAnswerError from the loop, where all rows would fare the same: a refused signature, an
+ * unknown app, a service that is not there. A row without an outcome was not written then, or not certainly.
+ * @throws CancelledError from the loop, where the signal ended the run; its `received` says whether a row without an
+ * outcome may have been written
  */
 export function passbackAll<Row extends PassbackInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -47,6 +68,8 @@ export function passbackAll<Row extends PassbackInput>(
 /**
  * Reads with many codes (§4.1), as `passbackAll` passes back. A code is sent again only where it is certain that it
  * was not used.
+ *
+ * @throws the same errors as `passbackAll`
  */
 export function readAll<Row extends ReadInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -56,27 +79,44 @@ export function readAll<Row extends ReadInput>(
   return sendAll('read', rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
 }
 
-async function* sendAll<Row>(
+/** Checks the options now; the rows are read once the outcomes are asked for. */
+function sendAll<Row>(
   operation: 'read' | 'passback',
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
-  options: AllRowsOptions,
-): AsyncGenerator<RowOutcome<Row>, void> {
-  const { concurrency = defaults.concurrency, ratePerSecond = null, signal, ...client } = options;
-  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
-    throw new InvalidInputError(`a concurrency of ${concurrency} is not possible`);
-  }
-  const sender = new Sender({ connections: concurrency, ...client });
-  const queue = new OutcomeQueue<Row>();
-  const engine = new RowEngine(toBatches(rows), {
+  { concurrency, ratePerSecond, signal, ...client }: AllRowsOptions,
+): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
+  checkOption('concurrency', concurrency, isCount);
+  checkOption('ratePerSecond', ratePerSecond, isRate);
+  checkOption('signal', signal, isSignal);
+  const pacing: Pacing = {
+    concurrency: concurrency ?? defaults.concurrency,
+    ratePerSecond: ratePerSecond ?? null,
+    attempts: client.attempts ?? defaults.attempts,
+    timeoutMs: client.timeoutMs ?? defaults.timeoutMs,
+  };
+  const sender = new Sender({ connections: pacing.concurrency, ...client });
+  return outcomesOf(operation, new RowReader(rows, prepare), sender, pacing, signal);
+}
+
+async function* outcomesOf<Row>(
+  operation: 'read' | 'passback',
+  rows: RowReader<Row>,
+  sender: Sender,
+  pacing: Pacing,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
+  const queue = new OutcomeQueue<TakenRow<Row>>();
+  const engine = new RowEngine(rows, {
+    ...pacing,
     operation,
     sender,
-    prepare,
+    batchesAhead: rows.batchesAhead,
+    prepare: ({ prepared }) => {
+      if (prepared instanceof InvalidInputError) throw prepared;
+      return prepared;
+    },
     sizeOf: () => 0,
-    concurrency,
-    ratePerSecond,
-    attempts: options.attempts ?? defaults.attempts,
-    timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
     listener: queue,
     now: () => performance.now(),
     random: Math.random,
@@ -89,10 +129,17 @@ async function* sendAll<Row>(
   try {
     for (let outcomes = await queue.takeAll(); outcomes !== null; outcomes = await queue.takeAll()) {
       // Not by `yield*`, which makes several promises for each.
-      for (const outcome of outcomes) yield outcome;
+      for (const outcome of outcomes) {
+        const { row, index } = outcome.row;
+        yield { ...outcome, row, index };
+      }
       engine.resume();
     }
-    await end;
+    const isComplete = await end;
+    if (!isComplete) {
+      const hint = `Rows without an outcome were not carried out${engine.isInDoubt ? ', or not certainly' : ''}.`;
+      throw new CancelledError(signal?.reason, engine.isInDoubt, hint);
+    }
   } finally {
     // Whoever takes no more outcomes wants no more rows sent.
     stop();
@@ -107,4 +154,9 @@ function userOf({ unionId, primaryKey, userInfo }: PassbackInput): string | null
   if (!primaryKey) return null;
   const value = Object.hasOwn(userInfo, primaryKey) ? userInfo[primaryKey] : undefined;
   return value === undefined ? null : String(value);
+}
+
+function checkOption(name: string, value: unknown, check: Check): void {
+  const fault = value === undefined ? null : check(value);
+  if (fault !== null) throw new InvalidInputError(`the options of many rows: ${name} ${fault}`);
 }

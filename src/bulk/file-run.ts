@@ -62,7 +62,9 @@ export class FileRun<Row extends FileRow> {
   async run(): Promise<RunReport> {
     const { results, journal, state, now } = this.#options;
     try {
-      await this.#orStop(() => this.#engine.run());
+      await this.#orStop(async () => {
+        await this.#engine.run();
+      });
       await this.#orStop(async () => this.#recorder.finish());
       let failedRows: number | null = null;
       await this.#orStop(async () => {

@@ -85,13 +85,14 @@ export class CancelledError extends UserInfoError {
   readonly received: boolean;
 
   /** `cause` is the reason that the signal gives. */
-  constructor(cause: unknown, received: boolean) {
-    super('cancelled', {
-      cause,
-      hint: received
-        ? 'Whether the request was carried out is not known.'
-        : 'The request was not carried out.',
-    });
+  constructor(
+    cause: unknown,
+    received: boolean,
+    hint = received
+      ? 'Whether the request was carried out is not known.'
+      : 'The request was not carried out.',
+  ) {
+    super('cancelled', { cause, hint });
     this.received = received;
   }
 }

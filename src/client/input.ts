@@ -34,6 +34,10 @@ const isDuration: Check = (value) =>
     ? null
     : `is ${kindOf(value)}, not a number of milliseconds from 1 to ${maxMs}`;
 
+/** How often a second. */
+export const isRate: Check = (value) =>
+  Number.isFinite(value) && Number(value) > 0 ? null : `is ${kindOf(value)}, not a number above 0`;
+
 /** A signal of another realm or library is taken too. */
 export const isSignal: Check = (value) =>
   hasMembers(value, { aborted: 'boolean', addEventListener: 'function', removeEventListener: 'function' })

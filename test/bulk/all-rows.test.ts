@@ -1,13 +1,16 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type AllRowsOptions,
+  CancelledError,
   InvalidInputError,
   NoAnswerError,
   type PassbackInput,
   type PassbackOutcome,
   passbackAll,
+  type ReadInput,
   RejectedError,
   readAll,
 } from '../../src/index.js';
@@ -74,6 +77,37 @@ describe('many rows', () => {
     });
     expect(of(given[3])).toMatchObject({ outcome: 'ok' });
     expect(server.requests).toHaveLength(3);
+  });
+
+  it('come to the outcome invalid each where they are no rows', async () => {
+    const server = await service((response) => ok(response));
+    const broken = {
+      get userInfo() {
+        throw new Error('not loaded');
+      },
+      unionId: 'u',
+    };
+    const given = [row('u0'), undefined, null, 5, 'row', {}, { unionId: 'u' }, broken, row('u1')];
+    const outcomes = [];
+    for await (const outcome of passbackAll(given as PassbackInput[], optionsFor(server.url))) {
+      outcomes.push(outcome);
+    }
+    const seen = outcomes.toSorted((a, b) => a.index - b.index);
+    expect(seen.map(({ index, outcome }) => [index, outcome])).toEqual(
+      given.map((_, index) => [index, index === 0 || index === 8 ? 'ok' : 'invalid']),
+    );
+    expect(seen.map((outcome) => outcome.row)).toEqual(given);
+    for (const outcome of seen) {
+      if (outcome.outcome === 'invalid') expect(outcome.error).toBeInstanceOf(InvalidInputError);
+    }
+    expect(server.requests).toHaveLength(2);
+    const reads = [];
+    for await (const outcome of readAll(
+      [null, { code: 5 }] as unknown as ReadInput[],
+      optionsFor(server.url),
+    ))
+      reads.push(outcome.outcome);
+    expect(reads).toEqual(['invalid', 'invalid']);
   });
 
   it('that are tried again are signed again', async () => {
@@ -191,6 +225,54 @@ describe('many rows', () => {
   });
 });
 
+describe('options that are out of range', () => {
+  it.each([
+    { concurrency: 0 },
+    { concurrency: 1.5 },
+    { concurrency: Number.POSITIVE_INFINITY },
+    { concurrency: '8' },
+    { ratePerSecond: 0 },
+    { ratePerSecond: -1 },
+    { ratePerSecond: Number.NaN },
+    { ratePerSecond: Number.POSITIVE_INFINITY },
+    { ratePerSecond: '5' },
+    { ratePerSecond: null },
+    { timeoutMs: 0 },
+    { timeoutMs: -1 },
+    { timeoutMs: Number.NaN },
+    { timeoutMs: Number.POSITIVE_INFINITY },
+    { timeoutMs: '100' },
+    { attempts: 0 },
+    { attempts: Number.NaN },
+    { attempts: 2.5 },
+  ])('are refused at the call: %j', (options) => {
+    const given = { ...optionsFor('http://127.0.0.1:1'), ...options } as AllRowsOptions;
+    expect(() => passbackAll(rows(1), given)).toThrow(InvalidInputError);
+    expect(() => readAll([{ code: 'c' }], given)).toThrow(Object.keys(options)[0]);
+  });
+
+  it('are refused at the call where the rows cannot be gone through, or the base URL is none', () => {
+    const options = optionsFor('http://127.0.0.1:1');
+    expect(() => passbackAll(5 as unknown as PassbackInput[], options)).toThrow(InvalidInputError);
+    expect(() => passbackAll(rows(1), { ...options, baseUrl: 'nowhere' })).toThrow(InvalidInputError);
+  });
+
+  it('do not have a timer overflow where a rate is very low', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    cleanups.push(async () => void process.off('warning', onWarning));
+    const server = await service((response) => ok(response));
+    const abort = new AbortController();
+    const options = optionsFor(server.url, { ratePerSecond: 1e-7, signal: abort.signal });
+    const run = async () => {
+      for await (const _outcome of passbackAll(rows(2), options)) setTimeout(() => abort.abort(), 50);
+    };
+    await expect(run()).rejects.toBeInstanceOf(CancelledError);
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe('all rows', () => {
   it.each([40101, 40102, 40103, 40104, 40301])(
     'stop where the service refuses the caller with %i',
@@ -235,20 +317,172 @@ describe('all rows', () => {
     expect(taken).toBeLessThan(2500);
   });
 
-  it('end early where they are aborted, without an error', async () => {
+  it('end with a CancelledError where they are aborted, after the outcomes of those under way', async () => {
     const server = await service((response) => setTimeout(() => ok(response), 5));
     const abort = new AbortController();
     let count = 0;
-    for await (const { outcome } of passbackAll(
-      rows(5000),
-      optionsFor(server.url, { signal: abort.signal }),
-    )) {
-      expect(outcome).toBe('ok');
-      count += 1;
-      if (count === 50) abort.abort();
-    }
+    const run = async () => {
+      for await (const { outcome } of passbackAll(
+        rows(5000),
+        optionsFor(server.url, { signal: abort.signal }),
+      )) {
+        expect(outcome).toBe('ok');
+        count += 1;
+        if (count === 50) abort.abort('enough');
+      }
+    };
+    const error = await run().catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(CancelledError);
+    expect(error).toMatchObject({ cause: 'enough', received: false });
     expect(count).toBe(server.requests.length);
     expect(count).toBeLessThan(200);
+  });
+
+  it('say where they are aborted that a row without an outcome may have been written', async () => {
+    const abort = new AbortController();
+    const server = await service((response) => {
+      refuse(response, 500, 50001);
+      abort.abort();
+    });
+    const run = outcomesOf(rows(1), optionsFor(server.url, { signal: abort.signal, attempts: 5 }));
+    await expect(run).rejects.toMatchObject({ code: 'CANCELLED', received: true });
+  });
+
+  it('end with a CancelledError where they were aborted before', async () => {
+    const server = await service((response) => ok(response));
+    const run = outcomesOf(rows(3), optionsFor(server.url, { signal: AbortSignal.abort() }));
+    await expect(run).rejects.toBeInstanceOf(CancelledError);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('end as ever where they are aborted once each has its outcome', async () => {
+    const server = await service((response) => ok(response));
+    const abort = new AbortController();
+    for await (const { index } of passbackAll(rows(3), optionsFor(server.url, { signal: abort.signal }))) {
+      if (index === 2) setTimeout(() => abort.abort(), 50);
+      await wait(100);
+    }
+  });
+
+  describe('close their source', () => {
+    let closed: number;
+    function* source() {
+      try {
+        for (let n = 0; ; n += 1) yield row(`u${n}`);
+      } finally {
+        closed += 1;
+      }
+    }
+    async function* asyncSource() {
+      yield* source();
+    }
+    beforeEach(() => {
+      closed = 0;
+    });
+
+    it.each([
+      ['an iterable', source],
+      ['an async iterable', asyncSource],
+    ])('%s, however the run ends', async (_, open) => {
+      const server = await service((response, __, ___, count) => {
+        if (count <= 100) ok(response);
+        else refuse(response, 401, 40101);
+      });
+      for await (const _outcome of passbackAll(open(), optionsFor(server.url))) break;
+      expect(closed).toBe(1);
+      const throwing = async () => {
+        for await (const _outcome of passbackAll(open(), optionsFor(server.url))) throw new Error('no more');
+      };
+      await expect(throwing()).rejects.toThrow('no more');
+      expect(closed).toBe(2);
+      const abort = new AbortController();
+      const aborted = async () => {
+        for await (const _outcome of passbackAll(open(), optionsFor(server.url, { signal: abort.signal })))
+          abort.abort();
+      };
+      await expect(aborted()).rejects.toBeInstanceOf(CancelledError);
+      expect(closed).toBe(3);
+      await expect(outcomesOf(open(), optionsFor(server.url))).rejects.toMatchObject({ resultCode: 40101 });
+      expect(closed).toBe(4);
+    });
+
+    it('a stream of Node.js', async () => {
+      const server = await service((response) => ok(response));
+      const stream = Readable.from(asyncSource());
+      for await (const _outcome of passbackAll(stream, optionsFor(server.url))) break;
+      expect(stream.destroyed).toBe(true);
+    });
+
+    it('one whose next row never comes, without waiting for it', async () => {
+      const server = await service((response) => ok(response));
+      let given = 0;
+      const endless: AsyncIterable<PassbackInput> = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => {
+            given += 1;
+            return given === 1 ? Promise.resolve({ done: false, value: row('u0') }) : new Promise(() => {});
+          },
+          return: async () => {
+            closed += 1;
+            return { done: true, value: undefined };
+          },
+        }),
+      };
+      for await (const { outcome } of passbackAll(endless, optionsFor(server.url))) {
+        expect(outcome).toBe('ok');
+        break;
+      }
+      expect(closed).toBe(1);
+    });
+  });
+
+  it('fill the same object again, for each row', async () => {
+    const server = await service((response) => ok(response));
+    function* source() {
+      const reused = { unionId: '', userInfo: { n: 0 } };
+      for (let n = 0; n < 100; n += 1) {
+        reused.unionId = `u${n}`;
+        reused.userInfo.n = n;
+        yield reused;
+      }
+    }
+    async function* asyncSource() {
+      yield* source();
+    }
+    for (const from of [source(), asyncSource()]) {
+      server.requests.length = 0;
+      const indexes: number[] = [];
+      for await (const { index } of passbackAll(from, optionsFor(server.url))) indexes.push(index);
+      const written = server.requests.map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
+      expect(new Set(written.map(({ union_id, user_info }) => `${union_id} ${user_info}`))).toEqual(
+        new Set(Array.from({ length: 100 }, (_, n) => `u${n} {"n":${n}}`)),
+      );
+      expect(indexes.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, n) => n));
+    }
+  });
+
+  it('are sent, whatever hooks do', async () => {
+    const server = await service((response, user) => {
+      if (user === 'u1') response.destroy();
+      else ok(response);
+    });
+    const warned = new Promise((resolve) => process.once('warning', resolve));
+    const fail = () => {
+      throw new Error('metrics are down');
+    };
+    const outcomes = await outcomesOf(
+      rows(5),
+      optionsFor(server.url, {
+        attempts: 2,
+        onRequest: fail,
+        onResponse: fail,
+        onNoAnswer: async () => fail(),
+      }),
+    );
+    expect([...outcomes.values()].map(({ outcome }) => outcome).toSorted()).toEqual(
+      ['ok', 'ok', 'ok', 'ok', 'unknown'].toSorted(),
+    );
+    expect(await warned).toMatchObject({ name: 'UserInfoHookWarning' });
   });
 
   it('throw what their source throws, once those under way are answered', async () => {

@@ -21,6 +21,8 @@ export interface EngineOptions<Row> extends Pacing, RowQueueOptions<Row> {
   readonly operation: 'read' | 'passback';
   readonly sender: Sender;
   readonly listener: EngineListener<Row>;
+  /** How many batches of rows are fetched before they are needed; 1 unless given. */
+  readonly batchesAhead?: number;
   /** Milliseconds that only go forward. */
   readonly now: () => number;
   /** At least 0, less than 1. */

@@ -23,6 +23,8 @@ export class OpenRow<Row> {
   place = 0;
   /** When it may be sent again. */
   dueAt = 0;
+  /** Whether the service may have acted on an attempt that gave no outcome. */
+  mayHaveActed = false;
   /** How many rows were served when this one was last throttled, or reached nobody. */
   servedBefore = -1;
   pending: Attempt | null = null;

@@ -1,5 +1,5 @@
 import { NoAnswerError } from '../../client/errors.js';
-import { pauseBefore } from '../../client/retry.js';
+import { mayHaveActed, pauseBefore } from '../../client/retry.js';
 import type { AttemptResult } from '../../client/sender.js';
 import type { RowOutcome } from '../outcome.js';
 import type { EngineListener, EngineOptions } from './engine-options.js';
@@ -18,6 +18,7 @@ import { Turns } from './turns.js';
 export class RowEngine<Row> {
   readonly #options: EngineOptions<Row>;
   readonly #listener: EngineListener<Row>;
+  readonly #feed: RowFeed<Row>;
   readonly #queue: RowQueue<Row>;
   readonly #inFlight: InFlight<Row>;
   readonly #turns = new Turns(() => {
@@ -36,29 +37,38 @@ export class RowEngine<Row> {
     this.#listener = options.listener;
     this.traffic = new Traffic(options);
     this.#inFlight = new InFlight(options.timeoutMs, options.now);
-    const feed = new RowFeed(
-      batches,
-      () => this.resume(),
-      (error) => this.stop(error),
-    );
-    this.#queue = new RowQueue(feed, options, (row, error) =>
+    this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
+    this.#queue = new RowQueue(this.#feed, options, (row, error) =>
       this.#listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }),
     );
   }
 
   /**
-   * Resolves when each row has its outcome, or after `stop`, when none is under way. Throws what stopped the run: a
-   * RejectedError or NoAnswerError where all rows would fare the same, and what the source of rows or the listener
-   * threw.
+   * Resolves when each row has its outcome, or after `stop`, when none is under way; the source of rows is closed
+   * then. Gives whether each row has its outcome.
+   *
+   * Throws what stopped the run: a RejectedError or NoAnswerError where all rows would fare the same, what the listener
+   * threw, and what the source of rows threw, once the rows before that have their outcomes.
    */
-  async run(): Promise<void> {
+  async run(): Promise<boolean> {
     await new Promise<void>((resolve) => {
       this.#end = resolve;
       this.resume();
     });
     this.#turns.close();
     this.#inFlight.close();
+    const isComplete = this.#queue.isOver;
+    this.#error ??= this.#feed.error;
+    await this.#feed.close().catch((error) => {
+      this.#error ??= error;
+    });
     if (this.#error !== undefined) throw this.#error;
+    return isComplete;
+  }
+
+  /** Whether the service may have acted on a row that has no outcome yet. */
+  get isInDoubt(): boolean {
+    return this.#queue.isInDoubt;
   }
 
   /** Takes no more rows and sends none again; those under way are awaited. `error` is what `run` then throws. */
@@ -146,7 +156,10 @@ export class RowEngine<Row> {
         this.#countAttempt(row, verdict, isLost);
         if (row.attempts >= this.#options.attempts) {
           this.#settle(row, rowOutcome(row, outcome, 'unsettled'));
-        } else this.#putBack(row, now, verdict === 'throttled' ? 0 : retryAfterMs);
+        } else {
+          row.mayHaveActed ||= mayHaveActed(outcome);
+          this.#putBack(row, now, verdict === 'throttled' ? 0 : retryAfterMs);
+        }
         if (this.traffic.isGivenUp(now)) this.stop(errorOf(outcome));
         return;
       default:

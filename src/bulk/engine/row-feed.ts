@@ -1,52 +1,75 @@
-/** Takes rows one by one from batches, and has the next batch fetched while the present one lasts. */
+/** Takes rows one by one from batches, and has further batches fetched meanwhile. */
 export class RowFeed<Row> {
-  readonly #batches: AsyncIterator<readonly Row[]>;
+  readonly #source: AsyncIterator<readonly Row[]>;
+  readonly #batchesAhead: number;
   readonly #onRows: () => void;
-  readonly #onError: (error: unknown) => void;
   #batch: readonly Row[] = [];
   #at = 0;
-  #nextBatch: readonly Row[] | null = null;
+  readonly #nextBatches: (readonly Row[])[] = [];
   #fetching = false;
   #ended = false;
+  #error: unknown;
 
-  /** `onRows` is called when there may be rows again, or no more for ever. */
-  constructor(batches: AsyncIterable<readonly Row[]>, onRows: () => void, onError: (error: unknown) => void) {
-    this.#batches = batches[Symbol.asyncIterator]();
+  /**
+   * `batchesAhead` is how many batches are fetched before they are needed. `onRows` is called when there may be rows
+   * again, or none any more.
+   */
+  constructor(batches: AsyncIterable<readonly Row[]>, batchesAhead: number, onRows: () => void) {
+    this.#source = batches[Symbol.asyncIterator]();
+    this.#batchesAhead = batchesAhead;
     this.#onRows = onRows;
-    this.#onError = onError;
   }
 
   /** No row will come any more. */
   get isOver(): boolean {
-    return this.#ended && this.#at >= this.#batch.length && this.#nextBatch === null;
+    return this.#ended && this.#at >= this.#batch.length && this.#nextBatches.length === 0;
+  }
+
+  /** What the source threw: the rows before that were handed out once `isOver`. */
+  get error(): unknown {
+    return this.#error;
   }
 
   /** The next row; `undefined` where it is not there yet, or there is none. */
   take(): Row | undefined {
-    if (this.#at >= this.#batch.length && this.#nextBatch !== null) {
-      this.#batch = this.#nextBatch;
+    while (this.#at >= this.#batch.length && this.#nextBatches.length > 0) {
+      this.#batch = this.#nextBatches.shift() ?? [];
       this.#at = 0;
-      this.#nextBatch = null;
     }
-    if (this.#nextBatch === null) this.#fetch();
+    this.#fetch();
     const row = this.#batch[this.#at];
     this.#at += 1;
     return row;
   }
 
+  /**
+   * Closes the source, and waits until that is done, unless a row is still awaited from it: that may take for ever.
+   * Throws what the source throws then.
+   */
+  async close(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    const closed = this.#source.return?.();
+    if (!this.#fetching) await closed;
+    else closed?.catch(() => {});
+  }
+
   #fetch(): void {
-    if (this.#fetching || this.#ended) return;
+    if (this.#fetching || this.#ended || this.#nextBatches.length >= this.#batchesAhead) return;
     this.#fetching = true;
-    this.#batches.next().then(
+    this.#source.next().then(
       ({ done, value }) => {
         this.#fetching = false;
         if (done) this.#ended = true;
-        else this.#nextBatch = value;
+        else this.#nextBatches.push(value);
+        this.#fetch();
         this.#onRows();
       },
       (error) => {
+        this.#fetching = false;
         this.#ended = true;
-        this.#onError(error);
+        this.#error = error;
+        this.#onRows();
       },
     );
   }

@@ -55,6 +55,11 @@ export class RowQueue<Row> {
     return this.#openRows === 0 && this.#feed.isOver;
   }
 
+  /** Whether the service may have acted on a row that waits to be sent again. */
+  get isInDoubt(): boolean {
+    return this.#again.some(({ mayHaveActed }) => mayHaveActed);
+  }
+
   /** When the next row is due to be sent again, in milliseconds; `null` where none is. */
   get dueAt(): number | null {
     return this.#again[0]?.dueAt ?? null;

@@ -1,3 +1,6 @@
+/** Node.js takes a longer timer for one of 1 ms. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** Has something done once what happens in a turn of the event loop is known, however often that is asked for. */
 export class Turns {
   readonly #onTurn: () => void;
@@ -27,7 +30,7 @@ export class Turns {
   /** After so many milliseconds, and not when it was asked for before. */
   later(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.soon(), Math.max(1, ms));
+    this.#timer = setTimeout(() => this.soon(), Math.min(longestTimerMs, Math.max(1, ms)));
   }
 
   /** None comes any more. */
