@@ -1,5 +1,5 @@
 import type { Answer } from '../client/answer.js';
-import { RejectedError } from '../client/errors.js';
+import { NoAnswerError, RejectedError } from '../client/errors.js';
 import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
@@ -32,7 +32,8 @@ export async function callService(
     if (isPreview(options)) await printPreview(client.sign(request), options, settings, io, style);
     else await print(await client.send(request, { signal }));
   } catch (error) {
-    if (error instanceof RejectedError) await print(error.answer);
+    const isAnswered = error instanceof RejectedError || error instanceof NoAnswerError;
+    if (isAnswered && error.answer !== undefined) await print(error.answer);
     throw error;
   } finally {
     await client.close();

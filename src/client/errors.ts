@@ -15,7 +15,9 @@ export type NoAnswerReason =
   /** The connection ended before the answer did. */
   | 'reset'
   /** Something answered, but not with the envelope of §1. */
-  | 'not-envelope';
+  | 'not-envelope'
+  /** An envelope of success came, but its `data` names no user, or another than the passback named (§4.1, §4.2). */
+  | 'wrong-data';
 
 /** No valid answer came: whether the service acted on the request is known only where `received` says so. */
 export class NoAnswerError extends UserInfoError {
@@ -25,6 +27,7 @@ export class NoAnswerError extends UserInfoError {
   readonly received: boolean;
   /** The HTTP status, where there was one. */
   readonly httpStatus: number | undefined;
+  readonly #answer: Answer<Envelope> | undefined;
 
   constructor(
     message: string,
@@ -32,12 +35,22 @@ export class NoAnswerError extends UserInfoError {
       readonly reason: NoAnswerReason;
       readonly received: boolean;
       readonly httpStatus?: number;
+      readonly answer?: Answer<Envelope>;
     },
   ) {
     super(message, options);
     this.reason = options.reason;
     this.received = options.received;
     this.httpStatus = options.httpStatus;
+    this.#answer = options.answer;
+  }
+
+  /**
+   * The envelope that came, where the reason is `wrong-data`. A log of the error does not show it: it may hold personal
+   * data.
+   */
+  get answer(): Answer<Envelope> | undefined {
+    return this.#answer;
   }
 
   /** The same for a call of several attempts, of which the service may have acted on one. */
@@ -72,7 +85,7 @@ export class RejectedError extends UserInfoError {
     this.#answer = answer;
   }
 
-  /** The whole of what the service said. It does not show where the error is logged: a person's data may be in it. */
+  /** The whole answer. A log of the error does not show it: it may hold personal data. */
   get answer(): Answer<Envelope> {
     return this.#answer;
   }

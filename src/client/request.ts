@@ -186,6 +186,7 @@ export function signRequest(
     endpoint,
     target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
     body: signable.body,
+    unionId: request.parameters.get('union_id'),
   };
 }
 

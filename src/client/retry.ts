@@ -17,6 +17,7 @@ export function mayRetry(operation: 'read' | 'passback', outcome: AttemptOutcome
   if (!(outcome instanceof NoAnswerError) && outcome.envelope.code === resultCode.ok) return false;
   if (!mayHaveActed(outcome)) return !(outcome instanceof NoAnswerError && outcome.reason === 'tls');
   if (operation === 'read') return false;
+  if (outcome instanceof NoAnswerError && outcome.reason === 'wrong-data') return false;
   if (!(outcome instanceof NoAnswerError)) return isFaultOfService(outcome);
   return outcome.reason !== 'not-envelope' || (outcome.httpStatus ?? 0) >= 500;
 }

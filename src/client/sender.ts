@@ -140,7 +140,7 @@ export class Attempt implements AnswerListener {
 
   answered(answer: WireAnswer): void {
     const { hooks, host } = this.#sender;
-    const outcome = takeAnswer(answer, host);
+    const outcome = takeAnswer(answer, host, this.#request.unionId);
     const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
     hooks.tell('onResponse', () => ({
       ...this.#describe(),

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { parseEnvelope } from '../protocol/envelope.js';
+import { resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/text.js';
 import { describeBody } from './describe-body.js';
 import { NoAnswerError } from './errors.js';
@@ -8,20 +9,41 @@ import type { WireAnswer } from './transport.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Takes what came back from `host` for the envelope that it should be: that decides, whatever the HTTP status (§7.2). */
-export function takeAnswer(received: WireAnswer, host: string): AttemptOutcome {
+/**
+ * Takes the answer of `host` to a request for the envelope that it should be: that decides, whatever the HTTP status
+ * (§7.2). `unionId` is the user that a passback named.
+ */
+export function takeAnswer(received: WireAnswer, host: string, unionId: string | undefined): AttemptOutcome {
   const { httpStatus, body, date } = received;
   const envelope = parseBody(received);
-  if (!('fault' in envelope)) return { envelope, body, httpStatus, date };
-  return new NoAnswerError(
-    `${host} answered HTTP ${httpStatus} with ${describeBody(received, envelope.fault)}`,
-    {
-      reason: 'not-envelope',
-      received: true,
-      httpStatus,
-      hint: 'Check that the base URL is that of the service: a proxy or another site may have answered.',
-    },
-  );
+  if ('fault' in envelope) {
+    return new NoAnswerError(
+      `${host} answered HTTP ${httpStatus} with ${describeBody(received, envelope.fault)}`,
+      {
+        reason: 'not-envelope',
+        received: true,
+        httpStatus,
+        hint: 'Check that the base URL is that of the service: a proxy or another site may have answered.',
+      },
+    );
+  }
+  const fault = envelope.code === resultCode.ok ? dataFault(envelope.data, unionId) : null;
+  const answer = { envelope, body, httpStatus, date };
+  if (fault === null) return answer;
+  return new NoAnswerError(`${host} answered ${envelope.code}, but ${fault}`, {
+    reason: 'wrong-data',
+    received: true,
+    httpStatus,
+    answer,
+    hint: 'Whether the request was carried out is not known: ask the operator of the service.',
+  });
+}
+
+/** §4.1, §4.2: the data of a success names the user, and that is the one that a passback named. */
+function dataFault({ union_id }: Record<string, unknown>, unionId: string | undefined): string | null {
+  if (typeof union_id !== 'string' || union_id === '') return 'without the union_id of a user';
+  if (unionId === undefined || unionId === union_id) return null;
+  return 'for another user than the request names';
 }
 
 /** What is encoded is not decoded: none was asked for, and a few bytes may stand for very many. */

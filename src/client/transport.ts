@@ -17,6 +17,8 @@ export interface SignedRequest {
   readonly target: string;
   /** A form, where there is one. */
   readonly body: string | null;
+  /** The user that a passback names (§4.2); undefined where it names none by `union_id`. */
+  readonly unionId: string | undefined;
 }
 
 /** A signed request as it is sent to `baseUrl`. */

@@ -1,4 +1,4 @@
-import { topLevelKeys } from './json-tokens.js';
+import { isNestedBeyond, topLevelKeys } from './json-tokens.js';
 import { messageOf, type ResultCode, resultCode } from './result-codes.js';
 
 /** §1: the shape of every answer. */
@@ -9,6 +9,9 @@ export interface Envelope<Data = Record<string, unknown>> {
   readonly msg: string;
   readonly data: Data;
 }
+
+/** How deep the JSON of an answer may be nested: §4 needs 4 levels, and what shows an answer may be recursive. */
+const maxLevels = 100;
 
 /** The envelope of a success, as JSON text. */
 export function formatSuccess(data: object): string {
@@ -26,6 +29,9 @@ export function formatFailure(code: ResultCode, msg: string = messageOf(code)): 
  */
 export function parseEnvelope(text: string): Envelope | { readonly fault: string } {
   if (text.trim() === '') return { fault: 'an empty body' };
+  // Before it is parsed: JSON.parse takes 10 seconds for 8 million levels.
+  if (/^\s*[[{]/.test(text) && isNestedBeyond(text, maxLevels))
+    return { fault: `JSON nested deeper than ${maxLevels} levels` };
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -47,6 +47,22 @@ export function topLevelKeys(json: string): string[] {
   return keys;
 }
 
+/** Whether a text nests objects and arrays in more levels than `most`, if it is JSON; the rest of it is not looked at. */
+export function isNestedBeyond(json: string, most: number): boolean {
+  let level = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '"') {
+      at = closingQuote(json, at);
+      if (at < 0) return false;
+    } else if (character === '{' || character === '[') {
+      level += 1;
+      if (level > most) return true;
+    } else if (character === '}' || character === ']') level -= 1;
+  }
+  return false;
+}
+
 /** Where the text that opens at `start` ends: a quote with an even number of backslashes before it; -1: nowhere. */
 export function closingQuote(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {

@@ -14,7 +14,7 @@ import {
   RejectedError,
   readAll,
 } from '../../src/index.js';
-import { httpServer, type ReceivedRequest, tcpServer } from '../support/raw-server.js';
+import { httpServer, type ReceivedRequest, tcpServer, writtenBy } from '../support/raw-server.js';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -26,13 +26,19 @@ async function service(
   answer: (response: ServerResponse, user: string, request: ReceivedRequest, count: number) => void,
 ) {
   const server = await httpServer((request, response, count) => {
-    answer(response, new URLSearchParams(request.body).get('union_id') ?? '', request, count);
+    const user = new URLSearchParams(request.body).get('union_id') ?? '';
+    users.set(response, user);
+    answer(response, user, request, count);
   });
   cleanups.push(() => server.close());
   return server;
 }
 
-const ok = (response: ServerResponse) => response.end('{"code":200,"msg":"ok","data":{"union_id":"u"}}');
+/** The users that the answered requests name. */
+const users = new WeakMap<ServerResponse, string>();
+
+const ok = (response: ServerResponse) =>
+  response.end(`{"code":200,"msg":"ok","data":{"union_id":"${users.get(response) || 'u'}"}}`);
 
 function refuse(response: ServerResponse, status: number, code: number, headers = {}): void {
   response.writeHead(status, headers).end(`{"code":${code},"msg":"no","data":{}}`);
@@ -158,7 +164,8 @@ describe('many rows', () => {
     await before.close();
     const outcomes = outcomesOf(rows(2), optionsFor(before.url, { attempts: 2 }));
     await wait(1_500);
-    const server = await httpServer((_, response) => ok(response), Number(new URL(before.url).port));
+    const answer = (request: ReceivedRequest, response: ServerResponse) => response.end(writtenBy(request));
+    const server = await httpServer(answer, Number(new URL(before.url).port));
     cleanups.push(() => server.close());
     expect(await outcomes).toEqual(
       new Map(['u0', 'u1'].map((user) => [user, { outcome: 'ok', attempts: expect.any(Number) }])),

@@ -53,6 +53,22 @@ describe('a command that gets no valid answer ends with status 5', () => {
     expect(done).toMatchObject({ status: 5, stdout: '', stderr: expect.stringContaining(said) });
   });
 
+  it('a success that names another user, or is nested too deep; the former is shown', async () => {
+    const other = '{"code":200,"msg":"ok","data":{"union_id":"u2"}}';
+    const deep = `{"code":200,"msg":"ok","data":{"union_id":"u1","a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`;
+    let body = other;
+    const server = await httpServer((_, response) => response.end(body));
+    const there = ['--base-url', server.url, '-o', 'table'];
+    const written = await machine.run(['passback', 'a=x', '--union-id', 'u1', ...there]);
+    body = deep;
+    const read = await machine.run(['read', 'c', ...there]);
+    await server.close();
+    expect(written).toMatchObject({ status: 5, stdout: expect.stringContaining('u2') });
+    expect(written.stderr).toContain('answered 200, but for another user than the request names');
+    expect(read).toMatchObject({ status: 5, stdout: '' });
+    expect(read.stderr).toContain('JSON nested deeper than 100 levels');
+  });
+
   it('silence, at the end of --timeout', async () => {
     const server = await tcpServer(() => {});
     const done = await machine.run(['read', 'c', '--base-url', server.url, '--timeout', '300ms']);

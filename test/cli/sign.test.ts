@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vectors } from '../signing/corpus.js';
-import { httpServer, type ReceivedRequest } from '../support/raw-server.js';
+import { httpServer, type ReceivedRequest, writtenBy } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 
 let machine: ServedMachine;
@@ -13,7 +13,7 @@ const local = ['-p', 'local'];
 
 beforeAll(async () => {
   machine = await ServedMachine.create();
-  capture = await httpServer((_, response) => response.end('{"code":200,"msg":"ok","data":{}}'));
+  capture = await httpServer((request, response) => response.end(writtenBy(request)));
   ({
     secret: { value: secret },
   } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local);

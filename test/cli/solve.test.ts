@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vectors } from '../signing/corpus.js';
-import { httpServer } from '../support/raw-server.js';
+import { httpServer, writtenBy } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 
 /** No test is to fail on a time: a machine that others use as well may take long. */
@@ -44,7 +44,7 @@ function sampleOf(name: string): string {
 
 /** A read as it went over the wire, signed as a profile says. */
 async function capturedRead(profile: string): Promise<string> {
-  const capture = await httpServer((_, response) => response.end('{"code":200,"msg":"ok","data":{}}'));
+  const capture = await httpServer((request, response) => response.end(writtenBy(request)));
   await machine.run(['read', 'some-code', 'mobile', '-p', profile, '--base-url', capture.url]);
   await capture.close();
   const [{ path, query } = { path: '', query: '' }] = capture.requests;

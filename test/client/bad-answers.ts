@@ -12,6 +12,10 @@ import {
 
 export const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 
+/** An envelope of so many levels, itself and its data among them. */
+const nestedTo = (levels: number) =>
+  ok.replace('"u1"', `"u1","deep":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`);
+
 const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 function chunked(text: string): string {
@@ -36,7 +40,9 @@ const envelope = (members: string) => body(`{${members}}`);
 type NamedFault = readonly [name: string, fault: Fault];
 
 /** What a service, or what stands before it, may do to a request, by the reason that the client should give. */
-export const faults: Readonly<Record<'reset' | 'timeout' | 'not-envelope' | 'any', readonly NamedFault[]>> = {
+export const faults: Readonly<
+  Record<'reset' | 'timeout' | 'not-envelope' | 'wrong-data' | 'any', readonly NamedFault[]>
+> = {
   reset: [
     ['a reset before the request was passed on', ({ client }) => client.resetAndDestroy()],
     ['a reset once the service has acted', after(0)],
@@ -107,6 +113,10 @@ export const faults: Readonly<Record<'reset' | 'timeout' | 'not-envelope' | 'any
     ['a comment', envelope('"code":200,/* */"msg":"ok","data":{}')],
     ['a line break in a text', envelope('"code":200,"msg":"o\nk","data":{}')],
     ['a list without end', body('['.repeat(200_000))],
+    ['lists in lists as long as an answer may be', body('['.repeat(16 * 1024 * 1024))],
+    ['data a hundred and one levels deep', body(nestedTo(101))],
+    ['data a million levels deep', body(nestedTo(1e6))],
+    ['a refusal ten thousand levels deep', body(nestedTo(1e4).replace('200', '40401'))],
     ['bytes that are not UTF-8', body(Buffer.from(`{"code":200,"msg":"\xff","data":{}}`, 'latin1'))],
     ['UTF-8 cut off', body(Buffer.concat([Buffer.from('{"code":200,"msg":"'), Buffer.from([0xe5, 0xbc])]))],
     ['an overlong slash', body(Buffer.from('{"code":200,"msg":"\xc0\xaf","data":{}}', 'latin1'))],
@@ -135,6 +145,15 @@ export const faults: Readonly<Record<'reset' | 'timeout' | 'not-envelope' | 'any
     [
       'chunks without end',
       endless('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', `10000\r\n${'['.repeat(65_536)}\r\n`),
+    ],
+  ],
+  'wrong-data': [
+    ['a success without anybody', body(ok.replace(/"data":.*/, '"data":{}}'))],
+    ['a success with another kind of union_id', body(ok.replace('"u1"', '7'))],
+    ['a success with an empty union_id', body(ok.replace('"u1"', '""'))],
+    [
+      'a success whose union_id is deeper down',
+      body(ok.replace(/"data":.*/, '"data":{"a":{"union_id":"u1"}}}')),
     ],
   ],
   /** undici decides which it is: of what is without end it counts some, and leaves others to the deadline. */
@@ -173,7 +192,8 @@ export const oddities: readonly NamedFault[] = [
   ['chunks', instead(chunked(ok))],
   ['early hints first', instead(`HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${answerOf(ok)}`)],
   ['a hundred headers', body(ok, ...Array.from({ length: 100 }, (_, index) => `X-${index}: a`))],
-  ['data ten thousand deep', body(ok.replace('"u1"', `"u1","deep":${'['.repeat(1e4)}${']'.repeat(1e4)}`))],
+  ['data a hundred levels deep', body(nestedTo(100))],
+  ['brackets in a text', body(ok.replace('"u1"', `"u1","text":"${'[{\\"'.repeat(1e4)}"`))],
   ['a megabyte', body(ok.replace('"u1"', `"u1","long":"${'a'.repeat(1e6)}"`))],
   ['a few bytes at a time', dripping(7, 0)],
 ];

@@ -1,7 +1,15 @@
 import type { Socket } from 'node:net';
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CancelledError, NoAnswerError, RejectedError, UserInfoClient } from '../../src/index.js';
-import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
+import {
+  CancelledError,
+  NoAnswerError,
+  passbackAll,
+  RejectedError,
+  readAll,
+  UserInfoClient,
+} from '../../src/index.js';
+import { httpServer, type TestServer, tcpServer, writtenBy } from '../support/raw-server.js';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -13,8 +21,9 @@ function keep<T extends TestServer | UserInfoClient>(thing: T): T {
   return thing;
 }
 
+const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+
 function clientFor(baseUrl: string, options: { timeoutMs?: number; attempts?: number } = {}): UserInfoClient {
-  const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
   return keep(new UserInfoClient({ baseUrl, ...credentials, attempts: 1, ...options }));
 }
 
@@ -121,6 +130,47 @@ describe('a client that gets no valid answer', () => {
     const server = keep(await tcpServer(() => {}));
     const call = clientFor(server.url).read({ code: 'c' }, { signal: AbortSignal.timeout(50) });
     expect(await failure(call)).toBeInstanceOf(CancelledError);
+  });
+});
+
+describe('an answer of success that names another user than the passback', () => {
+  const row = { unionId: 'u1', userInfo: { a: 'x' } };
+
+  it('is no success: one attempt, and the answer is at hand', async () => {
+    const server = keep(
+      await httpServer((_, response) =>
+        response.end('{"code":200,"msg":"ok","data":{"union_id":"other-4711"}}'),
+      ),
+    );
+    const error = (await failure(clientFor(server.url, { attempts: 3 }).passback(row))) as NoAnswerError;
+    expect(error).toMatchObject({ reason: 'wrong-data', received: true, httpStatus: 200 });
+    expect(error.message).toBe(
+      `${new URL(server.url).host} answered 200, but for another user than the request names`,
+    );
+    expect(error.answer?.envelope.data).toEqual({ union_id: 'other-4711' });
+    expect(inspect(error)).not.toContain('other-4711');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is one where the passback names its user by a primary key', async () => {
+    const server = keep(await httpServer((request, response) => response.end(writtenBy(request))));
+    const { envelope } = await clientFor(server.url).passback({ primaryKey: 'a', userInfo: { a: 'x' } });
+    expect(envelope.data.union_id).toBe('u1');
+  });
+
+  it('makes a row of many unknown, of a passback and of a read', async () => {
+    const server = keep(
+      await httpServer(({ method }, response) =>
+        response.end(`{"code":200,"msg":"ok","data":${method === 'PUT' ? '{"union_id":"other"}' : '{}'}}`),
+      ),
+    );
+    const options = { baseUrl: server.url, ...credentials };
+    const told: unknown[] = [];
+    for await (const outcome of passbackAll([row], options)) told.push(outcome);
+    for await (const outcome of readAll([{ code: 'c' }], options)) told.push(outcome);
+    expect(told).toMatchObject(
+      Array(2).fill({ outcome: 'unknown', attempts: 1, error: { reason: 'wrong-data' } }),
+    );
   });
 });
 

@@ -1,11 +1,12 @@
 import { type ServerProcess, startServerScript } from '../service/bare-server.js';
 
-/** As little as can be done for a request: its end is found, and the same bytes are sent each time. */
+/** As little as can be done for a request: its end is found, and its user named in the answer. */
 const script = `
   const { createServer } = await import('node:net');
-  const body = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
-  const head = 'HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: ' + body.length;
-  const answer = Buffer.from(head + '\\r\\n\\r\\n' + body);
+  const head = 'HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: ';
+  const before = '{"code":200,"msg":"ok","data":{"union_id":"';
+  const after = '"}}';
+  const user = /(?:^|&)union_id=([^&]*)/;
   const length = /\\r\\ncontent-length: (\\d+)/i;
   const server = createServer((socket) => {
     let text = '';
@@ -14,8 +15,9 @@ const script = `
       for (let end; (end = text.indexOf('\\r\\n\\r\\n')) >= 0; ) {
         const size = end + 4 + Number(length.exec(text)?.[1] ?? 0);
         if (text.length < size) return;
+        const body = before + (user.exec(text.slice(end + 4, size))?.[1] ?? 'u1') + after;
         text = text.slice(size);
-        socket.write(answer);
+        socket.write(head + body.length + '\\r\\n\\r\\n' + body);
       }
     });
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Finished, printedBy } from '../../support/cli.js';
-import { httpServer } from '../../support/raw-server.js';
+import { httpServer, writtenBy } from '../../support/raw-server.js';
 import { ServedMachine } from '../../support/served.js';
 
 let machine: ServedMachine;
@@ -47,10 +47,10 @@ it('the outcome of a row is in the results before another takes its place', asyn
   const concurrency = 4;
   const results = path(`${name}.results.ndjson`);
   const missing: number[] = [];
-  const server = await httpServer((_, response, count) => {
+  const server = await httpServer((request, response, count) => {
     const written = existsSync(results) ? readFileSync(results, 'utf8').split('\n').length - 1 : 0;
     missing.push(count - concurrency - written);
-    response.end('{"code":200,"msg":"ok","data":{}}');
+    response.end(writtenBy(request));
   });
   const where = ['--base-url', server.url, '--concurrency', String(concurrency)];
   const { status } = await passBack(name, ...where).finally(() => server.close());
