@@ -1,80 +1,61 @@
-import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../protocol/base-url.js';
-import { InvalidInputError } from '../protocol/errors.js';
-import { RecipeError } from '../signing/recipe-error.js';
-import { type JsonObject, readObject, readText } from './json-fields.js';
-import { type Profile, parseEnvironment, parseIdentifier } from './profile.js';
-import { formatSecretSource, parseSecretSource } from './secret-source.js';
-import { formatSigningSource, parseSigningSource, type SigningSource } from './signing-source.js';
+import { Secret } from '../signing/secret.js';
+import type { Profile } from './profile.js';
+import { checkSchema, type JsonObject, profileSchema } from './profile-schema.js';
+import type { SecretSource } from './secret-source.js';
+import { formatSigningSource, parseSigningSource } from './signing-source.js';
 
-const fieldNames = [
-  'environment',
-  'base_url',
-  'tenant_code',
-  'channel',
-  'app_key',
-  'secret',
-  'signing',
-  'key_prefix',
-  'ca_file',
-  'allow_http',
-];
+/** A profile of the file, which `profileSchema` allows. */
+interface ProfileJson extends Omit<Profile, 'name' | 'secret' | 'signing'> {
+  readonly secret:
+    | Exclude<SecretSource, { readonly kind: 'file' }>
+    | { readonly kind: 'file'; readonly value: string };
+  readonly signing?: JsonObject;
+}
 
-/**
- * Reads a profile as `formatProfile` writes it; its name is kept beside it. Throws an InvalidInputError that names
- * the field.
- */
+/** A profile of the file, which was checked by `profileSchema`; its name is kept beside it. */
 export function parseProfile(name: string, json: unknown): Profile {
-  const fields = readObject(json, 'the profile', fieldNames);
-  const identifier = (field: string) => parseIdentifier(readText(fields, field), field);
+  const { secret, signing, ...fields } = json as ProfileJson;
   return {
     name,
-    environment: parseEnvironment(readText(fields, 'environment'), 'environment'),
-    base_url: parseBaseUrl(readText(fields, 'base_url'), 'base_url'),
-    tenant_code: identifier('tenant_code'),
-    channel: identifier('channel'),
-    app_key: identifier('app_key'),
-    secret: parseSecretSource(fields.secret),
-    ...(fields.signing !== undefined && { signing: parseSigning(fields.signing) }),
-    ...(fields.key_prefix !== undefined && { key_prefix: identifier('key_prefix') }),
-    ...(fields.ca_file !== undefined && { ca_file: parseCaFile(readText(fields, 'ca_file')) }),
-    ...(fields.allow_http !== undefined && { allow_http: parseTrue(fields.allow_http, 'allow_http') }),
+    ...fields,
+    base_url: parseBaseUrl(fields.base_url),
+    secret: secret.kind === 'file' ? { kind: 'file', value: new Secret(secret.value) } : secret,
+    ...(signing !== undefined && { signing: parseSigningSource(signing) }),
   };
-}
-
-/** Absolute, because a command is run from many folders. */
-function parseCaFile(path: string): string {
-  if (isAbsolute(path)) return path;
-  throw new InvalidInputError('ca_file is not an absolute path');
-}
-
-function parseTrue(json: unknown, label: string): true {
-  if (json === true) return json;
-  throw new InvalidInputError(`${label} is not true`, { hint: 'Leave it out where it is not to hold.' });
-}
-
-function parseSigning(json: unknown): SigningSource {
-  try {
-    return parseSigningSource(json);
-  } catch (cause) {
-    if (!(cause instanceof RecipeError)) throw cause;
-    const { message, hint } = cause;
-    throw new InvalidInputError(`signing: ${message}`, hint === undefined ? { cause } : { hint, cause });
-  }
 }
 
 /** The profile as the profile file holds it, the secret in clear where it is kept there. */
 export function formatProfile(profile: Profile): JsonObject {
-  return { ...formatOpenFields(profile), secret: formatSecretSource(profile.secret) };
+  const { secret } = profile;
+  return {
+    ...formatOpenFields(profile),
+    secret: secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
+  };
+}
+
+/**
+ * The profile as it may be handed on: its name with it, its secret left out. Where the secret is elsewhere (an
+ * environment variable, a command's output), the place is named; an entry of a keychain means nothing elsewhere.
+ */
+export function exportProfile(profile: Profile): JsonObject {
+  const { name, secret } = profile;
+  return {
+    name,
+    ...formatOpenFields(profile),
+    secret: secret.kind === 'file' || secret.kind === 'keychain' ? { kind: secret.kind } : { ...secret },
+  };
 }
 
 /** All but the name and the secret. */
-export function formatOpenFields({ name: _, secret: __, signing, ...fields }: Profile): JsonObject {
+function formatOpenFields({ name: _, secret: __, signing, ...fields }: Profile): JsonObject {
   if (signing === undefined) return fields;
   return { ...fields, signing: formatSigningSource(signing) };
 }
 
 /** The profile as reading it back will give it. Throws an InvalidInputError for a field that breaks its rule. */
 export function checkProfile(profile: Profile): Profile {
-  return parseProfile(profile.name, formatProfile(profile));
+  const json = formatProfile(profile);
+  checkSchema(profileSchema, json, 'the profile');
+  return parseProfile(profile.name, json);
 }

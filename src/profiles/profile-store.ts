@@ -82,16 +82,14 @@ export class ProfileStore {
   }
 
   async #change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
-    const { loadProfileFileWriter } = await import('./write-profile-file.js');
-    const writeProfileFile = await loadProfileFileWriter();
+    const { changeProfileFile, loadConf } = await import('./conf-store.js');
+    const openConf = await loadConf();
     try {
       prepareFolder(this.#folder);
       const file = followLinks(this.path);
       const lock = await lockFile(`${file}.lock`, takeOverMs);
       try {
-        const list = change(await readProfileFile(file, { beforeWriting: true }));
-        writeProfileFile(file, list, lock);
-        return list;
+        return await changeProfileFile(file, openConf, lock, change);
       } finally {
         lock.release();
       }

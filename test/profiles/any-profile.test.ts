@@ -1,14 +1,45 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { loadConf } from '../../src/profiles/conf-store.js';
 import { ProfileFileError } from '../../src/profiles/errors.js';
-import { exportProfile } from '../../src/profiles/export-profile.js';
+import { exportProfile, formatProfile } from '../../src/profiles/parse-profile.js';
 import type { Profile } from '../../src/profiles/profile.js';
+import { readProfileFile, toProfileList } from '../../src/profiles/profile-file.js';
+import type { ProfileList } from '../../src/profiles/profile-list.js';
+import { fileSchema } from '../../src/profiles/profile-schema.js';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
 import { parseSigningRecipes } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
 import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
+
+const shown = ({ active, profiles }: ProfileList) => ({
+  active,
+  profiles: [...profiles.values()].map(formatProfile),
+});
+const attempt = async (work: () => unknown) => {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+};
+
+/** Follows `path` down, each number choosing a field, and does the one of three kinds of damage there. */
+function spoil(json: Record<string, unknown>, path: readonly number[], kind: number, value: unknown): void {
+  const [first = 0, ...rest] = path;
+  const names = Object.keys(json);
+  const name = names[first % names.length] ?? 'more';
+  const inner = json[name];
+  if (rest.length > 0 && typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
+    spoil(inner as Record<string, unknown>, rest, kind, value);
+  } else if (kind === 0) json[name] = value;
+  else if (kind === 1) delete json[name];
+  else json.unknown = value;
+}
 
 describe('any profile', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
@@ -52,8 +83,56 @@ describe('any profile', () => {
           expect(await store.list()).toHaveLength(profiles.length);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 6 },
     );
+  });
+
+  it('is right or wrong to conf as it is to what read and passback read it by', async () => {
+    const path = join(temporaryFolder(), 'profiles.json');
+    const openConf = await loadConf();
+    const file = fc
+      .uniqueArray(profile, { selector: ({ name }) => name, minLength: 1, maxLength: 2 })
+      .map((profiles) => ({
+        active: profiles[0]?.name ?? null,
+        profiles: Object.fromEntries(profiles.map((one) => [one.name, formatProfile(one)])),
+      }));
+    const wrong = fc.constantFrom<unknown>(
+      null,
+      '',
+      ' ',
+      'x',
+      '\0',
+      'file',
+      true,
+      false,
+      1,
+      [],
+      {},
+      { kind: 'file' },
+    );
+    // Any field of the file, however deep, has its value changed, is taken away, or gets an unknown one beside it.
+    const damage = fc.tuple(fc.array(fc.nat(20), { maxLength: 4 }), fc.nat(2), wrong);
+    const ajv = new Ajv2020({ keywords: [{ keyword: 'rule', schemaType: 'string' }] });
+    expect(ajv.validateSchema(fileSchema)).toBe(true);
+    let [taken, refused] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(file, fc.option(damage), async (right, fault) => {
+        const json = structuredClone(right) as Record<string, unknown>;
+        if (fault !== null) spoil(json, ...fault);
+        writeFileSync(path, JSON.stringify(json));
+        const read = await readProfileFile(path).catch((error: unknown) => error);
+        const throughConf = await attempt(() => toProfileList(openConf(path).store));
+        if (read instanceof Error || throughConf instanceof Error) {
+          expect([read, throughConf]).toEqual([expect.any(ProfileFileError), expect.any(Error)]);
+          refused += 1;
+        } else {
+          expect(shown(throughConf as ProfileList)).toEqual(shown(read as ProfileList));
+          taken += 1;
+        }
+      }),
+      { numRuns: 90 },
+    );
+    expect(Math.min(taken, refused)).toBeGreaterThan(10);
   });
 
   it('shows its secret neither when it is inspected nor when it is exported', () => {

@@ -1,6 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,14 +19,41 @@ describe('processes that write at once', () => {
     writeFileSync(join(folder, 'profiles.json.lock'), `${pid}  ${randomUUID()} ${hostname()}`);
     const prefixes = ['a', 'b', 'c'];
     await Promise.all(
-      prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '20'])),
+      prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '8'])),
     );
-    const wanted = prefixes.flatMap((prefix) =>
-      Array.from({ length: 20 }, (_, index) => `${prefix}${index}`),
-    );
+    const wanted = prefixes.flatMap((prefix) => Array.from({ length: 8 }, (_, index) => `${prefix}${index}`));
     const found = await new ProfileStore(folder).list();
     expect(found.map(({ name }) => name).sort()).toEqual(wanted.sort());
     expect(readdirSync(folder)).toEqual(['profiles.json']);
+  });
+});
+
+describe('a process that is killed while it writes', () => {
+  it('leaves the file as it was or as it was to be, and what it leaves beside it is swept away', async () => {
+    const folder = temporaryFolder();
+    const store = new ProfileStore(folder);
+    await store.add(sampleProfile());
+    // conf writes in place under snap, which is to harm nothing either.
+    for (const env of [{}, { SNAP: '/snap/userinfo' }]) {
+      for (let kill = 0; kill < 4; kill += 1) {
+        const writer = spawn(process.execPath, [script, folder, `k${kill}-`, '1000', '20000'], { env });
+        let changes = 0;
+        const watcher = watch(folder, () => {
+          changes += 1;
+          if (changes === 3 + 7 * kill) writer.kill('SIGKILL');
+        });
+        await once(writer, 'close');
+        watcher.close();
+        const names = (await store.list()).map(({ name }) => name);
+        expect(names).toContain('shop');
+        expect(names.filter((name) => name.startsWith(`k${kill}-`))).toEqual(
+          names.filter((name) => name.startsWith(`k${kill}-`)).map((_, index) => `k${kill}-${index}`),
+        );
+        for (const name of names) if (name !== 'shop') await store.remove(name);
+        await store.use('shop');
+        expect(readdirSync(folder)).toEqual(['profiles.json']);
+      }
+    }
   });
 });
 

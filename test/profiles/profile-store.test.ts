@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
+import { changeProfileFile, loadConf } from '../../src/profiles/conf-store.js';
 import { ProfileFileError } from '../../src/profiles/errors.js';
 import { noProfiles } from '../../src/profiles/profile-list.js';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
-import { loadProfileFileWriter } from '../../src/profiles/write-profile-file.js';
 import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const umask = process.umask();
@@ -55,7 +55,7 @@ describe('ProfileStore', () => {
 
   it('loses nothing when one process changes much at once', async () => {
     const store = newStore();
-    const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+    const names = Array.from({ length: 6 }, (_, index) => `p${index}`);
     await Promise.all(names.map((name) => store.add(sampleProfile({ name }))));
     expect((await store.list()).map(({ name }) => name).sort()).toEqual(names.sort());
   });
@@ -75,13 +75,15 @@ describe('the mode of what is written', () => {
     process.umask(0);
     const path = join(temporaryFolder(), 'profiles.json');
     const modes: string[] = [];
-    const isHeld = () => {
+    const look = () => {
       modes.push(...readdirSync(join(path, '..')).map((name) => mode(join(path, '..', name))));
       return true;
     };
-    const writeProfileFile = await loadProfileFileWriter();
-    writeProfileFile(path, noProfiles, { isHeld });
-    expect(modes).toEqual(['600']);
+    await changeProfileFile(path, await loadConf(), { isHeld: look }, (list) => {
+      look();
+      return list;
+    });
+    expect(modes).toEqual(['600', '600']);
   });
 
   it('is put right where others could read the file, or the folder that holds nothing else', async () => {
@@ -119,13 +121,18 @@ describe('a file that is damaged', () => {
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8 text'],
     ['a list', '[]', 'the file is not an object'],
     ['null', 'null', 'the file is not an object'],
-    ['without profiles', '{}', 'profiles is not an object'],
+    ['with profiles of another type', '{"profiles":[]}', 'profiles is not an object'],
+    [
+      'of a newer format',
+      '{"__internal__":{"migrations":{"version":"2.0.0"}}}',
+      'was written by a newer userinfo',
+    ],
     ['with an active profile of another type', '{"active":1,"profiles":{}}', 'active is not text'],
-    ['with a bad name', '{"profiles":{"__proto__":{}}}', 'profile "__proto__": "__proto__" cannot be'],
+    ['with a bad name', '{"profiles":{"__proto__":{}}}', '"__proto__" cannot be the name of a profile'],
     ['with a field missing', inProfile('"environment":"test"'), 'profile "shop.cn": base_url is missing'],
     ['with a field of another type', inProfile('"environment":1'), 'environment is not text'],
-    ['with a bad value', inProfile('"environment":"prod"'), 'environment is neither test nor production'],
-    ['without a secret', inProfile(whole), 'profile "shop.cn": secret is not an object'],
+    ['with a bad value', inProfile('"environment":"prod"'), 'environment is none of test, production'],
+    ['without a secret', inProfile(whole), 'profile "shop.cn": secret is missing'],
     ['with an unknown secret', inProfile(`${whole},"secret":{"kind":"tpm"}`), 'secret.kind is none of'],
     [
       'with the secret where a name belongs',
@@ -195,10 +202,10 @@ describe('a file that cannot be read or written', () => {
 
   it('is left as it was when the lock was lost on the way', async () => {
     const path = join(temporaryFolder(), 'profiles.json');
-    writeFileSync(path, 'before');
-    const writeProfileFile = await loadProfileFileWriter();
-    expect(() => writeProfileFile(path, noProfiles, { isHeld: () => false })).toThrow(ProfileFileError);
-    expect(readFileSync(path, 'utf8')).toBe('before');
+    writeFileSync(path, '{}');
+    const change = changeProfileFile(path, await loadConf(), { isHeld: () => false }, () => noProfiles);
+    expect(await rejection(change)).toBeInstanceOf(ProfileFileError);
+    expect(readFileSync(path, 'utf8')).toBe('{}');
     expect(readdirSync(join(path, '..'))).toEqual(['profiles.json']);
   });
 });
@@ -213,7 +220,7 @@ describe('writing', () => {
     expect(readdirSync(folder).sort()).toEqual(['profiles.json', 'profiles.json.bak']);
   });
 
-  it('keeps a file that is a symbolic link where the link points', async () => {
+  it('keeps a file or folder that is a symbolic link where the link points', async () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(join(elsewhere, 'shared.json'), '{"profiles":{}}');
     symlinkSync(join(elsewhere, 'shared.json'), join(folder, 'profiles.json'));
@@ -221,5 +228,10 @@ describe('writing', () => {
     expect(lstatSync(join(folder, 'profiles.json')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(elsewhere, 'shared.json'), 'utf8')).toContain('"shop"');
     expect(readdirSync(elsewhere)).toEqual(['shared.json']);
+    const linked = join(folder, 'linked');
+    symlinkSync(elsewhere, linked);
+    await new ProfileStore(linked).add(sampleProfile());
+    expect(lstatSync(linked).isSymbolicLink()).toBe(true);
+    expect(readdirSync(elsewhere).sort()).toEqual(['profiles.json', 'shared.json']);
   });
 });

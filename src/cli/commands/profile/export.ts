@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { exportProfile } from '../../../profiles/export-profile.js';
+import { exportProfile } from '../../../profiles/parse-profile.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../examples.js';
 import { write } from '../../io.js';
