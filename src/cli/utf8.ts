@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { InvalidInputError } from '../protocol/errors.js';
 
 /** Text from UTF-8 bytes; a byte-order mark is left out. Throws an InvalidInputError that names what was read. */
@@ -9,5 +11,67 @@ export function decodeUtf8(bytes: Uint8Array, name: string): string {
       hint: 'Save it as UTF-8: text in another encoding would be stored damaged.',
       cause: error,
     });
+  }
+}
+
+/** Node puts this character in the place of bytes that are not UTF-8; a text may also hold it as its own. */
+const replacement = '\ufffd';
+
+/**
+ * Refuses arguments and variables of ours that are not UTF-8: what Node makes of them would be stored damaged (§4.2
+ * rule 7). `readProc` gives the bytes that the process was started with, each text ended by NUL; `null` where the
+ * system does not tell.
+ *
+ * @throws InvalidInputError
+ */
+export function refuseDamaged(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  readProc: (file: 'cmdline' | 'environ') => Buffer | null = readOwnProc,
+): void {
+  args.forEach((arg, index) => {
+    if (!arg.includes(replacement)) return;
+    refuseUnlessUtf8(
+      `argument ${index + 1}`,
+      arg,
+      splitAtNul(readProc('cmdline')).slice(-args.length)[index],
+    );
+  });
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('USERINFO_') || !value?.includes(replacement)) continue;
+    const text = `${name}=${value}`;
+    refuseUnlessUtf8(
+      name,
+      text,
+      splitAtNul(readProc('environ')).find((bytes) => bytes.toString() === text),
+    );
+  }
+}
+
+function refuseUnlessUtf8(name: string, text: string, bytes: Buffer | undefined): void {
+  const isKnown = bytes?.toString() === text;
+  if (isKnown && isUtf8(bytes)) return;
+  const fault = isKnown ? 'is not UTF-8' : 'holds U+FFFD, which stands for bytes that are not UTF-8';
+  throw new InvalidInputError(`${name} ${fault}: it would be stored damaged`, {
+    hint: 'Nothing was sent. Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
+  });
+}
+
+function splitAtNul(bytes: Buffer | null): Buffer[] {
+  const texts: Buffer[] = [];
+  if (bytes === null) return texts;
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0, start);
+    texts.push(bytes.subarray(start, end < 0 ? bytes.length : end));
+    start = end < 0 ? bytes.length : end + 1;
+  }
+  return texts;
+}
+
+function readOwnProc(file: 'cmdline' | 'environ'): Buffer | null {
+  try {
+    return readFileSync(`/proc/self/${file}`);
+  } catch {
+    return null; // not Linux
   }
 }
