@@ -1,3 +1,4 @@
+import { missingInfoNames } from '../protocol/info-names.js';
 import type { EngineListener } from './engine/engine-options.js';
 import type { PreparedRow } from './engine/open-row.js';
 import { RowEngine } from './engine/row-engine.js';
@@ -19,6 +20,7 @@ export class FileRun<Row extends FileRow> {
   readonly #startedAt: number;
   #done = 0;
   #failures = 0;
+  readonly #missing = new Map<string, number>();
   #stoppedBy: RunReport['stoppedBy'] = null;
 
   /** Throws an InvalidInputError where the file of failed rows cannot be written. */
@@ -80,6 +82,7 @@ export class FileRun<Row extends FileRow> {
         isFinished: isFinished(),
         stoppedBy: this.#stoppedBy,
         failedRows,
+        missing: this.#missing,
       };
     } finally {
       results.close();
@@ -128,11 +131,22 @@ export class FileRun<Row extends FileRow> {
     };
   }
 
-  #count({ outcome }: RowOutcome<Row>): void {
+  #count(result: RowOutcome<Row>): void {
     this.#done += 1;
-    if (outcome === 'ok') return;
+    if (result.outcome === 'ok') {
+      this.#countMissing(result.answer.envelope.data);
+      return;
+    }
     this.#failures += 1;
     if (this.#failures === this.#options.maxFailures) this.#stop('failures');
+  }
+
+  #countMissing(data: object): void {
+    const { task } = this.#options.operation;
+    if (task.operation === 'passback') return;
+    for (const name of missingInfoNames(task.infoNames, data)) {
+      this.#missing.set(name, (this.#missing.get(name) ?? 0) + 1);
+    }
   }
 
   #stop(reason: NonNullable<RunReport['stoppedBy']>): void {

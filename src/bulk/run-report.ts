@@ -13,6 +13,8 @@ export interface RunReport {
   readonly stoppedBy: 'interrupted' | 'failures' | Error | null;
   /** How many rows are in the file of failed ones; `null` where it could not be written. */
   readonly failedRows: number | null;
+  /** In how many answers of this part a wanted name was missing, by name; names that always came are left out. */
+  readonly missing: ReadonlyMap<string, number>;
 }
 
 /** How a run over a file goes, while it does. */

@@ -3,8 +3,10 @@ import { NoAnswerError, RejectedError } from '../client/errors.js';
 import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
+import { missingInfoNames, reasonsForMissing, splitInfoNames } from '../protocol/info-names.js';
 import { clientOptions } from './client-options.js';
 import type { CliContext } from './context.js';
+import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
 import { printAnswer } from './output/print-answer.js';
 import { outputStyle } from './output/style.js';
@@ -13,7 +15,7 @@ import { resolveService } from './resolve-service.js';
 
 /**
  * One call from options to output: settings, `beforeSending` (a question, a warning), the call, the envelope on
- * stdout. An envelope with another code than 200 is printed too, before its RejectedError is thrown. A preview ends
+ * stdout; names that it does not hold, on stderr. An envelope with another code than 200 is printed too, before its RejectedError is thrown. A preview ends
  * before anything is sent.
  */
 export async function callService(
@@ -29,8 +31,13 @@ export async function callService(
   const client = await context.connect(await clientOptions(context, settings, options));
   const print = (answer: Answer<Envelope<unknown>>) => printAnswer(answer, io, style);
   try {
-    if (isPreview(options)) await printPreview(client.sign(request), options, settings, io, style);
-    else await print(await client.send(request, { signal }));
+    if (isPreview(options)) {
+      await printPreview(client.sign(request), options, settings, io, style);
+      return;
+    }
+    const answer = await client.send(request, { signal });
+    await print(answer);
+    await sayMissing(request, answer, io);
   } catch (error) {
     const isAnswered = error instanceof RejectedError || error instanceof NoAnswerError;
     if (isAnswered && error.answer !== undefined) await print(error.answer);
@@ -38,4 +45,15 @@ export async function callService(
   } finally {
     await client.close();
   }
+}
+
+/** Names the wanted pieces of information that did not come: one that is mistyped is like one without a value. */
+async function sayMissing(
+  { parameters }: PlainRequest,
+  { envelope }: Answer<Envelope>,
+  io: Io,
+): Promise<void> {
+  const names = splitInfoNames(parameters.get('info_name') ?? '');
+  const missing = missingInfoNames(names, envelope.data);
+  if (missing.length > 0) await say(io, `not in the answer: ${missing.join(', ')} (${reasonsForMissing})`);
 }

@@ -61,3 +61,11 @@ export function splitInfoNames(value: string): readonly string[] {
   const names = value.split(',').map((name) => name.trim());
   return [...new Set(names)].filter((name) => name !== '');
 }
+
+/** The names that an answer's `data` does not hold (§4.1). */
+export function missingInfoNames(names: readonly string[], data: object): readonly string[] {
+  return names.filter((name) => !Object.hasOwn(data, name));
+}
+
+/** Why a name can be missing in an answer. */
+export const reasonsForMissing = 'no value, not authorized, or no such name';

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createContext } from '../../src/cli/create-context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { run } from '../../src/cli/run.js';
+import { specialInfoNames } from '../../src/protocol/info-names.js';
+import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { printedBy } from '../support/cli.js';
 import { firstUser, ServedMachine } from '../support/served.js';
 
@@ -52,6 +54,12 @@ describe('the help of', () => {
       expect(Math.max(...usage.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     },
   );
+});
+
+it('of read and passback names what has a special meaning, and what is reserved', () => {
+  for (const name of Object.keys(specialInfoNames)) expect(helps.get('read')).toMatch(`\n  ${name} `);
+  for (const key of Object.keys(specialUserInfoKeys)) expect(helps.get('passback')).toMatch(`\n  ${key} `);
+  expect(helps.get('passback')).toMatch('Reserved keys, which cannot be passed back: union_id, channel.');
 });
 
 /** In the order in which a newcomer would come to need them; what deletes comes last. */

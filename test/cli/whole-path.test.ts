@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refuseDamaged } from '../../src/cli/utf8.js';
 import { ServedMachine } from '../support/served.js';
 
 let machine: ServedMachine;
@@ -87,7 +89,10 @@ describe('passback', () => {
   });
 
   it.each([
-    [['a=x'], 'neither union_id nor primary_key'],
+    [['a=x'], 'neither union_id nor primary_key is given\nAdd --union-id <id>, or --primary-key <key>'],
+    [['union_id=u001', 'a=x'], 'union_id names the user, and is not a pair: give it as --union-id <id>.'],
+    [['-a=x', '--union-id', 'u001'], "unknown option '-a'\nPut -- before an argument that begins with -"],
+    [['mobile=', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
     [['a=x', '--primary-key', 'mobile'], 'primary_key "mobile" is not a key of user_info'],
     [['channel=x', '--union-id', 'u001'], 'user_info key "channel" is reserved'],
     [['a:={"b":1}', '--union-id', 'u001'], 'user_info key "a" holds an object'],
@@ -109,6 +114,48 @@ describe('passback', () => {
     expect(machine.log).toBe(logged);
   });
 
+  it('takes an argument that begins with - behind --', async () => {
+    const done = await machine.run([...local, 'passback', '--union-id', 'u001', '--', '-a=x']);
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    expect((await machine.record()).extension_info).toMatchObject({ '-a': 'x' });
+  });
+
+  // 张三 in GBK.
+  it.skipIf(process.platform !== 'linux').each([
+    [`passback "$(printf 'name=\\325\\305')" --union-id u001`, 'argument 4'],
+    [`passback "$(printf '\\325\\305=x')" --union-id u001`, 'argument 4'],
+    [`passback --user-info "$(printf '{"name":"\\325\\305"}')" --union-id u001`, 'argument 5'],
+    [`passback a=x --union-id "$(printf '\\325\\305')"`, 'argument 6'],
+    [`read "$(printf '\\325\\305')"`, 'argument 4'],
+    [`read c "$(printf '\\325\\305')"`, 'argument 5'],
+  ])('%s, which is not UTF-8, is refused, and nothing is sent', async (line, said) => {
+    const logged = machine.log;
+    const done = await machine.shell(`userinfo -p local ${line}`);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(`error: ${said} is not UTF-8`);
+    expect(machine.log).toBe(logged);
+  });
+
+  it.skipIf(process.platform !== 'linux')('a variable that is not UTF-8 is refused, too', async () => {
+    const line = `export USERINFO_CHANNEL=$(printf '\\325'); userinfo -p local passback a=x --union-id u001`;
+    const done = await machine.shell(line);
+    expect(done).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('USERINFO_CHANNEL is not UTF-8'),
+    });
+  });
+
+  it('takes U+FFFD as any other character where the system shows that it was meant', async () => {
+    expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\ufffd\0'))).not.toThrow();
+    expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\xd5\0', 'latin1'))).toThrow(
+      'argument 1 is not UTF-8',
+    );
+    // A system without /proc does not show it.
+    expect(() => refuseDamaged(['x', 'a=\ufffd'], {}, () => null)).toThrow('argument 2 holds U+FFFD');
+    const env = { USERINFO_CHANNEL: '\ufffd', OTHER: '\ufffd' };
+    expect(() => refuseDamaged([], env, () => null)).toThrow('USERINFO_CHANNEL holds U+FFFD');
+  });
+
   it('ends with status 4 where there is no such user, the envelope on stdout', async () => {
     const done = await machine.run([...local, 'passback', 'a=x', '--union-id', 'nobody', '--json']);
     expect(done.status).toBe(4);
@@ -119,6 +166,63 @@ describe('passback', () => {
 });
 
 describe('read', () => {
+  it('says which names the answer does not hold', async () => {
+    const named = await machine.run([
+      ...local,
+      'read',
+      await machine.issueCode(),
+      'mobile, nonexisting',
+      'id_card',
+    ]);
+    expect(named).toMatchObject({
+      status: 0,
+      stderr: 'not in the answer: nonexisting, id_card (no value, not authorized, or no such name)\n',
+    });
+    expect(named.stdout).toMatch(/│ mobile +│ 13800138000 +│/);
+  });
+
+  it('counts them for many rows', async () => {
+    const codes = await machine.issueCodes(3);
+    const limited = await machine.issueCode('--info-names', 'chat_nickname');
+    const stdin = ['code', ...codes, limited, ''].join('\n');
+    const args = [
+      'read',
+      '--from',
+      '-',
+      '--names',
+      'mobile,moblie',
+      '--results',
+      `${machine.folder}/r.ndjson`,
+    ];
+    const done = await machine.run([...local, ...args], { stdin });
+    expect(done.status).toBe(0);
+    expect(done.stderr).toContain(
+      'not in the answer: moblie in 4 rows, mobile in 1 row (no value, not authorized, or no such name)\n',
+    );
+  });
+
+  it.each([
+    [[''], 'the list of info names is empty'],
+    [[','], 'the list of info names is empty'],
+    [['mobile，chat_nickname'], 'holds a full-width comma'],
+  ])('refuses the names %j with status 2, and uses no code', async (names, said) => {
+    writeFileSync(`${machine.folder}/codes.csv`, 'code\nc1\n');
+    const logged = machine.log;
+    for (const args of [
+      ['read', 'c', ...names],
+      ['read', '--from', `${machine.folder}/codes.csv`, '--names', ...names],
+    ]) {
+      const done = await machine.run([...local, ...args]);
+      expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(said) });
+    }
+    expect(machine.log).toBe(logged);
+  });
+
+  it('sends whatever --scope says', async () => {
+    const done = await machine.run([...local, 'read', 'c', '--scope', 'snsapi_base', '--dry-run', '--json']);
+    expect(JSON.parse(done.stdout).query.scope).toBe('snsapi_base');
+  });
+
   it('uses a code once', async () => {
     const code = await machine.issueCode();
     expect(await machine.run([...local, 'read', code])).toMatchObject({ status: 0 });

@@ -1,6 +1,7 @@
 import type { RunPaths } from '../../bulk/files/run-files.js';
 import { outcomes } from '../../bulk/outcome.js';
 import type { RunReport } from '../../bulk/run-report.js';
+import { reasonsForMissing } from '../../protocol/info-names.js';
 import { formatCount, formatDuration, formatRows } from './words.js';
 
 /** What the end of a run is reported with. */
@@ -31,6 +32,7 @@ export function formatSummary(
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);
   if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
+  if (report.missing.size > 0) lines.push(describeMissing(report.missing));
   if (resume !== null && !report.isFinished) lines.push(`resume with: ${resume}`);
   return lines;
 }
@@ -40,14 +42,21 @@ function describeFailed(path: string, rows: number | null): string {
   return rows === 0 ? 'none, so no file' : `${path}, ${formatRows(rows)}`;
 }
 
+/** The wanted names that some answers did not hold, and in how many rows. */
+function describeMissing(missing: RunReport['missing']): string {
+  const names = [...missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
+  return `not in the answer: ${names.join(', ')} (${reasonsForMissing})`;
+}
+
 /** The end of a run, for a program. */
 export function reportData(report: RunReport, { paths, failed, resume }: SummaryContext): object {
-  const { counts, done, durationMs, isFinished, failedRows } = report;
+  const { counts, done, durationMs, isFinished, failedRows, missing } = report;
   return {
     ...counts,
     done,
     duration_ms: Math.round(durationMs),
     finished: isFinished,
+    ...(missing.size > 0 ? { not_in_answer: Object.fromEntries(missing) } : {}),
     ...(paths === null ? {} : { results: paths.results, journal: paths.journal }),
     ...(failed !== undefined && (failedRows ?? 0) > 0 ? { failed_rows: failed } : {}),
     ...(resume !== null && !isFinished ? { resume } : {}),

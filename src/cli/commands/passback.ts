@@ -1,13 +1,21 @@
 import type { Command } from 'commander';
-import { passbackRequest } from '../../client/request.js';
+import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { parseUserInfo, toUserInfo, type UserInfoEntries } from '../../protocol/user-info.js';
+import { resultCode } from '../../protocol/result-codes.js';
+import {
+  parseUserInfo,
+  reservedKeys,
+  specialUserInfoKeys,
+  toUserInfo,
+  type UserInfoEntries,
+} from '../../protocol/user-info.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
 import { callService } from '../call-service.js';
 import { confirm } from '../confirm.js';
 import type { CliContext } from '../context.js';
 import { examples } from '../examples.js';
+import { formatColumns } from '../help-topics/columns.js';
 import { readAll } from '../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs } from '../pairs.js';
@@ -40,6 +48,13 @@ export function declarePassback(program: Command, context: CliContext): void {
     );
   addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
   addPassbackManyOptions(addBulkOptions(command))
+    .addHelpText(
+      'after',
+      () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
+Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
+stored as it is; give it a prefix of your own, such as acme_level. The file of
+key=@file is UTF-8, and a byte-order mark at its beginning is left out.`,
+    )
     .addHelpText(
       'after',
       examples(
@@ -85,13 +100,28 @@ async function runPassback(
   { unionId, primaryKey, userInfo: json, ...options }: PassbackOptions,
 ): Promise<void> {
   const userInfo = await readUserInfo(context, pairs, json);
-  const request = passbackRequest({ unionId, primaryKey, userInfo });
+  const request = namedRequest({ unionId, primaryKey, userInfo });
   await callService(context, options, request, async (settings) => {
     await warnOfPrefix(context.io, userInfo.keys(), settings.key_prefix);
     if (settings.environment.value !== 'production' || isPreview(options)) return;
     const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
     await confirm(context, `Write ${count} to a user in production?`, options.yes);
   });
+}
+
+/** The request, or the error that names the option which is missing. */
+function namedRequest(
+  input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
+): PlainRequest {
+  try {
+    return passbackRequest(input);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError && error.resultCode === resultCode.userNotNamed)) throw error;
+    const hint = input.userInfo.has('union_id')
+      ? 'union_id names the user, and is not a pair: give it as --union-id <id>.'
+      : 'Add --union-id <id>, or --primary-key <key> with the key of a pair that identifies the user.';
+    throw new InvalidInputError(error.message, { hint, resultCode: error.resultCode });
+  }
 }
 
 /** Throws an InvalidInputError where there are no pairs, or where they and `--user-info` are both given. */

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { type ReadInput, readRequest } from '../../client/request.js';
-import { parseInfoNames } from '../../protocol/info-names.js';
+import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
 import type { CliContext } from '../context.js';
 import { examples } from '../examples.js';
+import { formatColumns } from '../help-topics/columns.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
@@ -39,7 +40,13 @@ export function declareRead(program: Command, context: CliContext): void {
     );
   addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
   addBulkOptions(command)
-    .option('--names <list>', 'the wanted pieces of information, separated by commas')
+    .option('--names <list>', 'with --from: wanted pieces of information, separated by commas')
+    .addHelpText(
+      'after',
+      () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
+Any other name is a key that an application passed back, such as acme_level.
+Names that the answer does not hold are told on stderr.`,
+    )
     .addHelpText(
       'after',
       examples(

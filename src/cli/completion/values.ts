@@ -25,6 +25,7 @@ const presetNames = presets.map(({ name }) => name);
 const byFlag: Readonly<Record<string, Values>> = {
   '--profile': profiles,
   '--info-names': infoNames,
+  '--names': infoNames,
   '--recipe': { kind: 'words', words: presetNames },
   '--signing-preset': { kind: 'list', words: presetNames },
 };
