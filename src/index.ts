@@ -8,7 +8,13 @@ export {
 export type { Outcome, RowOutcome } from './bulk/outcome.js';
 export type { Answer } from './client/answer.js';
 export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
-export { CancelledError, NoAnswerError, type NoAnswerReason, RejectedError } from './client/errors.js';
+export {
+  CancelledError,
+  NoAnswerError,
+  type NoAnswerReason,
+  RejectedError,
+  RetryLaterError,
+} from './client/errors.js';
 export type { ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/events.js';
 export type { CallOptions, UserInfoClientOptions } from './client/options.js';
 export type { PassbackInput, ReadInput } from './client/request.js';

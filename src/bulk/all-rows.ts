@@ -54,6 +54,8 @@ const defaults = { concurrency: 32, attempts: 3, timeoutMs: 10_000 } as const;
  * @throws InvalidInputError at the call, for an option that is out of range
  * @throws RejectedError, NoAnswerError from the loop, where all rows would fare the same: a refused signature, an
  * unknown app, a service that is not there. A row without an outcome was not written then, or not certainly.
+ * @throws RetryLaterError from the loop, where the service asks by `Retry-After` for a longer pause than the time-out of
+ * an attempt and 5 minutes
  * @throws CancelledError from the loop, where the signal ended the run; its `received` says whether a row without an
  * outcome may have been written
  */

@@ -11,7 +11,7 @@ export const exitStatus = {
   profile: 3,
   /** The service answered with a code other than 200; a signature or a vector that was checked is wrong. */
   rejected: 4,
-  /** No valid answer. */
+  /** No valid answer, or none before a long wait. */
   noAnswer: 5,
   /** A bulk run with failed rows. */
   failedRows: 6,
@@ -35,6 +35,7 @@ const statusByCode: Readonly<Record<string, number>> = {
   NOT_FOUND: exitStatus.rejected,
   STORE_UNAVAILABLE: exitStatus.rejected,
   NO_ANSWER: exitStatus.noAnswer,
+  RETRY_LATER: exitStatus.noAnswer,
   CANCELLED: exitStatus.interrupted,
   OUTPUT: exitStatus.fault,
   FAILED_ROWS: exitStatus.failedRows,

@@ -91,6 +91,24 @@ export class RejectedError extends UserInfoError {
   }
 }
 
+/**
+ * Ends a run over many rows: the service asks, by `Retry-After`, for a longer pause than the run makes. The `cause` is
+ * the RejectedError or the NoAnswerError of the answer that asks.
+ */
+export class RetryLaterError extends UserInfoError {
+  readonly code = 'RETRY_LATER';
+  /** How long the service asks to wait, in milliseconds; 2^31 - 1 for any longer time. */
+  readonly retryAfterMs: number;
+
+  constructor(host: string, retryAfterMs: number, cause: RejectedError | NoAnswerError) {
+    super(`${host} asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes before the next request`, {
+      cause,
+      hint: 'The run is stopped. Send the rows that have no outcome after that time.',
+    });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** The caller's AbortSignal ended the call. */
 export class CancelledError extends UserInfoError {
   readonly code = 'CANCELLED';

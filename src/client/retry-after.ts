@@ -1,4 +1,4 @@
-/** The longest that a timer of Node can wait, in milliseconds: to be longer than any deadline is all that matters. */
+/** What stands for any longer time, in milliseconds: the longest that a timer of Node can wait. */
 const longest = 2 ** 31 - 1;
 
 /** RFC 9110, 5.6.7: the one form of a date that is still written. */

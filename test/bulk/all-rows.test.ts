@@ -12,6 +12,7 @@ import {
   passbackAll,
   type ReadInput,
   RejectedError,
+  RetryLaterError,
   readAll,
 } from '../../src/index.js';
 import { httpServer, type ReceivedRequest, tcpServer, writtenBy } from '../support/raw-server.js';
@@ -182,6 +183,44 @@ describe('many rows', () => {
     await outcomesOf(rows(20), optionsFor(server.url, { concurrency: 1 }));
     expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(950);
     expect(sentAt).toHaveLength(21);
+  });
+
+  it.each([
+    ['an hour', 429, 42901, { 'Retry-After': '3600' }, 3_600_000],
+    ['more than a timer can', 429, 42901, { 'Retry-After': '9'.repeat(400) }, 2 ** 31 - 1],
+    [
+      'until a date',
+      429,
+      42901,
+      { Date: 'Sat, 21 Nov 2026 08:00:00 GMT', 'Retry-After': 'Sat, 21 Nov 2026 09:00:00 GMT' },
+      3_600_000,
+    ],
+    ['an hour after a fault of its own', 503, 50301, { 'Retry-After': '3600' }, 3_600_000],
+  ])('stop where the service asks to wait %s', async (_, status, code, headers, retryAfterMs) => {
+    const server = await service((response, user) => {
+      if (user === 'u1') refuse(response, status, code, headers);
+      else ok(response);
+    });
+    const seen = new Set<number>();
+    const run = async () => {
+      for await (const { index } of passbackAll(rows(500), optionsFor(server.url, { concurrency: 1 })))
+        seen.add(index);
+    };
+    const error = await run().catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(RetryLaterError);
+    expect(error).toMatchObject({ code: 'RETRY_LATER', retryAfterMs, cause: { resultCode: code } });
+    expect([...seen]).toEqual([0]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('wait for longer than 5 minutes where their time-out is longer', async () => {
+    const abort = new AbortController();
+    const server = await service((response) => {
+      refuse(response, 429, 42901, { 'Retry-After': '301' });
+      setTimeout(() => abort.abort(), 100);
+    });
+    const options = optionsFor(server.url, { timeoutMs: 302_000, signal: abort.signal });
+    await expect(outcomesOf(rows(1), options)).rejects.toMatchObject({ code: 'CANCELLED', received: false });
   });
 
   it('do not wait for ever where the service throttles every one', async () => {

@@ -1,4 +1,4 @@
-import { NoAnswerError } from '../../client/errors.js';
+import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
 import { mayHaveActed, pauseBefore } from '../../client/retry.js';
 import type { AttemptResult } from '../../client/sender.js';
 import type { RowOutcome } from '../outcome.js';
@@ -10,6 +10,9 @@ import { RowFeed } from './row-feed.js';
 import { RowQueue } from './row-queue.js';
 import { Traffic } from './traffic.js';
 import { Turns } from './turns.js';
+
+/** A run makes no longer pause that the service asks for than this, or its time-out if that is longer; milliseconds. */
+const leastLongestPauseMs = 5 * 60_000;
 
 /**
  * Sends rows, many at a time, until each has its outcome. Lean on purpose: what happens to a row happens in
@@ -26,6 +29,7 @@ export class RowEngine<Row> {
   });
   /** What holds rows back. */
   readonly traffic: Traffic;
+  readonly #longestPauseMs: number;
   /** How many envelopes came that served a row, or refused it. */
   #served = 0;
   #stopping = false;
@@ -35,6 +39,7 @@ export class RowEngine<Row> {
   constructor(batches: AsyncIterable<readonly Row[]>, options: EngineOptions<Row>) {
     this.#options = options;
     this.#listener = options.listener;
+    this.#longestPauseMs = Math.max(options.timeoutMs, leastLongestPauseMs);
     this.traffic = new Traffic(options);
     this.#inFlight = new InFlight(options.timeoutMs, options.now);
     this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
@@ -47,7 +52,7 @@ export class RowEngine<Row> {
    * Resolves when each row has its outcome, or after `stop`, when none is under way; the source of rows is closed
    * then. Gives whether each row has its outcome.
    *
-   * Throws what stopped the run: a RejectedError or NoAnswerError where all rows would fare the same, what the listener
+   * Throws what stopped the run: a RejectedError or NoAnswerError where all rows would fare the same, a RetryLaterError, what the listener
    * threw, and what the source of rows threw, once the rows before that have their outcomes.
    */
   async run(): Promise<boolean> {
@@ -153,6 +158,11 @@ export class RowEngine<Row> {
         return;
       case 'throttled':
       case 'again':
+        if (retryAfterMs !== undefined && retryAfterMs > this.#longestPauseMs) {
+          this.#listener.onTakenBack?.(row.row);
+          this.stop(new RetryLaterError(this.#options.sender.host, retryAfterMs, errorOf(outcome)));
+          return;
+        }
         this.#countAttempt(row, verdict, isLost);
         if (row.attempts >= this.#options.attempts) {
           this.#settle(row, rowOutcome(row, outcome, 'unsettled'));

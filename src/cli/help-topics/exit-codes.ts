@@ -8,7 +8,7 @@ export const exitMeanings: Readonly<Record<keyof typeof exitStatus, string>> = {
   usage: 'bad usage or input; nothing was sent',
   profile: 'profile or credentials',
   rejected: 'the service answered with another code',
-  noAnswer: 'no valid answer: DNS, connection, TLS, time-out, or not an envelope',
+  noAnswer: 'no valid answer (network, TLS, time-out, not an envelope), or a long wait',
   failedRows: 'a bulk run with failed rows',
   interrupted: 'interrupted',
 };

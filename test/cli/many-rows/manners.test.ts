@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -9,12 +10,15 @@ import { httpServer } from '../../support/raw-server.js';
 
 const machine = new Machine();
 let server: Awaited<ReturnType<typeof httpServer>>;
+const success = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
+const answerOk = (response: ServerResponse) => {
+  setTimeout(() => response.end(success), 2);
+};
+let answer = answerOk;
 const env = { SECRET: 'never-to-be-seen-4711' };
 
 beforeAll(async () => {
-  server = await httpServer((_, response) =>
-    setTimeout(() => response.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'), 2),
-  );
+  server = await httpServer((_, response) => answer(response));
   const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
   const secret = ['--app-secret-env', 'SECRET'];
   await machine.run(['profile', 'add', 'shop', ...values, ...secret, '--environment', 'production']);
@@ -24,6 +28,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   server.requests.length = 0;
+  answer = answerOk;
 });
 
 afterAll(async () => {
@@ -147,4 +152,26 @@ describe('what a run says', () => {
       '3 min 20 s',
     ]);
   });
+});
+
+it('a run whose service asks to wait for an hour stops with status 5, and can be resumed', async () => {
+  let left = 40;
+  answer = (response) => {
+    left -= 1;
+    if (left >= 0) answerOk(response);
+    else response.writeHead(429, { 'Retry-After': '3600' }).end('{"code":42901,"msg":"busy","data":{}}');
+  };
+  const run = [...passBack, '--yes', '--results', 'later.ndjson', '--journal', 'later.journal'];
+  const stopped = await machine.run([...run, '--restart'], { env });
+  expect(stopped.status).toBe(5);
+  expect(stopped.stderr).toContain('asks to wait 60 minutes before the next request');
+  expect(stopped.stderr).toContain('ok      40');
+  expect(stopped.stderr).toContain('--resume');
+  const sent = server.requests.length;
+  expect(sent).toBeLessThan(40 + 32 + 1);
+  answer = answerOk;
+  const resumed = await machine.run([...run, '--resume'], { env });
+  expect(resumed.status).toBe(0);
+  expect(resumed.stderr).toContain('ok      300');
+  expect(server.requests.length - sent).toBe(260);
 });
