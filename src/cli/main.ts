@@ -5,6 +5,9 @@ import { version } from './version.js';
 /** The parts of `process` that the program is run by. */
 type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'exit'>;
 
+/** How long the end waits for whoever reads the words on stderr, in milliseconds. */
+const slowReaderMs = 1000;
+
 /** Runs the command line of `host`, and exits with its status. */
 export async function main(host: Host): Promise<void> {
   const args = host.argv.slice(2);
@@ -24,7 +27,7 @@ export async function main(host: Host): Promise<void> {
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
   const finalStatus = failed ? await reportUnwritten(host, failed) : status;
-  await written(host.stderr);
+  await Promise.race([written(host.stderr), new Promise((resolve) => setTimeout(resolve, slowReaderMs))]);
   // Left to itself, the process would wait for what V8 still compiles.
   host.exit(finalStatus);
 }
@@ -70,15 +73,17 @@ async function reportUnwritten(host: Host, failure: Error): Promise<number> {
   return reportError(new OutputError(failure), host, false);
 }
 
-/** Aborted by Ctrl-C and SIGTERM. */
+/** Aborted by Ctrl-C, SIGTERM and SIGHUP. */
 function interruptOf(host: Host): AbortSignal {
   const interrupt = new AbortController();
-  const end = () => {
+  const end = () => interrupt.abort(new DOMException('interrupted', 'AbortError'));
+  const endOrExit = () => {
     // The first asks the command to end well; the second does not wait for it.
     if (interrupt.signal.aborted) host.exit(exitStatus.interrupted);
-    interrupt.abort(new DOMException('interrupted', 'AbortError'));
+    end();
   };
-  host.on('SIGINT', end).on('SIGTERM', end);
+  // A terminal that closes sends SIGHUP, and its shell may send it once more: that is nobody's impatience.
+  host.on('SIGINT', endOrExit).on('SIGTERM', endOrExit).on('SIGHUP', end);
   return interrupt.signal;
 }
 

@@ -16,7 +16,10 @@ export interface Service extends AsyncDisposable {
   readonly url: string;
   /** Apps, users and codes of its store. */
   readonly admin: AdminOperations;
-  /** Answers the requests in flight, then closes the store. */
+  /**
+   * Takes no more connections, answers the requests in flight and those that still come on open connections, then
+   * closes the store. A request that has not arrived whole, or is not answered, 5 s after `drainMs` is cut.
+   */
   close(): Promise<void>;
   /** Empties the store: no apps, users, codes. */
   reset(): Promise<void>;
@@ -58,6 +61,7 @@ export async function startService(
     failureLimit: newLimit(),
     faults: faults === undefined ? null : new Faults(faults),
     workbench: settings.page ?? null,
+    drainMs: settings.drainMs ?? 0,
   });
   if (faults !== undefined) log({ event: 'faults', ...faults });
   log({ event: 'listening', url: server.url });

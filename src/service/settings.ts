@@ -28,6 +28,11 @@ export interface ServiceSettings {
    * where the service listens for this machine alone.
    */
   readonly page?: boolean;
+  /**
+   * How long `close` keeps connections open on which nothing is asked, in milliseconds; 0 unless given. What comes on
+   * them meanwhile is answered, with `Connection: close`.
+   */
+  readonly drainMs?: number;
   /** Where the service tells what happens: see `createLog`. Nowhere unless given. */
   readonly log?: Log;
 }
@@ -51,6 +56,7 @@ export function checkSettings(settings: ServiceSettings): void {
     requestTimeoutMs = 1,
     maxConnections = 1,
     rateLimit = 1,
+    drainMs = 0,
   } = settings;
   const isCount = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
   const faults = [
@@ -59,6 +65,7 @@ export function checkSettings(settings: ServiceSettings): void {
     isCount(maxBodyBytes, 1) ? null : `a body limit of ${maxBodyBytes} bytes is not possible`,
     isCount(requestTimeoutMs, 1) ? null : `a request time-out of ${requestTimeoutMs} ms is not possible`,
     isCount(maxConnections, 1) ? null : `a limit of ${maxConnections} connections is not possible`,
+    isCount(drainMs, 0) ? null : `draining for ${drainMs} ms is not possible`,
     rateLimit > 0 && Number.isFinite(rateLimit) ? null : `a rate limit of ${rateLimit}/s is not possible`,
   ];
   const fault = faults.find((found) => found !== null);

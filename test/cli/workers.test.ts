@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -90,8 +90,21 @@ describe('serve --workers', () => {
     await expect.poll(() => health(served).catch(() => 0)).toBe(200);
   });
 
+  it('ends with the status of its workers when none of them can start any more', async () => {
+    const served = await serve(['--workers', '2']);
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    const ended = served.ended();
+    renameSync(served.database, `${served.database}.away`);
+    mkdirSync(served.database);
+    for (const worker of await workersOf(served)) process.kill(worker, 'SIGKILL');
+    expect(await ended).toBe(2);
+    expect(served.log).toContain('ended: exit status 2');
+    await expect(fetch(served.url)).rejects.toThrow();
+  });
+
   it.each([
     ['SIGTERM to the first process', 'SIGTERM', (pid: number) => [pid]],
+    ['SIGHUP, which reaches all of them', 'SIGHUP', (pid: number, workers: number[]) => [pid, ...workers]],
     ['Ctrl-C, which reaches all of them', 'SIGINT', (pid: number, workers: number[]) => [pid, ...workers]],
   ] as const)(
     'answers the requests in flight on %s, and ends with status 0',

@@ -42,6 +42,24 @@ export async function exchange(
   return parseAnswers(Buffer.concat(received));
 }
 
+/** The next answer on a connection that is kept; `null` where it is closed before that. */
+export function nextAnswer(socket: Socket): Promise<string | null> {
+  return new Promise((resolve) => {
+    let text = '';
+    const end = (answer: string | null) => {
+      socket.off('data', take).off('close', close);
+      resolve(answer);
+    };
+    const close = () => end(null);
+    const take = (chunk: Buffer) => {
+      text += chunk.toString();
+      const [head, length] = /^.*?content-length: (\d+).*?\r\n\r\n/is.exec(text) ?? [];
+      if (head !== undefined && text.length >= head.length + Number(length)) end(text);
+    };
+    socket.on('data', take).on('close', close);
+  });
+}
+
 /** The answers that were received, interim ones (1xx) left out. Throws for bytes that are none. */
 export function parseAnswers(bytes: Buffer): RawAnswer[] {
   const answers: RawAnswer[] = [];

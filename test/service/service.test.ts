@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { createService, openAdmin, type ServiceOptions, StartError } from '../../src/service/index.js';
 import { draftPassback, draftRead, fetchAnswer, send, signDraft } from './foreign-client.js';
+import { nextAnswer, openSocket, parseAnswers } from './raw-exchange.js';
 import { runService, tenant, user, withApp } from './running-service.js';
 
 describe('a service', () => {
@@ -126,6 +127,61 @@ describe('a service that is closed', () => {
     await ended;
     expect(received).toContain('"code":200');
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('loses no request of busy connections whose clients take "Connection: close" for the last word', async () => {
+    const { service, app } = await runService({ drainMs: 60_000 });
+    await service.admin.putUser(user('u1'));
+    const signed = () => signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    let answered = 0;
+    const askOn = async () => {
+      const socket = openSocket(service.url);
+      let mine = 0;
+      for (;;) {
+        const { target, body } = signed();
+        socket.write(`PUT ${target} HTTP/1.1\r\nContent-Length: ${body?.length}\r\n\r\n${body}`);
+        const answer = await nextAnswer(socket);
+        if (answer === null) return `lost after ${mine}`;
+        mine += 1;
+        answered += 1;
+        expect(answer).toContain('"code":200');
+        if (/^connection: close/im.test(answer)) return 'told to close';
+      }
+    };
+    const ends = Array.from({ length: 64 }, askOn);
+    await expect.poll(() => answered).toBeGreaterThan(200);
+    await service.close();
+    expect(await Promise.all(ends)).toEqual(Array(64).fill('told to close'));
+  });
+
+  it('still answers what comes on an idle connection while it drains, and takes no new ones', async () => {
+    const service = await createService({ drainMs: 60_000 });
+    const socket = openSocket(service.url);
+    const ask = () => {
+      socket.write('GET /healthz HTTP/1.1\r\n\r\n');
+      return nextAnswer(socket);
+    };
+    expect(await ask()).not.toMatch(/^connection: close/im);
+    const closed = service.close();
+    const isOpen = () => fetch(`${service.url}/healthz`).then(Boolean, () => false);
+    await expect.poll(isOpen).toBe(false);
+    expect(await ask()).toMatch(/^HTTP\/1.1 200 .*^connection: close/ims);
+    await closed;
+  });
+
+  it('answers the last of several requests that are on their way with "Connection: close", and no other', async () => {
+    const service = await createService({ drainMs: 60_000 });
+    const socket = openSocket(service.url);
+    const get = 'GET /healthz HTTP/1.1\r\n\r\n';
+    socket.write(get);
+    await nextAnswer(socket);
+    const received: Buffer[] = [];
+    const ended = new Promise((resolve) => socket.on('close', resolve));
+    socket.on('data', (chunk: Buffer) => received.push(chunk)).write(get.repeat(5));
+    await service.close();
+    await ended;
+    const closes = parseAnswers(Buffer.concat(received)).map(({ head }) => /^connection: close/im.test(head));
+    expect(closes).toEqual([false, false, false, false, true]);
   });
 
   it('does not wait for connections on which nothing is asked', async () => {

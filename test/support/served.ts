@@ -107,9 +107,14 @@ export class ServedMachine extends Machine {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const service = this.#service;
     if (service === undefined || service.exitCode !== null || service.signalCode !== null) return null;
-    const ended = new Promise<number | null>((resolve) => service.once('exit', resolve));
+    const ended = this.ended();
     service.kill(signal);
     return ended;
+  }
+
+  /** The exit status of the process, once it has ended. */
+  ended(): Promise<number | null> {
+    return new Promise((resolve) => this.#service?.once('exit', resolve));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

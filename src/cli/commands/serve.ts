@@ -23,7 +23,7 @@ export function declareServe(program: Command, context: CliContext): void {
     .summary('run the service, to test against without the operator')
     .description(
       'Run the service of the platform: both operations, over a database of its own. ' +
-        'What it logs goes to stderr; Ctrl-C or SIGTERM stops it once the requests in flight are answered.',
+        'What it logs goes to stderr; Ctrl-C, SIGTERM or SIGHUP stops it once the requests in flight are answered.',
     )
     .option('--host <address>', 'address to listen on', defaultHost)
     .addOption(

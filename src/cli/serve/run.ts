@@ -1,6 +1,7 @@
+import type { Writable } from 'node:stream';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { isLoopback, urlHost } from '../../protocol/host.js';
-import type { FaultSettings, Service, ServiceOptions } from '../../service/index.js';
+import type { FaultSettings, Log, Service, ServiceOptions } from '../../service/index.js';
 import type { CliContext } from '../context.js';
 import { chooseDatabase } from '../database.js';
 import { say } from '../io.js';
@@ -9,13 +10,22 @@ import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
 
+/** How long a stop waits for what may still come on idle connections, in milliseconds. */
+const drainMs = 1000;
+
+/** So much of the log may wait for a slow reader, in characters. */
+const maxUnreadLog = 1_048_576;
+
 /** Serves until the signal: in this process, or in several that it starts. */
 export async function runServe(context: CliContext, options: ServeOptions): Promise<void> {
   refuseUnfit(options);
   const { io, signal, now, steadyNow, args } = context;
   const { workers, host, port } = options;
   const { createLog, createService } = await import('../../service/index.js');
-  const log = createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now });
+  const log = droppingLog(
+    createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now }),
+    io.stderr,
+  );
   const start = async (shared: ServiceOptions = {}) =>
     createService({
       ...settingsOf(options),
@@ -54,6 +64,25 @@ async function serveHere(
   }
 }
 
+/**
+ * A log that neither ends the service nor fills its memory, whoever reads `stream`: a reader that has gone is no fault,
+ * and what a slow one leaves behind is bounded. Events past that are dropped, and their number is logged later.
+ */
+function droppingLog(log: Log, stream: Writable): Log {
+  let dropped = 0;
+  stream.removeAllListeners('error').on('error', () => {});
+  stream.on('drain', () => {
+    if (dropped === 0) return;
+    const events = dropped;
+    dropped = 0;
+    log({ event: 'log_dropped', events });
+  });
+  return (event) => {
+    if (stream.writableLength > maxUnreadLog) dropped += 1;
+    else log(event);
+  };
+}
+
 /** Throws an InvalidInputError for options that do not go together. */
 function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): void {
   if (workers > 1 && database === ':memory:') {
@@ -78,6 +107,7 @@ function settingsOf(options: ServeOptions): ServiceOptions {
   return {
     host,
     port,
+    drainMs,
     clockWindowSeconds: Math.ceil(clockWindow / 1000),
     ...(poolSize === undefined ? {} : { poolSize }),
     ...(rateLimit === undefined ? {} : { rateLimit: rateLimit / workers }),

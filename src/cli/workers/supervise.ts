@@ -22,6 +22,8 @@ export interface Supervision {
 
 interface Running {
   readonly worker: Worker;
+  /** Resolves once it serves. */
+  readonly url: Promise<string>;
   /** Resolves with the reason when it has ended. */
   readonly ended: Promise<string>;
 }
@@ -30,43 +32,88 @@ interface Running {
 const firstPauseMs = 100;
 const longestPauseMs = 10_000;
 
+/** None of the workers serves, and each has failed to start so often: that takes some 3 seconds, and is given up. */
+const failedStarts = 5;
+
+/** How long a worker may take to stop, in milliseconds: longer than a service of its own takes. */
+const longestStopMs = 10_000;
+
 /** A worker that lived so long, in milliseconds, is not one of a row that cannot start. */
 const steadyAfterMs = 10_000;
 
 /**
- * Runs workers that share a port until the signal, starting another where one ends. Throws a ReportedError where
- * the first one cannot start: it has said why.
+ * Runs workers that share a port until the signal, starting another where one ends. Throws a ReportedError where the
+ * first one cannot start, or later none can any more: they have said why.
  */
 export async function supervise(given: Supervision): Promise<void> {
-  const { count, signal, log } = given;
+  const { count, log } = given;
+  const hopeless = new AbortController();
+  const signal = AbortSignal.any([given.signal, hopeless.signal]);
   const port = given.port === 0 ? await freePort(given.host) : given.port;
   cluster.setupPrimary({ args: [...given.args, '--port', String(port)] });
   const first = start(signal);
-  const url = await Promise.race([urlOf(first.worker), first.ended.then(() => null)]);
-  if (url === null && !signal.aborted) throw new ReportedError(first.worker.process.exitCode ?? 1);
+  const url = await Promise.race([first.url, first.ended.then(() => null)]);
+  if (url === null && !signal.aborted) throw new ReportedError(first.worker.process.exitCode || 1);
   if (url !== null) {
     log({ event: 'listening', url });
     const others = Array.from({ length: count - 1 }, () => start(signal));
-    await Promise.all([first, ...others].map((running) => keepRunning(running, given)));
+    const starts = new Starts(count, hopeless);
+    await Promise.all(
+      [first, ...others].map((running) => keepRunning(running, starts, { ...given, signal })),
+    );
+    if (hopeless.signal.aborted) throw new ReportedError(starts.lastStatus);
   }
   log({ event: 'stopped' });
 }
 
 function start(signal: AbortSignal): Running {
   const worker = cluster.fork();
-  return { worker, ended: endOf(worker, signal) };
+  return { worker, url: urlOf(worker), ended: endOf(worker, signal) };
 }
 
-async function keepRunning(first: Running, { signal, log, steadyNow }: Supervision): Promise<void> {
+/** Which workers serve, and how many could not start, one after the other. */
+class Starts {
+  /** The exit status of the last worker that could not start. */
+  lastStatus = 1;
+  readonly #maxFailed: number;
+  readonly #hopeless: AbortController;
+  readonly #serving = new Set<Worker>();
+  #failed = 0;
+
+  /** `hopeless` is aborted once none of `count` workers serves, and none can start. */
+  constructor(count: number, hopeless: AbortController) {
+    this.#maxFailed = count * failedStarts;
+    this.#hopeless = hopeless;
+  }
+
+  /** Follows a worker to its end, and gives the reason of it. */
+  async follow({ worker, url, ended }: Running): Promise<string> {
+    void url.then(() => {
+      this.#serving.add(worker);
+      this.#failed = 0;
+    });
+    const reason = await ended;
+    if (this.#serving.delete(worker)) return reason;
+    this.#failed += 1;
+    this.lastStatus = worker.process.exitCode || 1;
+    if (this.#serving.size === 0 && this.#failed >= this.#maxFailed) this.#hopeless.abort();
+    return reason;
+  }
+}
+
+async function keepRunning(
+  first: Running,
+  starts: Starts,
+  { signal, log, steadyNow }: Supervision,
+): Promise<void> {
   let pauseMs = firstPauseMs;
-  for (let running = first; ; running = start(signal)) {
+  for (let running = first; !signal.aborted; running = start(signal)) {
     const startedAt = steadyNow();
-    const reason = await running.ended;
-    if (signal.aborted) return;
+    const reason = await starts.follow(running);
     if (steadyNow() - startedAt >= steadyAfterMs) pauseMs = firstPauseMs;
+    if (signal.aborted) return;
     log({ event: 'worker_ended', pid: running.worker.process.pid ?? 0, reason, restart_ms: pauseMs });
     await wait(pauseMs, undefined, { signal }).catch(() => {});
-    if (signal.aborted) return;
     pauseMs = Math.min(2 * pauseMs, longestPauseMs);
   }
 }
@@ -74,11 +121,16 @@ async function keepRunning(first: Running, { signal, log, steadyNow }: Supervisi
 /** A worker is asked to end when the signal comes. */
 async function endOf(worker: Worker, signal: AbortSignal): Promise<string> {
   // One that has just ended cannot be told any more: its exit is on the way.
-  const stop = () => worker.send(stopMessage, undefined, () => {});
+  let kill: NodeJS.Timeout | undefined;
+  const stop = () => {
+    worker.send(stopMessage, undefined, () => {});
+    kill = setTimeout(() => worker.process.kill('SIGKILL'), longestStopMs);
+  };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
   const [status, killedBy] = (await once(worker, 'exit')) as [number | null, string | null];
   signal.removeEventListener('abort', stop);
+  clearTimeout(kill);
   return killedBy || `exit status ${status}`;
 }
 

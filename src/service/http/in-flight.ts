@@ -1,29 +1,37 @@
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The requests of a server that are not answered yet. */
+/** The open connections of a server, and the requests on them that are not answered yet. */
 export class InFlight {
-  /** When each came, by `#now`. */
-  readonly #cameAt = new Map<ServerResponse, number>();
-  /** What each connection still waits for, in the order in which it was asked. */
-  readonly #awaited = new WeakMap<Duplex, Set<ServerResponse>>();
+  /** How many connections were taken. */
+  accepted = 0;
+  /** When each request came, by `#now`. */
+  readonly #cameAt = new WeakMap<ServerResponse, number>();
+  /** What each open connection still waits for, in the order in which it was asked. */
+  readonly #awaited = new Map<Duplex, Set<ServerResponse>>();
   /** The answer to the last request that came on each connection. */
   readonly #latest = new WeakMap<Duplex, ServerResponse>();
   readonly #now: () => number;
-  #onIdle: (() => void) | null = null;
+  #onAllClosed: (() => void) | null = null;
 
   /** `now` gives milliseconds that only go forward. */
   constructor(server: Server, now: () => number) {
     this.#now = now;
+    server.on('connection', (socket: Socket) => {
+      this.accepted += 1;
+      this.#awaited.set(socket, new Set());
+      socket.once('close', () => {
+        this.#awaited.delete(socket);
+        if (this.#awaited.size === 0) this.#onAllClosed?.();
+      });
+    });
     server.on('request', ({ socket }, answer) => {
-      const awaited = this.#awaitedOn(socket);
-      awaited.add(answer);
+      const awaited = this.#awaited.get(socket);
+      awaited?.add(answer);
       this.#cameAt.set(answer, now());
       this.#latest.set(socket, answer);
-      answer.once('close', () => {
-        awaited.delete(answer);
-        this.#end([answer]);
-      });
+      answer.once('close', () => awaited?.delete(answer));
     });
   }
 
@@ -44,26 +52,23 @@ export class InFlight {
     return latest?.writableEnded === true && !latest.req.complete;
   }
 
-  /** Resolves once every request is answered, or broken off. */
-  ended(): Promise<void> {
+  /** Whether a connection can be closed after an answer: its request is whole, and no other came behind it. */
+  isLast(answer: ServerResponse): boolean {
+    return answer.req.complete && this.#latest.get(answer.req.socket) === answer;
+  }
+
+  /** Closes the connections on which nothing ever came. */
+  closeUnused(): void {
+    for (const socket of this.#awaited.keys()) {
+      if ((socket as Socket).bytesRead === 0) socket.destroy();
+    }
+  }
+
+  /** Resolves once no connection is open. */
+  allClosed(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#cameAt.size === 0) resolve();
-      else this.#onIdle = resolve;
+      if (this.#awaited.size === 0) resolve();
+      else this.#onAllClosed = resolve;
     });
-  }
-
-  #awaitedOn(socket: Duplex): Set<ServerResponse> {
-    const known = this.#awaited.get(socket);
-    if (known !== undefined) return known;
-    const awaited = new Set<ServerResponse>();
-    this.#awaited.set(socket, awaited);
-    // An answer that waits behind another one on its connection is never told that the connection is gone.
-    socket.once('close', () => this.#end(awaited));
-    return awaited;
-  }
-
-  #end(answers: Iterable<ServerResponse>): void {
-    for (const answer of answers) this.#cameAt.delete(answer);
-    if (this.#cameAt.size === 0) this.#onIdle?.();
   }
 }

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { isLoopback, urlHost } from '../../protocol/host.js';
 import { StartError } from '../errors.js';
@@ -32,18 +33,20 @@ export interface ServerOptions {
   readonly faults: Faults | null;
   /** Whether the workbench is shown; `null` where that is up to the address: on one of this machine alone. */
   readonly workbench: boolean | null;
+  /** How long closing keeps connections open on which nothing is asked, in milliseconds. */
+  readonly drainMs: number;
 }
 
 export interface HttpServer {
   readonly url: string;
-  /** Takes no more requests, answers those in flight, and closes every connection. */
+  /** Takes no more connections, answers what still comes on those that are open, and closes them. */
   close(): Promise<void>;
 }
 
 /** How long an idle connection is kept, in milliseconds. */
 const keepAliveTimeoutMs = 72_000;
 
-/** How long closing waits for a request that is still arriving, in milliseconds. */
+/** How long closing waits for a request that is not answered, or has not arrived whole, in milliseconds. */
 const closeGraceMs = 5000;
 
 /** Starts answering. Throws a StartError where the address cannot be listened on. */
@@ -83,8 +86,19 @@ export async function startServer(context: ServiceContext, options: ServerOption
   const unparsed = new Unparsed(app.server, inFlight, responder, context.now);
   if (options.faults !== null) addFaults(app, options.faults, responder);
   addRoutes(app, context, responder, bodies, workbench);
+  let isClosing = false;
+  app.addHook('onSend', (_, reply, payload, done) => {
+    if (isClosing && inFlight.isLast(reply.raw)) reply.header('connection', 'close');
+    done(null, payload);
+  });
   const port = await listen(app, options);
-  return { url: `http://${host}:${port}`, close: () => close(app, inFlight) };
+  return {
+    url: `http://${host}:${port}`,
+    close() {
+      isClosing = true;
+      return close(app, inFlight, options.drainMs);
+    },
+  };
 }
 
 /** `host` is written as in a URL. */
@@ -129,12 +143,32 @@ function listenFault(error: unknown, host: string, port: number): StartError {
   });
 }
 
-async function close(app: FastifyInstance, inFlight: InFlight): Promise<void> {
-  const closed = app.close();
-  const grace = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
-  await inFlight.ended();
-  clearTimeout(grace);
-  // Connections that never sent a request would keep it open.
+/** Takes `drainMs` and `closeGraceMs` at most. */
+async function close(app: FastifyInstance, inFlight: InFlight, drainMs: number): Promise<void> {
+  const drained = AbortSignal.timeout(drainMs);
+  await acceptWaiting(inFlight, drained);
+  // The HTTP server's own `close` would cut idle connections at once, and with them a request that is on its way.
+  NetServer.prototype.close.call(app.server);
+  await Promise.race([inFlight.allClosed(), untilAborted(drained)]);
+  app.server.closeIdleConnections();
+  inFlight.closeUnused();
+  await Promise.race([inFlight.allClosed(), untilAborted(AbortSignal.timeout(closeGraceMs))]);
   app.server.closeAllConnections();
-  await closed;
+  await app.close();
+}
+
+/** Takes the connections that wait to be taken, and may carry a request already: at least one a turn. */
+async function acceptWaiting(inFlight: InFlight, end: AbortSignal): Promise<void> {
+  for (let before = -1; before !== inFlight.accepted && !end.aborted; ) {
+    before = inFlight.accepted;
+    await nextTurn();
+    await nextTurn();
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -10,6 +10,7 @@ const levels: Readonly<Record<LogEvent['event'], 'info' | 'warn' | 'error'>> = {
   signature_rejected: 'warn',
   needless_escapes: 'warn',
   overload: 'warn',
+  log_dropped: 'warn',
   store_unavailable: 'error',
   fault: 'error',
 };

@@ -27,6 +27,8 @@ function linesOf(event: LogEvent): string[] {
         `warning: app ${event.app_key} of tenant ${event.tenant_code} escapes characters of user_info` +
           ' that it should write as they are (§4.2 rule 7)',
       ];
+    case 'log_dropped':
+      return [`warning: ${event.events} events were not logged: the log was not read fast enough`];
     case 'overload':
       return [`warning: ${event.problem}${again(event)}`];
     case 'store_unavailable':

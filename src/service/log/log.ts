@@ -11,6 +11,7 @@ export type LogEvent =
   | RequestEvent
   | SignatureRejectedEvent
   | NeedlessEscapesEvent
+  | { readonly event: 'log_dropped'; readonly events: number }
   | ProblemEvent;
 
 /** Something is more than the service takes, the store does not answer, or the service has a fault. */

@@ -1,0 +1,61 @@
+import type { ChildProcess } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exchange } from '../service/raw-exchange.js';
+import { Machine, printedBy } from '../support/cli.js';
+
+const get = 'GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\n';
+
+let machine: Machine;
+let service: ChildProcess;
+let url: string;
+
+beforeEach(async () => {
+  machine = new Machine();
+  service = machine.start(['serve', '--port', '0', '--database', ':memory:', '--log-format', 'json']);
+  url = (await printedBy(service, /"(http:[^"]+)"/))[1] ?? '';
+});
+afterEach(() => {
+  service.kill('SIGKILL');
+  machine[Symbol.dispose]();
+});
+
+async function stop(...signals: NodeJS.Signals[]): Promise<number | null> {
+  const ended = new Promise<number | null>((resolve) => service.once('exit', resolve));
+  for (const signal of signals) service.kill(signal);
+  return await ended;
+}
+
+/** Has so many requests answered, each with a line in the log. */
+const ask = async (count: number) =>
+  (await exchange(url, `${`${get}\r\n`.repeat(count - 1)}${get}Connection: close\r\n\r\n`)).length;
+
+describe('serve', () => {
+  it.each([
+    ['SIGTERM', ['SIGTERM']],
+    ['SIGHUP, which a shell sends once more when its terminal closes', ['SIGHUP', 'SIGHUP']],
+  ] as const)('ends with status 0 on %s', async (_, signals) => {
+    expect(await stop(...signals)).toBe(0);
+  });
+
+  it('works on when the reader of its log has gone', async () => {
+    service.stderr?.destroy();
+    for (let count = 0; count < 3; count += 1) expect(await ask(10)).toBe(10);
+    expect(await stop('SIGTERM')).toBe(0);
+  });
+
+  it('drops what a reader that stalls would leave in memory, and says so when it reads on', async () => {
+    service.stderr?.pause();
+    for (let count = 0; count < 4; count += 1) expect(await ask(3000)).toBe(3000);
+    const read = printedBy(service, /"log_dropped","events":(\d+)/);
+    service.stderr?.resume();
+    const [, dropped] = await read;
+    expect(Number(dropped)).toBeGreaterThan(1000);
+    expect(Number(dropped)).toBeLessThan(12_000);
+  });
+
+  it('ends although the reader of its log stalls', async () => {
+    service.stderr?.pause();
+    for (let count = 0; count < 2; count += 1) expect(await ask(3000)).toBe(3000);
+    expect(await stop('SIGTERM')).toBe(0);
+  });
+});
