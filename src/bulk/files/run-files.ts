@@ -6,11 +6,12 @@ import { quoteName } from '../../protocol/text.js';
 import { type FileLock, FileLockedError, lockFile } from '../../support/file-lock.js';
 import { type Outcome, outcomes } from '../outcome.js';
 import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, type Contents, placeOf } from './append-file.js';
+import { AppendFile, placeOf } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import { Journal, type ReadJournal, readJournal } from './journal.js';
 import { formatRanges, type RowOutcomes, type RunIdentity } from './journal-records.js';
 import { finalOutcomes, JournalState } from './journal-state.js';
+import { LineSet } from './line-set.js';
 import { formatLostResult } from './result-line.js';
 
 const rowsPerRecord = 1000;
@@ -135,44 +136,54 @@ export class RunFiles {
   }
 
   async #takeUp(found: ReadJournal, identity: RunIdentity): Promise<OpenRunFiles> {
-    const { state, size, damaged } = found;
+    const { state, size } = found;
     const paths = this.#paths;
     checkIdentity(paths.journal, state.identity ?? {}, identity);
-    const adopted = damaged === 'results' ? null : await this.#adoptable(state);
-    const results = AppendFile.open(paths.results, adopted?.contents ?? state.results);
+    const { outcomes, contents, isDamaged } = await this.#adopt(found);
+    const results = AppendFile.open(paths.results, contents);
     const journal = Journal.resume(paths.journal, size, results);
+    const note = noteOf(paths, { ...found, damaged: isDamaged ? 'results' : found.damaged }, contents.size);
     state.take({ record: 'resumed' }, size);
-    const record = (outcomes: RowOutcomes) => {
-      const { size: length, crc } = results;
-      state.take({ record: 'outcomes', results: length, crc, ...outcomes }, journal.size);
-      journal.appendOutcomes(outcomes, false);
+    const record = (rows: RowOutcomes) => {
+      state.take({ record: 'outcomes', results: results.size, crc: results.crc, ...rows }, journal.size);
+      journal.appendOutcomes(rows, false);
     };
-    if (adopted !== null) record(adopted.outcomes);
+    if (contents.size > state.results.size) record(outcomes);
     for (const unknown of lostRows(state)) record({ unknown });
-    return {
-      journal,
-      results,
-      failed: this.#failedPlace(journal),
-      before: state,
-      note: noteOf(paths, found),
-    };
+    return { journal, results, failed: this.#failedPlace(journal), before: state, note };
   }
 
-  /** The results that were written before the journal knew of them, when the run was killed in between. */
-  async #adoptable(state: JournalState): Promise<{ outcomes: RowOutcomes; contents: Contents } | null> {
-    const lines: Record<FinalOutcome, number[]> = { ok: [], failed: [], invalid: [] };
+  /**
+   * The results that were written before the journal knew of them, when the run was killed in between.
+   *
+   * @throws InvalidInputError where they are of rows that no journal of reads knows
+   */
+  async #adopt({ state, damaged }: ReadJournal) {
+    const { results } = this.#paths;
+    const adopted = { ok: new LineSet(), failed: new LineSet(), invalid: new LineSet() };
     let { size, crc } = state.results;
-    for await (const { line, outcome, bytes } of finalResults(placeOf(this.#paths.results), size)) {
-      if (state.settled.has(line)) break;
-      if (this.#isRead && !state.sent.has(line)) throw damagedRead(this.#paths.journal);
-      lines[outcome].push(line);
-      size += bytes.length;
-      crc = crc32(bytes, crc);
+    let isDamaged = damaged === 'results';
+    if (!isDamaged && hasContent(results)) {
+      for await (const { bytes, result } of resultsIn(placeOf(results), size)) {
+        const { line = 0, outcome } = result ?? {};
+        // It was being written when the run was killed, or as a part of the run ended.
+        if (isTorn(bytes) || outcome === 'unknown') break;
+        const isKnown = state.settled.has(line) || finalOutcomes.some((one) => adopted[one].has(line));
+        isDamaged = outcome === undefined || isKnown || (this.#isRead && !state.sent.has(line));
+        if (isDamaged || outcome === undefined) break;
+        adopted[outcome].add(line);
+        size += bytes.length;
+        crc = crc32(bytes, crc);
+      }
     }
-    if (size === state.results.size) return null;
-    const { ok, failed, invalid } = lines;
-    const outcomes = { ok: formatRanges(ok), failed: formatRanges(failed), invalid: formatRanges(invalid) };
-    return { outcomes, contents: { size, crc } };
+    if (isDamaged && this.#isRead) throw damagedRead(results);
+    const { ok, failed, invalid } = adopted;
+    const outcomes = {
+      ok: formatRanges([...ok]),
+      failed: formatRanges([...failed]),
+      invalid: formatRanges([...invalid]),
+    };
+    return { outcomes, contents: { size, crc }, isDamaged };
   }
 
   #failedPlace(journal: Journal | null): FailedPlace | null {
@@ -220,10 +231,11 @@ function damagedRead(path: string): InvalidInputError {
 
 function noteOf(
   { journal, results }: RunPaths,
-  { state, size, leftBytes, damaged }: ReadJournal,
+  { size, leftBytes, damaged }: ReadJournal,
+  resultsSize: number,
 ): string | null {
   if (damaged === 'results') {
-    return `${quoteName(results)} is damaged behind byte ${state.results.size}: the rows written there are sent again`;
+    return `${quoteName(results)} is damaged behind byte ${resultsSize}: the rows written there are sent again`;
   }
   if (damaged === null && leftBytes <= longestTornRecord) return null;
   return `${quoteName(journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
@@ -245,8 +257,8 @@ async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJo
 /** @throws InvalidInputError where there is a file that is no results of any run */
 export async function requireResults(path: string): Promise<void> {
   if (!hasContent(path)) return;
-  for await (const block of cutLines(createReadStream(placeOf(path)))) {
-    for (const { bytes } of splitLines(block)) if (parseResult(bytes.toString()) !== null) return;
+  for await (const { result } of resultsIn(placeOf(path), 0)) {
+    if (result !== null) return;
     break;
   }
   throw new InvalidInputError(`${quoteName(path)} is there already, and holds no results`, {
@@ -284,29 +296,21 @@ function* lostRows({ sent }: JournalState): Generator<[line: number, result: str
   }
 }
 
-type FinalOutcome = (typeof finalOutcomes)[number];
-
-/** A line of a results file whose outcome is final. */
-interface FinalResult {
-  readonly line: number;
-  readonly outcome: FinalOutcome;
-  readonly bytes: Buffer;
-}
-
-/** The final results behind `start`, in bytes, up to a line that is none; nothing where there is no file. */
-async function* finalResults(place: string, start: number): AsyncGenerator<FinalResult> {
-  if (statSync(place, { throwIfNoEntry: false }) === undefined) return;
+/** The lines of a results file behind `start`, in bytes; `result` is `null` for one that is not whole. */
+async function* resultsIn(
+  place: string,
+  start: number,
+): AsyncGenerator<{ bytes: Buffer; result: { line: number; outcome: Outcome } | null }> {
   for await (const block of cutLines(createReadStream(place, { start }))) {
-    for (const { bytes } of splitLines(block)) {
-      const { line, outcome } = parseResult(bytes.toString()) ?? {};
-      const final = finalOutcomes.find((one) => one === outcome);
-      if (line === undefined || final === undefined) return;
-      yield { line, outcome: final, bytes };
-    }
+    for (const { bytes } of splitLines(block)) yield { bytes, result: parseResult(bytes.toString()) };
   }
 }
 
-function parseResult(text: string): { readonly line: number; readonly outcome: Outcome } | null {
+function isTorn(bytes: Buffer): boolean {
+  return bytes.at(-1) !== 0x0a && !bytes.includes(0);
+}
+
+function parseResult(text: string): { line: number; outcome: Outcome } | null {
   if (!text.endsWith('\n')) return null;
   try {
     const { line, outcome } = JSON.parse(text);

@@ -4,7 +4,6 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
-import { showText } from '../output/terminal-text.js';
 import type { BulkOptions } from './bulk-options.js';
 import { withProgress } from './progress.js';
 import type { RowSource } from './row-source.js';
@@ -43,7 +42,7 @@ export async function checkRows(
     ),
   );
   if (input.size === 0) throw new InvalidInputError(`${quoteName(input.name)} is empty`);
-  for (const { line, message } of survey.faults) await say(io, `line ${line}: ${showText(message)}`);
+  for (const { line, message } of survey.faults) await say(io, `line ${line}: ${message}`);
   const more = survey.faultCount - survey.faults.length;
   if (more > 0) await say(io, `and ${formatRows(more)} more`);
   if (survey.broken !== null) throw survey.broken;
