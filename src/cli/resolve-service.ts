@@ -3,7 +3,7 @@ import { secretWarnings } from '../profiles/copy-warnings.js';
 import { describeOrigin } from '../profiles/given-values.js';
 import { shellRunner } from '../profiles/run-command.js';
 import { resolveSettings, type Settings } from '../profiles/settings.js';
-import type { SigningSource } from '../profiles/signing-source.js';
+import { namesModule, type SigningSource } from '../profiles/signing-source.js';
 import { refusePlainHttp } from '../protocol/base-url.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
@@ -54,6 +54,7 @@ export async function readSecretOf(context: CliContext, settings: Pick<Settings,
 
 /** What signs for a profile; a module of the user's is loaded here. */
 export async function loadSigning({ profiles }: CliContext, source: SigningSource): Promise<Signers> {
+  if (namesModule(source)) profiles.refuseShared();
   const { loadSigners } = await import('../profiles/load-signers.js');
   return loadSigners(source, dirname(profiles.path));
 }

@@ -1,6 +1,5 @@
-import { realpath, stat } from 'node:fs/promises';
-import { platform } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Signers } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
@@ -9,10 +8,13 @@ import { fieldPath } from '../signing/recipe-error.js';
 import { SigningModuleError } from './errors.js';
 import { isModule, type SigningSource } from './signing-source.js';
 import { describeSystemError } from './system-error.js';
+import { findDistrust } from './trusted-path.js';
 
 /**
- * Makes signers of what a profile says; `folder` is that of the profile file. A module is run, with all that the
- * user may do: only a file that nobody else can change is. Throws a SigningModuleError, or a RecipeError.
+ * Makes signers of what a profile says; `folder` is that of the profile file. A module is run with all the rights of
+ * the user, so only a file that nobody else can change is. What it imports itself is not checked.
+ *
+ * @throws SigningModuleError or RecipeError
  */
 export async function loadSigners(source: SigningSource, folder: string): Promise<Signers> {
   if (isModule(source)) return moduleSigners(await loadModule(source.module, folder), source.module);
@@ -37,10 +39,12 @@ async function loadModule(path: string, folder: string): Promise<unknown> {
 }
 
 async function findModule(path: string, folder: string): Promise<string> {
+  const file = resolve(folder, path);
   try {
-    const file = await realpath(resolve(folder, path));
-    if (platform() !== 'win32') await refuseShared(file, folder);
-    return file;
+    const distrust = findDistrust(file);
+    if (distrust === null) return await realpath(file);
+    const { reason, hint } = distrust;
+    throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, { hint });
   } catch (cause) {
     if (cause instanceof SigningModuleError) throw cause;
     throw new SigningModuleError(`the signing module ${path} cannot be read: ${describeSystemError(cause)}`, {
@@ -48,23 +52,4 @@ async function findModule(path: string, folder: string): Promise<string> {
       cause,
     });
   }
-}
-
-const writableByOthers = 0o022;
-const sticky = 0o1000;
-
-/** Whoever can change the file, or put another one in its place, could run code as this user. */
-async function refuseShared(file: string, folder: string): Promise<void> {
-  const [module, around, profiles] = await Promise.all([stat(file), stat(dirname(file)), stat(folder)]);
-  if (module.uid !== 0 && module.uid !== profiles.uid) {
-    throw new SigningModuleError(`the signing module ${file} belongs to another user than the profiles`, {
-      hint: 'Make a copy of your own, once you have read what it does.',
-    });
-  }
-  const isReplaceable = (around.mode & writableByOthers) !== 0 && (around.mode & sticky) === 0;
-  const open = (module.mode & writableByOthers) !== 0 ? file : isReplaceable ? dirname(file) : null;
-  if (open === null) return;
-  throw new SigningModuleError(`${open} can be written by other users: the signing module is not loaded`, {
-    hint: `Take that from them: chmod go-w ${JSON.stringify(open)}`,
-  });
 }

@@ -15,6 +15,7 @@ import {
   updateProfile,
 } from './profile-list.js';
 import { describeSystemError, isSystemError } from './system-error.js';
+import { findDistrust } from './trusted-path.js';
 
 /** No write takes this long, in milliseconds: a lock that is older was left behind, on another host perhaps. */
 const takeOverMs = 5_000;
@@ -40,6 +41,17 @@ export class ProfileStore {
     return readProfileFile(this.path);
   }
 
+  /**
+   * To be called before a program that the file names is run, a command or a signing module. Throws a ProfileFileError
+   * where other users could have put it there.
+   */
+  refuseShared(): void {
+    const distrust = findDistrust(this.path);
+    if (distrust === null) return;
+    const { reason, hint } = distrust;
+    throw new ProfileFileError(`${reason}: no program that the profiles name is run`, { hint });
+  }
+
   async list(): Promise<Profile[]> {
     return [...(await this.load()).profiles.values()];
   }
@@ -47,10 +59,6 @@ export class ProfileStore {
   /** Throws a ProfileError for an unknown name. */
   async get(name: string): Promise<Profile> {
     return findProfile(await this.load(), name);
-  }
-
-  async activeName(): Promise<string | null> {
-    return (await this.load()).active;
   }
 
   /**

@@ -14,6 +14,7 @@ import {
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { activeProfile, findProfile, noProfiles, type ProfileList } from './profile-list.js';
+import type { ProfileStore } from './profile-store.js';
 import { readSecret, type SecretReaders } from './read-secret.js';
 import type { SecretSource } from './secret-source.js';
 import type { SigningSource } from './signing-source.js';
@@ -49,7 +50,7 @@ export interface SecretSetting {
 
 export interface SettingSources extends SecretReaders {
   readonly flags: SettingFlags;
-  readonly store: { load(): Promise<ProfileList> };
+  readonly store: Pick<ProfileStore, 'load' | 'refuseShared'>;
 }
 
 const required = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
@@ -62,7 +63,7 @@ type RequiredField = (typeof required)[number];
  * that lists everything that is missing.
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
-  const { flags, env, run, store } = sources;
+  const { flags, env, store } = sources;
   const given = readGivenValues(flags, env);
   const hasSecret = Boolean(env[secretVariable]);
   const { list, profile, warnings } = await chooseProfile(given, hasSecret, store);
@@ -90,7 +91,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     tenant_code,
     channel,
     app_key,
-    secret: { ...secret, read: once(() => readSecret(secret.source, { env, run })) },
+    secret: { ...secret, read: once(() => fetchSecret(secret.source, sources)) },
     signing: profile?.signing ?? null,
     key_prefix: profile?.key_prefix ?? null,
     ca_file: given.ca_file ?? findCaFile(profile),
@@ -119,7 +120,8 @@ export interface SigningSettings {
  * How requests are signed, for what sends nothing: the profile in play is that of `resolveSettings`. Throws as that
  * does, but for what is missing.
  */
-export async function resolveSigning({ flags, env, run, store }: SettingSources): Promise<SigningSettings> {
+export async function resolveSigning(sources: SettingSources): Promise<SigningSettings> {
+  const { flags, env, store } = sources;
   const given = readGivenValues(flags, env);
   const hasSecret = Boolean(env[secretVariable]);
   const { list, profile } = await chooseProfile(given, hasSecret, store);
@@ -129,7 +131,7 @@ export async function resolveSigning({ flags, env, run, store }: SettingSources)
     signing: profile?.signing ?? null,
     secret: once(() => {
       if (secret === null) throw missingValues([], true, list);
-      return { ...secret, read: once(() => readSecret(secret.source, { env, run })) };
+      return { ...secret, read: once(() => fetchSecret(secret.source, sources)) };
     }),
   };
 }
@@ -165,6 +167,11 @@ async function withoutProfile(store: SettingSources['store']): Promise<ChosenPro
     const warning = `whether the base URL is that of a production profile is not known: ${error.message}`;
     return { list: noProfiles, profile: null, warnings: [warning] };
   }
+}
+
+async function fetchSecret(source: SecretSource, { env, run, store }: SettingSources): Promise<Secret> {
+  if (source.kind === 'command') store.refuseShared();
+  return readSecret(source, { env, run });
 }
 
 function findSecret(hasVariable: boolean, profile: Profile | null): Omit<SecretSetting, 'read'> | null {

@@ -85,6 +85,11 @@ function recipeOf(source: SignerSource): Recipe | null {
   return isModule(source) ? null : source;
 }
 
+/** Whether it runs a program of the user's. */
+export function namesModule(source: SigningSource): boolean {
+  return isModule(source) || isModule(source.app_sign) || isModule(source.sign);
+}
+
 export function isModule(source: SigningSource | SignerSource): source is ModuleSource {
   return 'module' in source;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
@@ -263,6 +263,50 @@ describe('profiles', () => {
     }
     expect((await add('other')).status).toBe(3);
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(damaged);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a profile file that other users could have written', () => {
+  const run = (...args: string[]) => machine.run([...args, '--dry-run']);
+  const marker = () => join(machine.folder, 'was-run');
+
+  it.each([
+    ['command', () => ['--app-secret-command', `touch ${marker()}; echo x`]],
+    ['module', () => ['--app-secret-env', 'HOME', '--signing-module', 'signer.mjs']],
+  ])('has no %s of it run', async (_, options) => {
+    writeFileSync(
+      join(machine.folder, 'signer.mjs'),
+      `import { writeFileSync } from 'node:fs';
+       writeFileSync(${JSON.stringify(marker())}, '');
+       export const sign = () => ({ digest: 'x' });
+       export const app_sign = sign;`,
+    );
+    const added = await machine.run(['profile', 'add', 'shop', ...values, ...options()]);
+    expect(added.status).toBe(0);
+    rmSync(marker(), { force: true });
+    const shared: (readonly [share: () => void, undo: () => void])[] = [
+      [() => chmodSync(machine.profileFile, 0o620), () => chmodSync(machine.profileFile, 0o600)],
+      [() => chmodSync(machine.configFolder, 0o777), () => chmodSync(machine.configFolder, 0o700)],
+      [() => chmodSync(machine.folder, 0o777), () => chmodSync(machine.folder, 0o700)],
+    ];
+    if (process.geteuid?.() === 0) {
+      shared.push([
+        () => chownSync(machine.configFolder, 4002, 4002),
+        () => chownSync(machine.configFolder, 0, 0),
+      ]);
+    }
+    for (const [share, undo] of shared) {
+      share();
+      const refused = await run('read', 'c1');
+      undo();
+      expect(refused).toMatchObject({ status: 3, stdout: '' });
+      expect(refused.stderr).toMatch(
+        /(other users|another user \(uid 4002\)): no program that the profiles name is run/,
+      );
+      expect(existsSync(marker())).toBe(false);
+    }
+    expect((await run('read', 'c1')).status).toBe(0);
+    expect(existsSync(marker())).toBe(true);
   });
 });
 

@@ -38,7 +38,7 @@ describe('ProfileStore', () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(join(folder, 'userinfo'));
     expect(await store.list()).toEqual([]);
-    expect(await store.activeName()).toBeNull();
+    expect((await store.load()).active).toBeNull();
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe('ProfileStore', () => {
     await store.add(sampleProfile({ name: 'live', environment: 'production' }));
     await store.use('live');
     const next = new ProfileStore(join(store.path, '..'));
-    expect(await next.activeName()).toBe('live');
+    expect((await next.load()).active).toBe('live');
     expect(await next.get('shop.cn')).toMatchObject({ name: 'shop.cn', key_prefix: 'shop_' });
     expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
   });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { SigningModuleError } from '../../src/profiles/errors.js';
@@ -84,6 +84,52 @@ describe('a module is refused', () => {
     const folder = moduleFolder('d3');
     chmodSync(folder, 0o777);
     expect((await load(folder)).message).toContain(`${folder} can be written by other users`);
+  });
+
+  it('whose folder is in one that others can write', async () => {
+    const above = temporaryFolder();
+    cpSync(moduleFolder('d4'), join(above, 'mine'), { recursive: true });
+    chmodSync(above, 0o777);
+    expect((await load(join(above, 'mine'))).message).toContain(`${above} can be written by other users`);
+    chmodSync(above, 0o1777); // as /tmp
+    const { sign } = await loadSigners({ module: './signer.mjs' }, join(above, 'mine'));
+    expect(sign.sign(request, secret).digest).toBe('d4');
+  });
+
+  // Only root can make files of others.
+  describe.skipIf(process.geteuid?.() !== 0)('as belonging to another user:', () => {
+    const other = 4002;
+    const refusal = (path: string) => `${path} belongs to another user (uid ${other})`;
+
+    it('the file', async () => {
+      const folder = moduleFolder('d5');
+      chownSync(join(folder, 'signer.mjs'), other, other);
+      expect((await load(folder)).message).toContain(refusal(join(folder, 'signer.mjs')));
+    });
+
+    it('its folder, or one above, though only that user can write there', async () => {
+      const above = temporaryFolder();
+      cpSync(moduleFolder('d6'), join(above, 'mine'), { recursive: true });
+      for (const folder of [join(above, 'mine'), above]) {
+        chownSync(folder, other, other);
+        expect((await load(join(above, 'mine'))).message).toContain(refusal(folder));
+        chownSync(folder, 0, 0);
+      }
+      expect(await loadSigners({ module: './signer.mjs' }, join(above, 'mine'))).toBeTruthy();
+    });
+
+    it('a link, or the folder of a link that a link leads to', async () => {
+      const [folder, theirs] = [moduleFolder('d7'), temporaryFolder()];
+      symlinkSync(join(folder, 'signer.mjs'), join(folder, 'own.mjs'));
+      expect(await loadSigners({ module: './own.mjs' }, folder)).toBeTruthy();
+      symlinkSync('./signer.mjs', join(folder, 'link.mjs'));
+      lchownSync(join(folder, 'link.mjs'), other, other);
+      expect((await load(folder, './link.mjs')).message).toContain(refusal(join(folder, 'link.mjs')));
+      symlinkSync(join(folder, 'signer.mjs'), join(theirs, 'back.mjs'));
+      symlinkSync(join(theirs, 'back.mjs'), join(folder, 'far.mjs'));
+      chownSync(theirs, other, other);
+      expect((await load(folder, './far.mjs')).message).toContain(refusal(theirs));
+    });
   });
 
   it('that is not there, or that has a fault', async () => {

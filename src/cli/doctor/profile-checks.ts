@@ -1,11 +1,11 @@
 import { type Stats, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { secretWarnings } from '../../profiles/copy-warnings.js';
 import { ProfileFileError } from '../../profiles/errors.js';
 import { describeOrigin } from '../../profiles/given-values.js';
 import { shellRunner } from '../../profiles/run-command.js';
 import { describeSecretSource } from '../../profiles/secret-source.js';
 import { resolveSettings, type Settings } from '../../profiles/settings.js';
+import { findDistrust } from '../../profiles/trusted-path.js';
 import { refusePlainHttp } from '../../protocol/base-url.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Secret } from '../../signing/secret.js';
@@ -30,23 +30,15 @@ export async function checkProfileFile({ profiles, platform }: CliContext): Prom
 }
 
 const readableByOthers = 0o077;
-const writableByOthers = 0o022;
-const sticky = 0o1000;
 
 function refuseOpenFile(path: string, file: Stats): void {
   if ((file.mode & readableByOthers) !== 0) {
     throw new ProfileFileError(`${path}: other users can read it (mode ${modeOf(file)})`, {
-      hint: `Take that from them: chmod 600 ${quoteWhereNeeded(path)}`,
+      hint: `Restrict it: chmod 600 ${quoteWhereNeeded(path)}`,
     });
   }
-  const folder = statSync(dirname(path));
-  if ((folder.mode & writableByOthers) === 0 || (folder.mode & sticky) !== 0) return;
-  throw new ProfileFileError(
-    `${dirname(path)}: other users can put another file there (mode ${modeOf(folder)})`,
-    {
-      hint: `Take that from them: chmod go-w ${quoteWhereNeeded(dirname(path))}`,
-    },
-  );
+  const distrust = findDistrust(path);
+  if (distrust !== null) throw new ProfileFileError(distrust.reason, { hint: distrust.hint });
 }
 
 function modeOf({ mode }: Stats): string {

@@ -1,0 +1,64 @@
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { platform } from 'node:os';
+import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
+import { geteuid } from 'node:process';
+
+/** Why another user could change what a path leads to, in words that begin with the file or folder. */
+export interface Distrust {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+/**
+ * Whether this user and root alone can change the file, or put another in its place: the file, each folder above it,
+ * and each symbolic link on the way belong to one of them, and nobody else may write there. A folder that all may
+ * write to is taken where it has the sticky bit, as /tmp does. `null` for a path that is safe or does not exist, and
+ * on Windows, whose permissions Node does not tell.
+ *
+ * @throws what the file system throws where a part of the path cannot be looked at
+ */
+export function findDistrust(path: string): Distrust | null {
+  if (platform() === 'win32') return null;
+  const absolute = resolve(path);
+  let here = parse(absolute).root;
+  const rest = partsOf(absolute);
+  for (let links = 0; ; ) {
+    const found = lstatSync(here, { throwIfNoEntry: false });
+    if (found === undefined) return null;
+    const distrust = distrustOf(here, found);
+    if (distrust !== null) return distrust;
+    if (found.isSymbolicLink() && links < 40) {
+      links += 1;
+      const target = readlinkSync(here);
+      rest.unshift(...partsOf(target));
+      here = isAbsolute(target) ? parse(target).root : dirname(here);
+      continue;
+    }
+    const next = rest.shift();
+    if (next === undefined) return null;
+    here = join(here, next);
+  }
+}
+
+function partsOf(path: string): string[] {
+  return path.split(sep).filter((part) => part !== '' && part !== '.');
+}
+
+const writableByOthers = 0o022;
+const sticky = 0o1000;
+
+function distrustOf(path: string, found: Stats): Distrust | null {
+  if (found.uid !== 0 && found.uid !== geteuid?.()) {
+    return {
+      reason: `${path} belongs to another user (uid ${found.uid})`,
+      hint: 'Use a copy of your own in a folder of your own, once you have read what it does.',
+    };
+  }
+  // The mode of a link means nothing; in a sticky folder only the owner of an entry can replace it.
+  const isSafe = found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0);
+  if (isSafe || (found.mode & writableByOthers) === 0) return null;
+  return {
+    reason: `${path} can be written by other users`,
+    hint: `Restrict it: chmod go-w ${JSON.stringify(path)}`,
+  };
+}
