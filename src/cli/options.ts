@@ -41,21 +41,21 @@ export function addCommonOptions(program: Command): Command {
     .addOption(new Option('-o, --output <format>', 'how data is printed').choices(outputFormats))
     .addOption(new Option('--json', 'the same as --output json'))
     .addOption(new Option('--query <expression>', 'print what this JMESPath expression selects'))
-    .addOption(new Option('--mask', 'mask what is about a person in what is printed'))
+    .addOption(new Option('--mask', 'mask personal data in the output'))
     .addOption(
       new Option('--timeout <duration>', 'how long the whole call may take')
         .default(10_000, '10s')
         .argParser(parseDuration),
     )
     .addOption(
-      new Option('--attempts <n>', 'how often a request is sent at the most')
+      new Option('--attempts <n>', 'maximum number of attempts, the first included')
         .default(3)
         .argParser((text) => parseCount(text, 'attempts')),
     )
-    .addOption(new Option('-y, --yes', 'answer yes to the question before a write to production'))
-    .addOption(new Option('--no-input', 'never ask anything'))
+    .addOption(new Option('-y, --yes', 'answer yes to every confirmation'))
+    .addOption(new Option('--no-input', 'never prompt'))
     .addOption(new Option('--no-color', 'print without colours'))
-    .addOption(new Option('--verbose', 'show the exchange, and where a fault of userinfo arose'));
+    .addOption(new Option('--verbose', 'show request and response, and the trace of an internal error'));
 }
 
 export function addConnectionOptions(command: Command): Command {

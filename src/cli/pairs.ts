@@ -6,7 +6,8 @@ import { decodeUtf8 } from './utf8.js';
 
 /**
  * The pairs of `userinfo passback`, after HTTPie: `key=text`, `key:=json`, `key=@file`, `key:=@file`. In a key a
- * backslash takes the following `=` or `:` as it is; a text that starts with `@` is written `key=\@text`.
+ * backslash takes the following `=` or `:` as it is; a text that starts with `@`, or with backslashes and `@`, is
+ * written with one more backslash: `key=\@text`.
  * Throws an InvalidInputError that names the key.
  */
 export async function parsePairs(pairs: readonly string[]): Promise<Map<string, FlatValue>> {
@@ -14,7 +15,9 @@ export async function parsePairs(pairs: readonly string[]): Promise<Map<string, 
   for (const pair of pairs) {
     const { key, isJson, value } = splitPair(pair);
     if (userInfo.has(key)) throw new InvalidInputError(`the key ${quoteName(key)} is given twice`);
-    const text = value.startsWith('@') ? await readText(key, value.slice(1)) : value.replace(/^\\@/, '@');
+    const text = value.startsWith('@')
+      ? await readText(key, value.slice(1))
+      : value.replace(/^\\(\\*@)/, '$1');
     userInfo.set(key, isJson ? parseScalar(key, text) : text);
   }
   return userInfo;

@@ -3,7 +3,8 @@ import { type Io, OutputError, say } from './io.js';
 import { colorsFor } from './output/color.js';
 import { ReportedError } from './reported-error.js';
 
-const faultAdvice = 'This is a fault of userinfo: --verbose shows where.';
+const faultAdvice =
+  'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
 
 /**
  * Says on stderr what went wrong and what to do next, and returns the exit status. A stack trace comes only under

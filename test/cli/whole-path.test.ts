@@ -114,6 +114,15 @@ describe('passback', () => {
     expect(machine.log).toBe(logged);
   });
 
+  it('takes text that starts with @, or with backslashes and @', async () => {
+    writeFileSync(`${machine.folder}/bom.txt`, '\ufeff@z');
+    const pairs = ['t1=\\@x', 't2=\\\\@x', 't3=\\x', 't4=@bom.txt'];
+    const done = await machine.run([...local, 'passback', ...pairs, '--union-id', 'u001']);
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    const stored = { t1: '@x', t2: '\\@x', t3: '\\x', t4: '@z' };
+    expect((await machine.record()).extension_info).toMatchObject(stored);
+  });
+
   it('takes an argument that begins with - behind --', async () => {
     const done = await machine.run([...local, 'passback', '--union-id', 'u001', '--', '-a=x']);
     expect(done).toMatchObject({ status: 0, stderr: '' });
@@ -216,6 +225,11 @@ describe('read', () => {
       expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(said) });
     }
     expect(machine.log).toBe(logged);
+  });
+
+  it.each([[['']], [['', 'mobile']]])('says what an empty code may come from: %j', async (args) => {
+    const done = await machine.run([...local, 'read', ...args]);
+    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('error: the code is empty\n') });
   });
 
   it('sends whatever --scope says', async () => {

@@ -44,7 +44,7 @@ function unknownWord(word: string, command: Command, isFirst: boolean): InvalidI
   return new InvalidInputError(`there is no command or topic ${quoteName(word)}`, {
     hint:
       nearest === null
-        ? '"userinfo help" lists the commands and topics.'
+        ? '"userinfo --help" lists the commands, "userinfo help --help" the topics.'
         : `Did you mean ${quoteName(nearest)}?`,
   });
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type ReadInput, readRequest } from '../../client/request.js';
+import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
@@ -85,6 +86,11 @@ async function runEither(
 }
 
 async function givenCode(context: CliContext, code: string): Promise<string> {
+  if (code === '') {
+    throw new InvalidInputError('the code is empty', {
+      hint: 'Where it is "$code", the variable is not set: the command that should fill it may have failed.',
+    });
+  }
   if (code !== '-') return code;
   const { readValue } = await import('../read-value.js');
   return readValue(context, 'code');

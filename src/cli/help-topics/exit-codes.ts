@@ -4,7 +4,7 @@ import { formatColumns } from './columns.js';
 /** What each exit status means. */
 export const exitMeanings: Readonly<Record<keyof typeof exitStatus, string>> = {
   success: "success: the envelope's code is 200",
-  fault: 'a fault of userinfo itself; --verbose shows where',
+  fault: 'a bug in userinfo itself; --verbose shows where',
   usage: 'bad usage or input; nothing was sent',
   profile: 'profile or credentials',
   rejected: 'the service answered with another code',

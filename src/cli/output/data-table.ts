@@ -1,4 +1,4 @@
-import { isNested, isObject } from './nested.js';
+import { isNested, isObject } from './parsed-json.js';
 import { formatSections, showValue, type TableStyle } from './section.js';
 import { formatTable, leftOut, maxCells, maxRows } from './table.js';
 

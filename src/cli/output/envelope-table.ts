@@ -1,6 +1,5 @@
 import { resultCode } from '../../protocol/result-codes.js';
-import { isNested, isObject } from './nested.js';
-import { parseLoosely } from './parse-loosely.js';
+import { isNested, isObject, parseLoosely } from './parsed-json.js';
 import { formatSections, showValue, type TableStyle } from './section.js';
 import { formatTable } from './table.js';
 

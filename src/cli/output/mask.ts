@@ -10,7 +10,7 @@ export function maskText(json: string): string {
 export async function maskData(data: unknown): Promise<unknown> {
   const [{ stringify }, { parseLoosely }] = await Promise.all([
     import('lossless-json'),
-    import('./parse-loosely.js'),
+    import('./parsed-json.js'),
   ]);
   return parseLoosely(maskText(stringify(data) ?? 'null'));
 }

@@ -47,10 +47,7 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
     await writeStyled(io.stdout, formatEnvelopeTable(body, tableStyle(io, style)));
     return;
   }
-  const [{ parseLoosely }, { isObject }] = await Promise.all([
-    import('./parse-loosely.js'),
-    import('./nested.js'),
-  ]);
+  const { isObject, parseLoosely } = await import('./parsed-json.js');
   const envelope = parseLoosely(body);
   if (format === 'csv' && select === undefined) {
     const { data } = envelope as { data?: unknown }; // a refusal may come without, or with one that is no object

@@ -12,7 +12,7 @@ import {
 } from '@jmespath-community/jmespath';
 import { isLosslessNumber, isSafeNumber } from 'lossless-json';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { isObject } from './nested.js';
+import { isObject } from './parsed-json.js';
 
 /**
  * Takes what a query selects out of data as lossless-json parses it. Numbers are JavaScript's; one that JavaScript

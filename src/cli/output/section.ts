@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { stringify } from 'lossless-json';
-import { isNested, isObject, type Nested } from './nested.js';
+import { isNested, isObject, type Nested } from './parsed-json.js';
 import { formatTable, leftOut, maxCells } from './table.js';
 import { showText } from './terminal-text.js';
 

@@ -11,3 +11,13 @@ export function showText(text: string): string {
 export function showData(data: string): string {
   return escapeUnsafe(data, '\n\t');
 }
+
+/** Blanks that look like a space or like nothing, and characters that are not seen. */
+const unseen = /(?! )[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Text every character of which can be seen: a space as ␣, everything else that is invisible as an escape. */
+export function showInvisible(text: string): string {
+  return showText(text)
+    .replace(unseen, (found) => `\\u${found.codePointAt(0)?.toString(16).padStart(4, '0')}`)
+    .replaceAll(' ', '␣');
+}

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { formatCsv } from '../../../src/cli/output/csv.js';
-import { parseLoosely } from '../../../src/cli/output/parse-loosely.js';
+import { parseLoosely } from '../../../src/cli/output/parsed-json.js';
 import { formatYaml } from '../../../src/cli/output/yaml.js';
 
 const answer = parseLoosely(

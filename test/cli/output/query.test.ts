@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { parseLoosely } from '../../../src/cli/output/parse-loosely.js';
+import { parseLoosely } from '../../../src/cli/output/parsed-json.js';
 import { compileQuery } from '../../../src/cli/output/query.js';
 
 /** What a query selects of a JSON text, as JSON text. */

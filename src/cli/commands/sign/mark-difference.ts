@@ -1,5 +1,5 @@
 import type { Difference } from '../../../signing/verify/compare-messages.js';
-import { showInvisible } from '../../output/visible-text.js';
+import { showInvisible } from '../../output/terminal-text.js';
 
 /** Both texts of a difference, with a mark where they part. */
 export function markDifference({ ours, theirs, alike }: Difference): { ours: string; theirs: string } {

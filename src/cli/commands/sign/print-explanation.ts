@@ -3,7 +3,7 @@ import type { Explanation } from '../../../signing/signer.js';
 import type { CliContext } from '../../context.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';
-import { showInvisible } from '../../output/visible-text.js';
+import { showInvisible } from '../../output/terminal-text.js';
 import { warn } from '../../output/warn.js';
 
 /** Prints the stages of one signature, or of both, and warns of what the request has nothing for. */
