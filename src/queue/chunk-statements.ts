@@ -21,7 +21,7 @@ export const chunkStatements = {
     ` RETURNING next_start - $2 - ${nowMs} AS wait_ms`,
   renew:
     `UPDATE queue_chunks SET leased_until = ${nowMs} + $3 WHERE run = $1 AND holder = $2` +
-    ' AND leased_until IS NOT NULL',
+    ' AND leased_until IS NOT NULL RETURNING job',
   stateOf: 'SELECT state FROM queue_runs WHERE run = $1',
   release:
     'UPDATE queue_chunks SET holder = NULL, leased_until = NULL WHERE run = $1 AND holder = $2' +

@@ -101,12 +101,15 @@ export class Chunks {
     return state;
   }
 
-  /** Says that the holder of chunks is there; gives the state of their run. */
-  async renew(run: string, { holder, leaseMs }: Holder): Promise<RunState> {
+  /** Renews the leases of a worker's chunks. Gives the jobs of those that are still its own, and the state of the run. */
+  async renew(
+    run: string,
+    { holder, leaseMs }: Holder,
+  ): Promise<{ readonly jobs: ReadonlySet<string>; readonly state: RunState }> {
     return await this.#driver.write(async (sql) => {
-      const renewed = sql.run(statements.renew, [run, holder, leaseMs]);
-      const [, state] = await Promise.all([renewed, stateOf(sql, run)]);
-      return state;
+      const renewed = sql.all(statements.renew, [run, holder, leaseMs]);
+      const [rows, state] = await Promise.all([renewed, stateOf(sql, run)]);
+      return { jobs: new Set(rows.map(({ job }) => String(job))), state };
     });
   }
 

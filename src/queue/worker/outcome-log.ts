@@ -36,6 +36,11 @@ export class OutcomeLog {
     return this.#waiting >= maxWaiting;
   }
 
+  /** The held chunks that have rows without an outcome. */
+  get openChunks(): HeldChunk[] {
+    return [...this.#held].filter(({ isOver }) => !isOver);
+  }
+
   hold(chunk: HeldChunk): void {
     this.#held.add(chunk);
     if (chunk.isOver) this.#wakeUp();
@@ -79,7 +84,7 @@ export class OutcomeLog {
 
   async #writeAll(): Promise<void> {
     const over = [...this.#held].filter(({ isOver }) => isOver);
-    const partly = [...this.#held].filter(({ isOver }) => !isOver).flatMap((chunk) => chunk.takeOutcomes());
+    const partly = this.openChunks.flatMap((chunk) => chunk.takeOutcomes());
     if (partly.length > 0) {
       await this.#outage.survive(() => this.#chunks.record(this.#run.run, partly));
       this.#waiting -= partly.length;

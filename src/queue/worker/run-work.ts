@@ -46,11 +46,14 @@ export class RunWork {
   #taking: Promise<HeldChunk | null> = Promise.resolve(null);
   #wakeFeed = new AbortController();
   #rows = 0;
+  /** Until when no other worker can have the rows of this one, by its own clock. */
+  #leasedUntil: number;
 
   constructor(means: WorkerMeans, run: QueuedRun) {
     const { queue, sender, pacing, now, random, outage } = means;
     this.#means = means;
     this.#run = run;
+    this.#leasedUntil = now() + means.holder.leaseMs;
     this.#operation = passbackRows(run.naming);
     this.#log = new OutcomeLog(queue.chunks, run, outage, (state) => {
       this.#wakeFeed.abort(); // the next chunk of a lane may be there
@@ -67,6 +70,10 @@ export class RunWork {
         onOutcome: (outcome) => {
           this.#rows += 1;
           this.#log.onOutcome(outcome);
+        },
+        // A process that was stopped for a while wakes up here: others have its rows, and may be ahead of them.
+        onTurn: () => {
+          if (now() > this.#leasedUntil) this.stop();
         },
         isFull: () => this.#log.isFull,
       },
@@ -124,7 +131,7 @@ export class RunWork {
     const { queue, holder, outage } = this.#means;
     const taken = await outage.survive(() => queue.chunks.take(this.#run, holder));
     if (taken === null) {
-      this.#onState(await outage.survive(() => queue.chunks.renew(this.#run.run, holder)));
+      await this.#renew();
       return null;
     }
     const chunk = new HeldChunk(taken);
@@ -137,9 +144,23 @@ export class RunWork {
     return { user: this.#operation.user(fields), request: this.#operation.request(fields) };
   }
 
+  /** Whatever it still holds of a run that is over, another has done. */
   #onState(state: RunState): void {
-    if (state === 'cancelled') this.stop();
-    if (state !== 'ready') this.#isOver = true;
+    if (state !== 'ready') this.stop();
+  }
+
+  /** Renews the leases, and gives the rows up where one was lost. */
+  async #renew(): Promise<void> {
+    const { queue, holder, outage, now } = this.#means;
+    const held = this.#log.openChunks;
+    const { jobs, state } = await outage.survive(async () => {
+      const askedAt = now();
+      const renewed = await queue.chunks.renew(this.#run.run, holder);
+      this.#leasedUntil = askedAt + holder.leaseMs;
+      return renewed;
+    });
+    this.#onState(state);
+    if (held.some((chunk) => !chunk.isOver && !jobs.has(chunk.taken.job))) this.stop();
   }
 
   /** Says again and again that this worker is there, and takes their chunks from those that are not. */
@@ -147,7 +168,7 @@ export class RunWork {
     const { queue, holder, outage } = this.#means;
     const { run } = this.#run;
     while (!ended.aborted) {
-      this.#onState(await outage.survive(() => queue.chunks.renew(run, holder)));
+      await this.#renew();
       // After an outage the others need the time to say that they are there.
       if (!outage.wasWithin(holder.leaseMs)) await outage.survive(() => queue.chunks.reclaim(run));
       await wait(holder.leaseMs / beatsPerLease, undefined, { signal: ended }).catch(() => {});

@@ -146,6 +146,27 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect((await runs('purge', run)).status).toBe(0);
   });
 
+  it('is given up by a worker that was stopped for longer than its lease, and writes nothing old', async () => {
+    await machine.putUsers(['s1']);
+    // Two chunks of one user, so that the first is begun by one worker, and the second done by another.
+    const pad = 'x'.repeat(70_000);
+    const rows = Array.from({ length: 8 }, (_, i) => `s1,v${i},${pad}`);
+    write('stopped.csv', rows);
+    const run = await handOver('stopped.csv', '--rate', '4/s');
+    const before = await countOutcomes();
+    const stopped = start(worker('--lease', '2s', '--concurrency', '1'));
+    const ends = printedBy(stopped, new RegExp(`run ${run}: \\d+ done here`));
+    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    stopped.kill('SIGSTOP');
+    expect(await machine.run(worker('--lease', '2s', '--drain'))).toMatchObject({ status: 0 });
+    expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ state: 'done', ok: 8 });
+    expect((await machine.extensionInfo()).get('s1')).toMatchObject({ level: 'v7' });
+    stopped.kill('SIGCONT');
+    await ends;
+    expect((await machine.extensionInfo()).get('s1')).toMatchObject({ level: 'v7' });
+    stopped.kill('SIGKILL');
+  });
+
   it('is handed back by a worker on Ctrl-C, and ends when it is cancelled', async () => {
     write(
       'slow.csv',
