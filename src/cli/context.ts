@@ -28,7 +28,7 @@ export interface CliContext {
   /** What many requests are sent with. */
   openSender(options: UserInfoClientOptions): Promise<Sender>;
   /** The store of the service at `--database`, without HTTP; the default one where none is named. */
-  openAdmin(database: string | undefined): Promise<Admin>;
+  openAdmin(database: string | undefined, options: { readonly create: boolean }): Promise<Admin>;
   /** The queue in the PostgreSQL database of a URL. */
   openQueue(url: string): Promise<Queue>;
 }

@@ -25,12 +25,12 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       const { Sender } = await import('../client/sender.js');
       return new Sender(options);
     },
-    async openAdmin(database) {
+    async openAdmin(database, { create }) {
       const [{ openAdmin }, { chooseDatabase }] = await Promise.all([
         import('../service/index.js'),
         import('./database.js'),
       ]);
-      return openAdmin({ database: await chooseDatabase(database) });
+      return openAdmin({ database: await chooseDatabase(database, create), create });
     },
     async openQueue(url) {
       const { openQueue } = await import('../queue/queue.js');

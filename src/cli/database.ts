@@ -15,14 +15,14 @@ export function databaseOption(): Option {
 }
 
 /**
- * The database to open: the one that is named, else the one in the data folder, which is made where needed.
+ * The database to open: the one that is named, else the one in the data folder, which `create` makes where needed.
  *
  * @throws InvalidInputError where the data folder cannot be made
  */
-export async function chooseDatabase(named: string | undefined): Promise<string> {
+export async function chooseDatabase(named: string | undefined, create: boolean): Promise<string> {
   if (named !== undefined) return named;
   try {
-    await mkdir(dataFolder(), { recursive: true, mode: 0o700 });
+    if (create) await mkdir(dataFolder(), { recursive: true, mode: 0o700 });
   } catch (cause) {
     const message = `cannot create the data folder ${dataFolder()}: ${describeSystemError(cause)}`;
     throw new InvalidInputError(message, { hint: 'Name a database elsewhere: --database <file>', cause });

@@ -10,6 +10,9 @@ export const signLength = 32;
 /** §5.6 leaves the allowed clock difference open: seconds either way. */
 export const defaultClockWindowSeconds = 300;
 
+/** The largest that can be set: a used `random` is remembered for twice as long, whatever is set. */
+export const maxClockWindowSeconds = 900;
+
 /** §8 leaves the validity of a `code` open: seconds from its issue. */
 export const defaultCodeTtlSeconds = 300;
 

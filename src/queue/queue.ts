@@ -42,7 +42,7 @@ export async function openQueue(url: string): Promise<Queue> {
 
 async function openOver(driver: SqlDriver): Promise<Queue> {
   try {
-    await migrate(driver, queueSchema);
+    await migrate(driver, {}, queueSchema);
     const jobs = await JobQueue.open(driver);
     return {
       driver,

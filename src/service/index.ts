@@ -58,10 +58,15 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   }
 }
 
+/** What `openAdmin` takes. */
+export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
+  readonly database: string;
+  /** Whether the database, or its tables, are made where there are none, as they are unless told otherwise. */
+  readonly create?: boolean;
+}
+
 /** Opens the store of a service without HTTP, while the service runs or not. Throws a StartError. */
-export async function openAdmin(
-  options: StoreOptions & { readonly database: string } & Partial<ServiceHost>,
-): Promise<Admin> {
+export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);
   return { ...createAdmin({ store, ...hostOf(options) }), close: () => store.close() };
 }

@@ -1,5 +1,6 @@
 import { defaultClockWindowSeconds, defaultMaxBodyBytes } from '../protocol/limits.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
+import { randomHex } from './admin/admin-context.js';
 import { Faults } from './faults/faults.js';
 import { startServer } from './http/server.js';
 import { createSignersCache } from './http/signers-cache.js';
@@ -7,7 +8,6 @@ import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats } from './log/fold-repeats.js';
 import { logFault } from './log/log-fault.js';
 import type { ServiceHost, ServiceSettings } from './settings.js';
-import { createPurge } from './store/purge.js';
 import type { Store } from './store/store.js';
 
 /** A service that runs. */
@@ -24,6 +24,9 @@ export interface Service extends AsyncDisposable {
   /** Empties the store: no apps, users, codes. */
   reset(): Promise<void>;
 }
+
+/** Tells the processes apart that share a database. */
+const holderBytes = 16;
 
 const defaultHost = '127.0.0.1';
 const defaultRequestTimeoutMs = 30_000;
@@ -50,7 +53,6 @@ export async function startService(
     appLimit: newLimit(),
     clockWindowSeconds: settings.clockWindowSeconds ?? defaultClockWindowSeconds,
     signersOf: createSignersCache(),
-    purge: createPurge(store, unixSeconds, (error) => logFault(log, error)),
   };
   const server = await startServer(context, {
     host: settings.host ?? defaultHost,
@@ -63,6 +65,7 @@ export async function startService(
     workbench: settings.page ?? null,
     drainMs: settings.drainMs ?? 0,
   });
+  store.startPurge(randomHex(host, holderBytes), (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
   log({ event: 'listening', url: server.url });
 

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../protocol/errors.js';
+import { maxClockWindowSeconds } from '../protocol/limits.js';
 import type { FaultSettings } from './faults/faults.js';
 import type { Log } from './log/log.js';
 
@@ -8,7 +9,7 @@ export interface ServiceSettings {
   readonly host?: string;
   /** 0, the default, picks a free one. */
   readonly port?: number;
-  /** How far the `timestamp` of a request may be off, either way (§5.6), in seconds; 300 unless given. */
+  /** How far the `timestamp` of a request may be off, either way (§5.6), in seconds, 900 at most; 300 unless given. */
   readonly clockWindowSeconds?: number;
   /**
    * Requests a second of each app, and of each client address requests a second that are refused before they are known
@@ -61,7 +62,9 @@ export function checkSettings(settings: ServiceSettings): void {
   const isCount = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
   const faults = [
     isCount(port, 0) && port <= 65_535 ? null : `port ${port} is not between 0 and 65535`,
-    isCount(clockWindowSeconds, 0) ? null : `a clock window of ${clockWindowSeconds} seconds is not possible`,
+    isCount(clockWindowSeconds, 0) && clockWindowSeconds <= maxClockWindowSeconds
+      ? null
+      : `a clock window of ${clockWindowSeconds} seconds is not between 0 and ${maxClockWindowSeconds}`,
     isCount(maxBodyBytes, 1) ? null : `a body limit of ${maxBodyBytes} bytes is not possible`,
     isCount(requestTimeoutMs, 1) ? null : `a request time-out of ${requestTimeoutMs} ms is not possible`,
     isCount(maxConnections, 1) ? null : `a limit of ${maxConnections} connections is not possible`,

@@ -50,7 +50,7 @@ export function declareServe(program: Command, context: CliContext): void {
       ).argParser(parseRate),
     )
     .addOption(
-      new Option('--clock-window <duration>', 'how far a timestamp may be off, either way')
+      new Option('--clock-window <duration>', 'how far a timestamp may be off, either way, 15m at most')
         .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
         .argParser(parseDuration),
     )

@@ -29,7 +29,7 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
   const start = async (shared: ServiceOptions = {}) =>
     createService({
       ...settingsOf(options),
-      database: await chooseDatabase(options.database),
+      database: await chooseDatabase(options.database, true),
       log,
       now,
       steadyNow,

@@ -15,6 +15,6 @@ export function unixSeconds({ now }: Pick<AdminContext, 'now'>): number {
 }
 
 /** Lower-case hex, two characters a byte. */
-export function randomHex({ randomBytes }: AdminContext, bytes: number): string {
+export function randomHex({ randomBytes }: Pick<AdminContext, 'randomBytes'>, bytes: number): string {
   return Buffer.from(randomBytes(bytes)).toString('hex');
 }

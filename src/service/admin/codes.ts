@@ -4,7 +4,7 @@ import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import { NotFoundError } from '../errors.js';
 import type { Code } from '../store/codes.js';
-import { type AdminContext, randomHex, unixSeconds } from './admin-context.js';
+import { type AdminContext, randomHex } from './admin-context.js';
 import { checkCount } from './check-input.js';
 import { listAll } from './list-all.js';
 import { noSuchUser } from './users.js';
@@ -30,21 +30,19 @@ const codeBytes = 16;
 
 export async function issueCode(context: AdminContext, input: NewCode): Promise<Code> {
   const { tenantCode, unionId, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = input;
-  const code: Code = {
+  const code = {
     tenant_code: tenantCode,
     code: randomHex(context, codeBytes),
     union_id: unionId,
     info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
-    expires_at: unixSeconds(context) + checkCount('the ttl in seconds', ttlSeconds),
     uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
   };
-  const issued = await context.store.write(async ({ users, codes }) => {
-    if ((await users.find(tenantCode, unionId)) === null) return false;
-    await codes.add(code);
-    return true;
-  });
-  if (!issued) throw noSuchUser(input);
-  return code;
+  const validSeconds = checkCount('the ttl in seconds', ttlSeconds);
+  const issued = await context.store.write(async ({ users, codes }) =>
+    (await users.find(tenantCode, unionId)) === null ? null : await codes.add(code, validSeconds),
+  );
+  if (issued === null) throw noSuchUser(input);
+  return issued;
 }
 
 export function listCodes(

@@ -8,10 +8,10 @@ import { checkRecordSize } from '../../protocol/user-record.js';
 import type { Records } from '../store/store.js';
 import { RefusedError } from './refusal.js';
 
-/** §4.1, for an app that may. `now` is in Unix seconds. Throws a RefusedError (40106). */
-export async function read(parameters: Parameters, records: Records, now: number): Promise<ReadData> {
+/** §4.1, for an app that may. Throws a RefusedError (40106). */
+export async function read(parameters: Parameters, records: Records): Promise<ReadData> {
   const tenantCode = parameterText(parameters, 'tenant_code');
-  const code = await records.codes.take(tenantCode, parameterText(parameters, 'code'), now);
+  const code = await records.codes.take(tenantCode, parameterText(parameters, 'code'));
   const record = code && (await records.users.find(tenantCode, code.union_id));
   if (code === null || record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');

@@ -10,15 +10,10 @@ import type { ServiceContext } from './service-context.js';
 
 const operations = { read, passback };
 
-/**
- * Does what a request of an app asks for, and gives `data` of the answer. `now` is the time, in Unix seconds, that its
- * timestamp was checked at: a second later it may be too old, and its `random` forgotten. Throws what the request is
- * refused with.
- */
+/** Does what a request of an app asks for, and gives `data` of the answer. Throws what the request is refused with. */
 export async function perform(
   request: ReceivedRequest,
   { app_key, tenant_code }: App,
-  now: number,
   context: ServiceContext,
 ): Promise<object> {
   const { parameters, endpoint } = request;
@@ -31,13 +26,11 @@ export async function perform(
     tenantCode: tenant_code,
     appKey: app_key,
     random: parameterText(parameters, 'random'),
-    expiresAt: Number(parameters.get('timestamp')) + context.clockWindowSeconds,
   };
   const outcome = await context.store.write(async (records) => {
-    if (!(await records.nonces.take(nonce, now))) throw new RefusedError(resultCode.randomReplayed);
-    return await settle(() => operations[endpoint.operation](parameters, records, now));
+    if (!(await records.nonces.take(nonce))) throw new RefusedError(resultCode.randomReplayed);
+    return await settle(() => operations[endpoint.operation](parameters, records));
   });
-  context.purge(tenant_code);
   if (outcome.refusal !== undefined) throw outcome.refusal;
   return outcome.data;
 }

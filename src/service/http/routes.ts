@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { endpoints } from '../../protocol/endpoints.js';
-import { answerHealth, healthPath } from './health.js';
+import { Health, healthPath } from './health.js';
 import { answerOpenApi, openApiPath } from './openapi.js';
 import type { ArrivingBodies } from './overload.js';
 import { refuseUnread, refuseUnrouted } from './refuse-request.js';
@@ -47,7 +47,8 @@ export function addRoutes(
           : refuseUnread(error, request, reply, responder),
     });
   }
-  app.get(healthPath, (_, reply) => answerHealth(reply, context));
+  const health = new Health(context);
+  app.get(healthPath, (_, reply) => health.answer(reply));
   app.get(openApiPath, (_, reply) => answerOpenApi(reply));
   if (workbench !== null) {
     app.get(workbenchPath, (request, reply) => answerWorkbench(request, reply, workbench, responder));

@@ -28,10 +28,9 @@ export async function serve(
     const checked = checkRequest(received);
     const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
     asked = { ...asked, app };
-    const now = context.unixSeconds();
-    const caller = authenticate(checked, app, now, context);
+    const caller = authenticate(checked, app, context.unixSeconds(), context);
     asked = { ...asked, isAuthenticated: true };
-    return responder.sendData(reply, asked, await perform(checked, caller, now, context));
+    return responder.sendData(reply, asked, await perform(checked, caller, context));
   } catch (error) {
     return responder.sendError(reply, asked, error);
   }

@@ -19,6 +19,4 @@ export interface ServiceContext {
   readonly appLimit: TokenBuckets | null;
   /** What signs by an app's recipes, given as JSON text; by the default ones for `null`. */
   readonly signersOf: (recipes: string | null) => Signers;
-  /** Called now and then for a tenant: forgets what has expired, beside the request. */
-  readonly purge: (tenantCode: string) => void;
 }

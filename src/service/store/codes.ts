@@ -9,7 +9,7 @@ export interface Code {
   readonly union_id: string;
   /** What it authorizes to read; `null` for everything. */
   readonly info_names: readonly string[] | null;
-  /** Unix time in seconds. */
+  /** Unix time in seconds, by the clock of the database. */
   readonly expires_at: number;
   /** How often it can still be used; `null` for as often as one likes. */
   readonly uses_left: number | null;
@@ -24,14 +24,18 @@ export class Codes {
     this.#sql = sql;
   }
 
-  async add({ tenant_code, code, union_id, info_names, expires_at, uses_left }: Code): Promise<void> {
+  /** Adds a code that is valid for so many seconds, and gives it with its `expires_at`. */
+  async add(issued: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code> {
+    const { tenant_code, code, union_id, info_names, uses_left } = issued;
     const names = info_names === null ? null : joinInfoNames(info_names);
-    await this.#sql.run(statements.addCode, [tenant_code, code, union_id, names, expires_at, uses_left]);
+    const values = [tenant_code, code, union_id, names, validSeconds, uses_left];
+    const [row] = await this.#sql.all(statements.addCode, values);
+    return { tenant_code, code, union_id, info_names, expires_at: Number(row?.expires_at), uses_left };
   }
 
-  /** Uses a code once; `null` where it is unknown, expired or used up. `now` is in Unix seconds. */
-  async take(tenantCode: string, code: string, now: number): Promise<TakenCode | null> {
-    const [row] = await this.#sql.all(statements.takeCode, [tenantCode, code, now]);
+  /** Uses a code once; `null` where it is unknown, expired or used up. */
+  async take(tenantCode: string, code: string): Promise<TakenCode | null> {
+    const [row] = await this.#sql.all(statements.takeCode, [tenantCode, code]);
     return row === undefined ? null : { union_id: String(row.union_id), info_names: namesOf(row) };
   }
 
@@ -43,11 +47,6 @@ export class Codes {
   /** `false` where there is no such code. */
   async remove(tenantCode: string, code: string): Promise<boolean> {
     return (await this.#sql.run(statements.removeCode, [tenantCode, code])) === 1;
-  }
-
-  /** Forgets the codes that expired before `now`, in Unix seconds. */
-  async purge(tenantCode: string, now: number): Promise<void> {
-    await this.#sql.run(statements.purgeCodes, [tenantCode, now]);
   }
 }
 

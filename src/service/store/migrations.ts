@@ -1,5 +1,5 @@
 import { StartError, StoreUnavailableError } from '../errors.js';
-import type { SqlDriver } from './sql-driver.js';
+import type { Sql, SqlDriver } from './sql-driver.js';
 
 /** A schema, step by step; a step that was released is never changed. */
 export interface Schema {
@@ -32,18 +32,43 @@ const storeSteps: Schema['steps'] = [
       PRIMARY KEY (tenant_code, app_key, random))`,
     'CREATE INDEX nonces_by_expiry ON nonces (tenant_code, expires_at)',
   ],
+  [
+    'CREATE TABLE service_state (name TEXT NOT NULL PRIMARY KEY, holder TEXT, value BIGINT NOT NULL)',
+    "INSERT INTO service_state (name, value) VALUES ('health', 0), ('purge', 0)",
+    'DROP INDEX codes_by_expiry',
+    'CREATE INDEX codes_by_expiry ON codes (expires_at)',
+    'DROP INDEX nonces_by_expiry',
+    'CREATE INDEX nonces_by_expiry ON nonces (expires_at)',
+  ],
 ];
 
 const storeSchema: Schema = { table: 'userinfo_migrations', steps: storeSteps, owner: 'the service' };
 
 const attempts = 5;
 
+export interface MigrateOptions {
+  /** Whether the tables are made where there are none, as they are unless told otherwise. */
+  readonly create?: boolean;
+}
+
 /**
  * Brings the schema up to date. Two processes may do so at once: each step is recorded under its number, in the
  * transaction that takes it, so one of them fails and finds the step taken when it tries again.
  * Throws a StartError for a database of a newer version, or one that holds something else.
  */
-export async function migrate(driver: SqlDriver, schema: Schema = storeSchema): Promise<void> {
+export async function migrate(
+  driver: SqlDriver,
+  { create = true }: MigrateOptions = {},
+  schema: Schema = storeSchema,
+): Promise<void> {
+  // Who may not make tables may use those that are there.
+  const version = await driver.read((sql) => readVersion(sql, schema)).catch(noTable);
+  if (version === schema.steps.length) return;
+  if (version === 0 && !create) {
+    throw new StartError('CANNOT_OPEN_DATABASE', `the database holds no tables of ${schema.owner}`, {
+      hint: 'Name the database of the service with --database, or start the service first.',
+    });
+  }
   for (let attempt = 1; ; attempt++) {
     try {
       await takeSteps(driver, schema);
@@ -65,20 +90,30 @@ export async function migrate(driver: SqlDriver, schema: Schema = storeSchema): 
   }
 }
 
-async function takeSteps(driver: SqlDriver, { table, steps: all }: Schema): Promise<void> {
+/** The number of the last step that was taken; 0 where none was. Throws a StartError for one of a newer version. */
+async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> {
+  const [row] = await sql.all(`SELECT MAX(version) AS version FROM ${table}`);
+  const version = Number(row?.version ?? 0);
+  if (version <= steps.length) return version;
+  throw new StartError(
+    'CANNOT_OPEN_DATABASE',
+    `the database has schema ${version}, newer than this version`,
+    {
+      hint: 'Update userinfo-cli, or use another database.',
+    },
+  );
+}
+
+function noTable(error: unknown): number {
+  if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
+  return 0;
+}
+
+async function takeSteps(driver: SqlDriver, schema: Schema): Promise<void> {
+  const { table, steps: all } = schema;
   await driver.write(async (sql) => {
     await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);
-    const [row] = await sql.all(`SELECT MAX(version) AS version FROM ${table}`);
-    const current = Number(row?.version ?? 0);
-    if (current > all.length) {
-      throw new StartError(
-        'CANNOT_OPEN_DATABASE',
-        `the database has schema ${current}, newer than this version`,
-        {
-          hint: 'Update userinfo-cli, or use another database.',
-        },
-      );
-    }
+    const current = await readVersion(sql, schema);
     for (const [index, steps] of all.entries()) {
       if (index < current) continue;
       for (const step of steps) await sql.run(step);

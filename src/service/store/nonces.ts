@@ -1,3 +1,4 @@
+import { maxClockWindowSeconds } from '../../protocol/limits.js';
 import type { Sql } from './sql-driver.js';
 import { statements } from './statements.js';
 
@@ -6,9 +7,13 @@ export interface Nonce {
   readonly tenantCode: string;
   readonly appKey: string;
   readonly random: string;
-  /** The last second, in Unix time, at which its request could be sent again. */
-  readonly expiresAt: number;
 }
+
+/**
+ * How long it is kept, whatever the clock window of the process that takes it: a request may come first when its
+ * timestamp is a whole window ahead, and again, at another process, until it is a whole window behind.
+ */
+const keptSeconds = 2 * maxClockWindowSeconds;
 
 export class Nonces {
   readonly #sql: Sql;
@@ -17,14 +22,8 @@ export class Nonces {
     this.#sql = sql;
   }
 
-  /** `false` where the pair of app and random was taken before. `now` is in Unix seconds. */
-  async take({ tenantCode, appKey, random, expiresAt }: Nonce, now: number): Promise<boolean> {
-    const values = [tenantCode, appKey, random, expiresAt, now];
-    return (await this.#sql.run(statements.takeNonce, values)) === 1;
-  }
-
-  /** Forgets those that no request can use again at `now`, in Unix seconds. */
-  async purge(tenantCode: string, now: number): Promise<void> {
-    await this.#sql.run(statements.purgeNonces, [tenantCode, now]);
+  /** `false` where the pair of app and random was taken before. */
+  async take({ tenantCode, appKey, random }: Nonce): Promise<boolean> {
+    return (await this.#sql.run(statements.takeNonce, [tenantCode, appKey, random, keptSeconds])) === 1;
   }
 }

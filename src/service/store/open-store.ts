@@ -2,12 +2,13 @@ import { quoteName } from '../../protocol/text.js';
 import { StartError, StoreUnavailableError } from '../errors.js';
 import type { SqlDriver } from './sql-driver.js';
 import { openSqliteDriver } from './sqlite-driver.js';
-import { refuseForeignDatabase } from './sqlite-file.js';
 import { createStore, type Store } from './store.js';
 
 export interface OpenStoreOptions {
   /** With PostgreSQL: how many connections there are at the most; 10 unless given. */
   readonly poolSize?: number;
+  /** Whether the database, or its tables, are made where there are none, as they are unless told otherwise. */
+  readonly create?: boolean;
 }
 
 /** A mistyped URL, which may hold a password: no message may show it, as it would show the name of a file. */
@@ -22,7 +23,7 @@ export async function openStore(database: string, options: OpenStoreOptions = {}
   if (scheme === 'postgres' || scheme === 'postgresql') {
     // The packages that speak to PostgreSQL are loaded where they are needed.
     const { describePostgres, openPostgresDriver } = await import('./postgres-driver.js');
-    return await open(describePostgres(database), () => openPostgresDriver(database, options));
+    return await open(describePostgres(database), options, () => openPostgresDriver(database, options));
   }
   if (scheme === undefined && likeUrl.test(database)) {
     throw new StartError(
@@ -34,8 +35,7 @@ export async function openStore(database: string, options: OpenStoreOptions = {}
     );
   }
   if (scheme === undefined && database !== '') {
-    refuseForeignDatabase(database);
-    return await open(database, () => openSqliteDriver(database));
+    return await open(database, options, () => openSqliteDriver(database, options));
   }
   throw new StartError(
     'CANNOT_OPEN_DATABASE',
@@ -45,9 +45,13 @@ export async function openStore(database: string, options: OpenStoreOptions = {}
 }
 
 /** `name` is what messages call the database. */
-async function open(name: string, openDriver: () => Promise<SqlDriver>): Promise<Store> {
+async function open(
+  name: string,
+  options: OpenStoreOptions,
+  openDriver: () => Promise<SqlDriver>,
+): Promise<Store> {
   try {
-    return await createStore(await openDriver());
+    return await createStore(await openDriver(), options);
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${name}: ${error.message}`, {

@@ -21,6 +21,9 @@ export interface PostgresOptions {
 
 const defaultPoolSize = 10;
 
+/** What PostgreSQL calls `unixepoch()`. */
+const presentSecond = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
+
 /** How often a work is run that the database breaks off. */
 const maxRuns = 5;
 
@@ -55,6 +58,7 @@ async function checkEncoding(sql: Sql): Promise<void> {
  * resolve a deadlock or because a connection is lost before its COMMIT, is run again.
  */
 class PostgresDriver implements SqlDriver {
+  readonly purgeRows = 5000;
   readonly #pool: PostgresPool;
   readonly #prepares: boolean;
   /** Statements are prepared once a connection, under these names. */
@@ -73,6 +77,9 @@ class PostgresDriver implements SqlDriver {
     return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
   }
 
+  /** PostgreSQL does so by itself. */
+  async tidy(): Promise<void> {}
+
   close(): Promise<void> {
     return this.#pool.close();
   }
@@ -90,8 +97,9 @@ class PostgresDriver implements SqlDriver {
   }
 
   #sqlOver(client: ClientBase): Sql {
-    const query = async (text: string, values: readonly SqlValue[] = []) => {
+    const query = async (statement: string, values: readonly SqlValue[] = []) => {
       checkValues(values);
+      const text = statement.replaceAll('unixepoch()', presentSecond);
       if (values.length === 0) return await ask(client, text);
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
       return await ask(client, { text, values: [...values], ...name });

@@ -23,6 +23,10 @@ export interface SqlDriver {
    * come together may share a commit, but not their failures.
    */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** How many rows a statement may delete at once, so that others wait for it no longer than some milliseconds. */
+  readonly purgeRows: number;
+  /** Has what was deleted vanish from the files of the database, where that is up to the driver. */
+  tidy(): Promise<void>;
   /** Lets what was begun end, then closes. Every later call is refused. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
-import { StoreUnavailableError } from '../errors.js';
+import { StartError, StoreUnavailableError } from '../errors.js';
 import { checkValues } from './check-values.js';
 import type { SqlRow, SqlValue } from './sql-driver.js';
 import { breaksConnection, toStoreFault } from './sqlite-faults.js';
-import { fileIdentity, makeSqliteFile, refuseForeignDatabase } from './sqlite-file.js';
+import { fileIdentity, keepFromOthers, makeSqliteFile } from './sqlite-file.js';
 
 interface Prepared {
   readonly statement: StatementSyncInstance;
@@ -12,7 +12,20 @@ interface Prepared {
   readonly values: number;
 }
 
-/** One connection to a SQLite file, or to `:memory:`, which runs statements at once and keeps them prepared. */
+const tableNames =
+  "SELECT name FROM store.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+
+const settings = `
+  PRAGMA store.secure_delete = ON;
+  PRAGMA store.journal_mode = WAL;
+  PRAGMA store.synchronous = FULL;
+  PRAGMA trusted_schema = OFF;`;
+
+/**
+ * One connection to a SQLite file, or to `:memory:`, which runs statements at once and keeps them prepared. The library
+ * ends a statement when it is garbage, and SQLite keeps a file open and locked while a statement of its connection is
+ * left. So the file is attached to a database in memory, as `store`: it can be detached whatever is left.
+ */
 export class SqliteConnection {
   readonly #path: string;
   /** Which file it is; `null` in memory. */
@@ -22,54 +35,54 @@ export class SqliteConnection {
   readonly #prepared = new Map<string, Prepared>();
 
   /**
-   * Opens the file, and makes it where there is none, for its owner alone. A database that another process locks
-   * throws at once, here and later.
+   * Opens the file; where there is none it makes one, for its owner alone, unless `create` is false. A database that
+   * another process locks throws at once, here and later. Throws a StartError for a file that is missing, and for a
+   * database of another application, to which nothing is written.
    */
-  constructor(file: string) {
+  constructor(file: string, create: boolean) {
     const inMemory = file === ':memory:';
-    // SQLite gives its -wal and -shm files the mode of the database file. A resolved path is never a file: URI.
+    // A resolved path is never a file: URI.
     this.#path = inMemory ? file : resolve(file);
-    if (!inMemory) makeSqliteFile(this.#path);
+    if (!inMemory) makeSqliteFile(this.#path, create);
     this.#identity = inMemory ? null : fileIdentity(this.#path);
-    this.#database = new DatabaseSync(this.#path, { timeout: 0 });
+    this.#database = new DatabaseSync(':memory:', { timeout: 0 });
     try {
-      this.#database.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF',
-      );
+      this.#database.exec(`ATTACH '${this.#path.replaceAll("'", "''")}' AS store`);
+      this.#refuseForeignTables(file);
+      if (!inMemory) keepFromOthers(this.#path);
+      this.#database.exec(settings);
     } catch (error) {
-      this.#database.close();
+      this.#detach();
       throw toStoreFault(error);
     }
   }
 
-  /** Whether it is of no more use: closed, or the file is damaged, gone, or another one than was opened. */
+  /**
+   * Throws a StoreUnavailableError while its file is gone, or another one in its place, and lets go of it: what is
+   * written there would be lost, and its -wal file may be taken away.
+   */
+  checkFile(): void {
+    if (this.#identity === null) return;
+    const found = fileIdentity(this.#path);
+    if (found === this.#identity) return;
+    this.#detach();
+    throw new StoreUnavailableError(
+      found === null ? 'the database file is gone' : 'the database file was replaced while it was in use',
+    );
+  }
+
+  /** Whether it can be used no more: closed, or what it read may be wrong. */
   get isSpent(): boolean {
     return this.#isBroken || !this.#database.isOpen;
   }
 
-  /** What is written to a file that was removed is lost. */
-  checkFile(): void {
-    if (this.#identity !== null && fileIdentity(this.#path) !== this.#identity) this.#isBroken = true;
-  }
-
-  /**
-   * The database on a new connection, in place of a spent one. Throws a StoreUnavailableError where there is no
-   * database on which the same statements can be run.
-   */
+  /** The database on a new connection, in place of a spent one. Throws a StoreUnavailableError where it cannot be used. */
   reopen(): SqliteConnection {
     this.close();
-    if (this.#identity !== null && fileIdentity(this.#path) === null) {
-      throw new StoreUnavailableError('the database file is gone');
-    }
     try {
-      refuseForeignDatabase(this.#path);
-      const anew = new SqliteConnection(this.#path);
-      // What makes tables could not be run again.
-      anew.#prepareAll([...this.#prepared.keys()].filter((sql) => !sql.startsWith('CREATE ')));
-      return anew;
+      return new SqliteConnection(this.#path, false);
     } catch (cause) {
-      const fault = toStoreFault(cause);
-      if (fault instanceof StoreUnavailableError) throw fault;
+      if (cause instanceof StoreUnavailableError) throw cause;
       throw new StoreUnavailableError('the database file is not the one that was opened', { cause });
     }
   }
@@ -95,8 +108,40 @@ export class SqliteConnection {
     }
   }
 
+  /** Brings the -wal file into the database and empties it, unless another connection is in the way just now. */
+  checkpoint(): void {
+    this.#try('PRAGMA store.wal_checkpoint(TRUNCATE)');
+  }
+
+  /** Leaves the database in one file, unless another connection is open. */
   close(): void {
-    if (this.#database.isOpen) this.#database.close();
+    const isOurs = this.#identity === null || fileIdentity(this.#path) === this.#identity;
+    if (isOurs && !this.isSpent) this.checkpoint();
+    this.#detach();
+  }
+
+  #detach(): void {
+    if (!this.#database.isOpen) return;
+    this.#try('DETACH store');
+    this.#database.close();
+  }
+
+  #try(sql: string): void {
+    try {
+      this.#database.exec(sql);
+    } catch {
+      // What is committed stays in the -wal file.
+    }
+  }
+
+  #refuseForeignTables(file: string): void {
+    const tables = this.#database.prepare(tableNames).all();
+    if (tables.length === 0 || tables.some(({ name }) => name === 'userinfo_migrations')) return;
+    throw new StartError(
+      'CANNOT_OPEN_DATABASE',
+      `cannot open the database ${file}: it holds the tables of another application`,
+      { hint: 'Use a database of its own for the service.' },
+    );
   }
 
   #with<T>(
@@ -115,20 +160,13 @@ export class SqliteConnection {
     }
   }
 
-  #prepareAll(statements: readonly string[]): void {
-    try {
-      for (const sql of statements) this.#prepare(sql);
-    } catch (error) {
-      this.close();
-      throw error;
-    }
-  }
-
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
+    // What has no schema in its name is made in memory, else, and found in either.
+    const inStore = sql.replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.');
     const prepared = {
-      statement: this.#database.prepare(sql),
+      statement: this.#database.prepare(inStore),
       values: new Set(sql.match(/\$\d+/g)).size,
     };
     this.#prepared.set(sql, prepared);

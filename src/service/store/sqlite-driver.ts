@@ -5,6 +5,8 @@ import { SqliteConnection } from './sqlite-connection.js';
 import { describeSqliteFault, isBusy } from './sqlite-faults.js';
 
 export interface SqliteOptions {
+  /** Whether a file is made where there is none, as it is unless told otherwise. */
+  readonly create?: boolean;
   /** How long to wait for another process that holds the database, in milliseconds. */
   readonly busyTimeoutMs?: number;
 }
@@ -24,12 +26,13 @@ const maxJobsPerCommit = 256;
 
 /** Opens a SQLite file, or `:memory:`. Throws a StartError that says why it cannot be used. */
 export async function openSqliteDriver(file: string, options: SqliteOptions = {}): Promise<SqlDriver> {
-  const { busyTimeoutMs = defaultBusyTimeoutMs } = options;
+  const { create = true, busyTimeoutMs = defaultBusyTimeoutMs } = options;
   try {
     // Processes that open a new file at once lock each other out of making it a WAL database.
-    const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(file));
+    const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(file, create));
     return new SqliteDriver(connection, busyTimeoutMs);
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw new StartError(
       'CANNOT_OPEN_DATABASE',
       `cannot open the database ${file}: ${describeSqliteFault(error)}`,
@@ -46,6 +49,8 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
  * each under a savepoint of its own, and are answered after its COMMIT. So one write to the disk serves many.
  */
 class SqliteDriver implements SqlDriver {
+  /** About as many pages as are kept in memory while they are changed. */
+  readonly purgeRows = 128;
   #connection: SqliteConnection;
   readonly #busyTimeoutMs: number;
   readonly #sql: Sql;
@@ -86,6 +91,10 @@ class SqliteDriver implements SqlDriver {
     });
   }
 
+  async tidy(): Promise<void> {
+    await this.read(async () => this.#connection.checkpoint());
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#committing;
@@ -111,15 +120,16 @@ class SqliteDriver implements SqlDriver {
 
   async #begin(): Promise<void> {
     await whenFree(this.#busyTimeoutMs, async () => {
-      this.#connection.checkFile();
       this.#renew();
       this.#connection.run('BEGIN IMMEDIATE');
     });
   }
 
-  /** A spent connection gives way to a new one as soon as there is a database again. */
+  /** A spent connection gives way to a new one as soon as the database can be used again. */
   #renew(): void {
-    if (this.#connection.isSpent && !this.#closed) this.#connection = this.#connection.reopen();
+    if (this.#closed) return;
+    this.#connection.checkFile();
+    if (this.#connection.isSpent) this.#connection = this.#connection.reopen();
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {

@@ -1,44 +1,47 @@
-import { closeSync, openSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { chmodSync, closeSync, openSync, type Stats, statSync } from 'node:fs';
 import { StartError } from '../errors.js';
 
-/** Makes the file of a database where there is none, for its owner alone. Throws where something else is there. */
-export function makeSqliteFile(path: string): void {
-  // To open a pipe would wait for somebody at its other end, and nothing could end that.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not a file');
-  closeSync(openSync(path, 'a', 0o600));
+/**
+ * Makes the file of a database for its owner alone, where there is none and `create` says so. A file that is there is
+ * never opened beside SQLite: to close any descriptor of it drops every lock that this process holds on it
+ * (https://www.sqlite.org/howtocorrupt.html, 2.2). Throws where something else is there, a StartError where nothing is.
+ */
+export function makeSqliteFile(path: string, create: boolean): void {
+  const stats = statsOf(path);
+  // To open a pipe would wait for its other end, and nothing could end that.
+  if (stats?.isFile() === false) throw new Error('it is not a file');
+  if (stats !== undefined) return;
+  if (!create) {
+    throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, {
+      hint: 'Name the one of the service with --database, or start the service first.',
+    });
+  }
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    // Another process made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Takes the rights of others from a database and its -wal and -shm files: app secrets lie in them. */
+export function keepFromOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    if (((statsOf(file)?.mode ?? 0) & 0o077) === 0) continue;
+    try {
+      chmodSync(file, 0o600);
+    } catch {
+      // Only its owner can, on a file system that has modes.
+    }
+  }
 }
 
 /** Tells one file from another that takes its place; `null` where there is none. */
 export function fileIdentity(path: string): string | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statsOf(path);
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws a StartError for a database of another application, before anything is written to it. */
-export function refuseForeignDatabase(file: string): void {
-  const tables = tablesOf(file);
-  if (tables.length === 0 || tables.includes('userinfo_migrations')) return;
-  throw new StartError(
-    'CANNOT_OPEN_DATABASE',
-    `cannot open the database ${file}: it holds the tables of another application`,
-    { hint: 'Use a database of its own for the service.' },
-  );
-}
-
-/** Of what cannot be read there are none: opening it says what is wrong. */
-function tablesOf(file: string): string[] {
-  try {
-    if (!statSync(file).isFile()) return [];
-    const database = new DatabaseSync(resolve(file), { readOnly: true });
-    try {
-      const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-      return rows.map(({ name }) => String(name)).filter((name) => !name.startsWith('sqlite_'));
-    } finally {
-      database.close();
-    }
-  } catch {
-    return [];
-  }
+function statsOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }

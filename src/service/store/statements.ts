@@ -1,6 +1,7 @@
 /**
  * Every statement of the store, standard enough for SQLite and what speaks PostgreSQL. Keys are led by
  * `tenant_code`, except where an app must be found by its key alone; `$` numbers name a value, not its turn.
+ * `unixepoch()` is the present second by the clock of the database: the clocks of processes differ.
  */
 export const statements = {
   findApp:
@@ -32,24 +33,52 @@ export const statements = {
 
   addCode:
     'INSERT INTO codes (tenant_code, code, union_id, info_names, expires_at, uses_left)' +
-    ' VALUES ($1, $2, $3, $4, $5, $6)',
+    ' VALUES ($1, $2, $3, $4, unixepoch() + $5, $6) RETURNING expires_at',
   takeCode:
-    'UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $1 AND code = $2 AND expires_at > $3' +
+    'UPDATE codes SET uses_left = uses_left - 1' +
+    ' WHERE tenant_code = $1 AND code = $2 AND expires_at > unixepoch()' +
     ' AND (uses_left IS NULL OR uses_left > 0) RETURNING union_id, info_names',
   listCodes:
     'SELECT tenant_code, code, union_id, info_names, expires_at, uses_left FROM codes' +
     ' WHERE tenant_code = $1 AND code > $2 ORDER BY code LIMIT $3',
   removeCode: 'DELETE FROM codes WHERE tenant_code = $1 AND code = $2',
   removeCodesOfUser: 'DELETE FROM codes WHERE tenant_code = $1 AND union_id = $2',
-  purgeCodes: 'DELETE FROM codes WHERE tenant_code = $1 AND expires_at < $2',
 
-  /** Changes a row only where the pair is new, or was taken so long ago that it is forgotten. */
+  /** Changes a row only where the pair is new, or its time is over. */
   takeNonce:
-    'INSERT INTO nonces (tenant_code, app_key, random, expires_at) VALUES ($1, $2, $3, $4)' +
+    'INSERT INTO nonces (tenant_code, app_key, random, expires_at) VALUES ($1, $2, $3, unixepoch() + $4)' +
     ' ON CONFLICT (tenant_code, app_key, random)' +
-    ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < $5',
-  purgeNonces: 'DELETE FROM nonces WHERE tenant_code = $1 AND expires_at < $2',
+    ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()',
+
+  expiredCode: firstExpired('codes'),
+  purgeCodes: purge('codes', 'tenant_code, code'),
+  expiredNonce: firstExpired('nonces'),
+  purgeNonces: purge('nonces', 'tenant_code, app_key, random'),
+
+  /** Changes the row for who holds the purge already, or where nobody does; a clock that was set back ends a hold. */
+  holdPurge:
+    "UPDATE service_state SET holder = $1, value = unixepoch() + $2 WHERE name = 'purge' AND" +
+    ' (holder IS NULL OR holder = $1 OR value < unixepoch() OR value > unixepoch() + $2)',
+  releasePurge: "UPDATE service_state SET holder = NULL WHERE name = 'purge' AND holder = $1",
+  /** Changes a page each time, and the size of the database never. */
+  probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health'",
 } as const;
+
+/** When the first row of a table expired; null where none has. */
+function firstExpired(table: string): string {
+  return `SELECT MIN(expires_at) AS expires_at FROM ${table} WHERE expires_at < unixepoch()`;
+}
+
+/**
+ * Deletes up to `$2` rows that have expired, the oldest first, none that expired before `$1`: what is deleted stays in
+ * the index for a while, and is not to be passed over again and again.
+ */
+function purge(table: string, key: string): string {
+  return (
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table}` +
+    ' WHERE expires_at >= $1 AND expires_at < unixepoch() ORDER BY expires_at LIMIT $2) RETURNING expires_at'
+  );
+}
 
 /** How many digests a statement takes: few sizes, so that few statements are to be prepared. */
 export const digestCounts = [32, 16, 8, 4, 2, 1];

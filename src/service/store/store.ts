@@ -1,7 +1,9 @@
+import { StoreUnavailableError } from '../errors.js';
 import { Apps } from './apps.js';
 import { Codes } from './codes.js';
-import { migrate } from './migrations.js';
+import { type MigrateOptions, migrate } from './migrations.js';
 import { Nonces } from './nonces.js';
+import { Purge } from './purge.js';
 import type { Sql, SqlDriver } from './sql-driver.js';
 import { emptyStatements, statements } from './statements.js';
 import { Users } from './users.js';
@@ -23,32 +25,59 @@ export interface Store {
   read<T>(work: (records: Records) => Promise<T>): Promise<T>;
   /** All of the work or, where it throws, nothing. Resolves when it is durable. */
   write<T>(work: (records: Records) => Promise<T>): Promise<T>;
-  /** Resolves where the store answers. */
+  /** Resolves where the store can be written, and the last write since the last check did not fail for the store. */
   check(): Promise<void>;
+  /**
+   * Deletes what has expired, now and then, until the store is closed. No other process has the same `holder`; a
+   * failure goes to `onFault`.
+   */
+  startPurge(holder: string, onFault: (error: unknown) => void): void;
   /** Empties the store. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The store over a driver, its schema brought up to date. Throws what `migrate` throws, the driver closed. */
-export async function createStore(driver: SqlDriver): Promise<Store> {
+export async function createStore(driver: SqlDriver, options: MigrateOptions = {}): Promise<Store> {
   try {
-    await migrate(driver);
+    await migrate(driver, options);
   } catch (error) {
     await driver.close();
     throw error;
   }
+  let purge: Purge | undefined;
+  /** Of the last write: what a disk that is full refuses may be larger than what `check` writes. */
+  let fault: StoreUnavailableError | null = null;
   return {
     read: (work) => driver.read((sql) => work(recordsOf(sql))),
-    write: (work) => driver.write((sql) => work(recordsOf(sql))),
-    check: async () => {
-      await driver.read((sql) => sql.all(statements.findApp, ['']));
+    async write(work) {
+      try {
+        const result = await driver.write((sql) => work(recordsOf(sql)));
+        fault = null;
+        return result;
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) fault = error;
+        throw error;
+      }
+    },
+    async check() {
+      // One statement outside of a transaction: a process that stops in the middle holds no lock for others.
+      await driver.read((sql) => sql.run(statements.probe));
+      const last = fault;
+      fault = null;
+      if (last !== null) throw last;
+    },
+    startPurge(holder, onFault) {
+      purge ??= new Purge(driver, holder, onFault);
     },
     reset: () =>
       driver.write(async (sql) => {
         for (const statement of emptyStatements) await sql.run(statement);
       }),
-    close: () => driver.close(),
+    async close() {
+      await purge?.stop();
+      await driver.close();
+    },
   };
 }
 

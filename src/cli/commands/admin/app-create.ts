@@ -60,26 +60,31 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
   const baseUrl = parseBaseUrl(options.baseUrl, '--base-url');
   const existing = profile === undefined ? undefined : await profileOfService(context, profile, baseUrl);
   const recipes = signing === undefined ? undefined : parseSigningRecipes(await readJson(context, signing));
-  const made = await withAdmin(context, options, async (admin) => {
-    if (existing !== undefined) await checkKnownApp(existing, admin);
-    const app = await admin.createApp({
-      tenantCode,
-      channel,
-      ...(appKey !== undefined && { appKey }),
-      ...(recipes !== undefined && { recipes }),
-    });
-    if (profile === undefined) return app;
-    try {
-      await writeAppProfile(context, profile, app, {
-        base_url: baseUrl,
-        ...(recipes && { signing: recipes }),
+  const made = await withAdmin(
+    context,
+    options,
+    async (admin) => {
+      if (existing !== undefined) await checkKnownApp(existing, admin);
+      const app = await admin.createApp({
+        tenantCode,
+        channel,
+        ...(appKey !== undefined && { appKey }),
+        ...(recipes !== undefined && { recipes }),
       });
-    } catch (error) {
-      await admin.removeApp({ appKey: app.app_key }); // nobody would know its secret
-      throw error;
-    }
-    return app;
-  });
+      if (profile === undefined) return app;
+      try {
+        await writeAppProfile(context, profile, app, {
+          base_url: baseUrl,
+          ...(recipes && { signing: recipes }),
+        });
+      } catch (error) {
+        await admin.removeApp({ appKey: app.app_key }); // nobody would know its secret
+        throw error;
+      }
+      return app;
+    },
+    true,
+  );
   const { app_secret, ...shown } = made;
   if (profile === undefined) {
     await printData({ ...shown, app_secret: app_secret.reveal() }, io, style);

@@ -41,7 +41,7 @@ export function declareUserPut(user: Command, context: CliContext): void {
 async function runUserPut(context: CliContext, file: string, options: AdminOptions): Promise<void> {
   const { io } = context;
   const style = await outputStyle(options, io);
-  const put = await withAdmin(context, options, (admin) => admin.putUsers(readRecords(context, file)));
+  const put = await withAdmin(context, options, (admin) => admin.putUsers(readRecords(context, file)), true);
   if (isPlainTable(style)) await say(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
   else await printData({ put }, io, style);
 }

@@ -12,13 +12,17 @@ export function addDatabaseOption(command: Command): Command {
   return command.addOption(databaseOption());
 }
 
-/** Opens the store for one command, and closes it whatever happens. */
+/**
+ * Opens the store for one command, and closes it whatever happens. Only what fills a store makes one where there is
+ * none (`create`).
+ */
 export async function withAdmin<T>(
   context: CliContext,
   { database }: AdminOptions,
   work: (admin: Admin) => Promise<T>,
+  create = false,
 ): Promise<T> {
-  const admin = await context.openAdmin(database);
+  const admin = await context.openAdmin(database, { create });
   try {
     return await work(admin);
   } finally {
