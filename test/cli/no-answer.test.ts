@@ -90,7 +90,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
 describe('--json', () => {
   it('prints the envelope byte for byte, and one newline', async () => {
     const body =
-      ' {"msg":"\\u006fk","code":200 ,\r\n"data":{"n":9007199254740993.0,"z":"\\/é","a":1,"a":2}}\n\n';
+      ' {"msg":"\\u006fk","code":200 ,\r\n"data":{"union_id":"u1","n":9007199254740993.0,"z":"\\/é","a":1,"a":2}}\n\n';
     const server = await httpServer((_, response) => response.end(body));
     const done = await machine.run(['read', 'c', '--base-url', server.url, '--json']);
     await server.close();

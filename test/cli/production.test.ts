@@ -5,15 +5,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../src/cli/create-context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { Machine } from '../support/cli.js';
-import { httpServer } from '../support/raw-server.js';
+import { httpServer, writtenBy } from '../support/raw-server.js';
 
 const machine = new Machine();
 let server: Awaited<ReturnType<typeof httpServer>>;
 
 beforeAll(async () => {
-  server = await httpServer((_, response) =>
-    response.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'),
-  );
+  server = await httpServer((request, response) => response.end(writtenBy(request)));
   const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
   await machine.run([
     'profile',

@@ -13,8 +13,9 @@ let server: Awaited<ReturnType<typeof httpServer>>;
 beforeAll(async () => {
   server = await httpServer(({ body }, response, count) => {
     if (count === 1) onFirst();
-    const isRefused = Number(new URLSearchParams(body).get('union_id')?.slice(1)) % 10 === 0;
-    response.end(`{"code":${isRefused ? 40401 : 200},"msg":"m","data":{}}`);
+    const user = new URLSearchParams(body).get('union_id') ?? '';
+    const code = Number(user.slice(1)) % 10 === 0 ? 40401 : 200;
+    response.end(JSON.stringify({ code, msg: 'm', data: { union_id: user } }));
   });
   const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
   await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);

@@ -6,19 +6,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { withProgress } from '../../../src/cli/bulk/progress.js';
 import { formatDuration, formatRows } from '../../../src/cli/bulk/words.js';
 import { Machine } from '../../support/cli.js';
-import { httpServer } from '../../support/raw-server.js';
+import { httpServer, type ReceivedRequest, writtenBy } from '../../support/raw-server.js';
 
 const machine = new Machine();
 let server: Awaited<ReturnType<typeof httpServer>>;
-const success = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
-const answerOk = (response: ServerResponse) => {
-  setTimeout(() => response.end(success), 2);
+const answerOk = (response: ServerResponse, request: ReceivedRequest) => {
+  setTimeout(() => response.end(writtenBy(request)), 2);
 };
 let answer = answerOk;
 const env = { SECRET: 'never-to-be-seen-4711' };
 
 beforeAll(async () => {
-  server = await httpServer((_, response) => answer(response));
+  server = await httpServer((request, response) => answer(response, request));
   const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
   const secret = ['--app-secret-env', 'SECRET'];
   await machine.run(['profile', 'add', 'shop', ...values, ...secret, '--environment', 'production']);
@@ -156,9 +155,9 @@ describe('what a run says', () => {
 
 it('a run whose service asks to wait for an hour stops with status 5, and can be resumed', async () => {
   let left = 40;
-  answer = (response) => {
+  answer = (response, request) => {
     left -= 1;
-    if (left >= 0) answerOk(response);
+    if (left >= 0) answerOk(response, request);
     else response.writeHead(429, { 'Retry-After': '3600' }).end('{"code":42901,"msg":"busy","data":{}}');
   };
   const run = [...passBack, '--yes', '--results', 'later.ndjson', '--journal', 'later.journal'];

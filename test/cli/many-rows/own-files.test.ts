@@ -32,7 +32,9 @@ beforeAll(async () => {
     onRequest(count);
     const user = new URLSearchParams(body || query).get('union_id') ?? '';
     response.statusCode = 200;
-    const answer = () => response.end(`{"code":${user.startsWith('no') ? 40401 : 200},"msg":"m","data":{}}`);
+    const code = user.startsWith('no') ? 40401 : 200;
+    const data = { union_id: user || 'u1' };
+    const answer = () => response.end(JSON.stringify({ code, msg: 'm', data }));
     if (held === null) setTimeout(answer, 1);
     else held.push(Object.assign(response, { answer }));
   });
