@@ -7,6 +7,7 @@ import { openStore } from './store/open-store.js';
 export type { AdminOperations } from './admin/admin.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
+export { recipeWarnings } from './admin/recipe-warnings.js';
 export type { UserKey } from './admin/users.js';
 export { NotFoundError, StartError, type StartFault, StoreUnavailableError } from './errors.js';
 export type { FaultSettings } from './faults/faults.js';

@@ -31,8 +31,9 @@ export async function answerWorkbench(
   { ring, isOpen }: Workbench,
   responder: Responder,
 ): Promise<FastifyReply> {
-  if (!isOwnHost(request, isOpen)) {
-    const msg = 'the workbench is shown at the address of the service alone, such as http://127.0.0.1';
+  if (!isOwnHost(request, isOpen) || isForwarded(request)) {
+    const msg =
+      'the workbench is shown at the address of the service alone, such as http://127.0.0.1, without a proxy';
     return responder.sendCode(reply, { operation: 'GET /' }, resultCode.noSuchPath, msg);
   }
   // Nobody may ever look: the service starts without.
@@ -57,4 +58,11 @@ function isOwnHost({ raw }: FastifyRequest, isOpen: boolean): boolean {
   if (others.length > 0 || !URL.canParse(`http://${host}`)) return false;
   const { hostname } = new URL(`http://${host}`);
   return isLoopback(hostname) || (isOpen && isIP(hostname.replace(/^\[|\]$/g, '')) > 0);
+}
+
+/** A proxy makes strangers look like this machine. One that says nothing of itself often speaks HTTP/1.0; no browser does. */
+function isForwarded({ raw }: FastifyRequest): boolean {
+  const isTelling = (name: string) =>
+    name.startsWith('x-forwarded-') || ['forwarded', 'via', 'x-real-ip'].includes(name);
+  return raw.httpVersion === '1.0' || Object.keys(raw.headers).some(isTelling);
 }

@@ -4,8 +4,20 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../../src/protocol/errors.js';
 import type { UserRecord } from '../../../src/protocol/user-record.js';
-import { type Admin, createService, NotFoundError, openAdmin } from '../../../src/service/index.js';
-import { defaultRecipes } from '../../../src/signing/presets.js';
+import {
+  type Admin,
+  createService,
+  NotFoundError,
+  openAdmin,
+  recipeWarnings,
+} from '../../../src/service/index.js';
+import { defaultRecipes, findPreset } from '../../../src/signing/presets.js';
+import {
+  completeRecipe,
+  type Recipe,
+  type RecipeJson,
+  type SigningRecipes,
+} from '../../../src/signing/recipe.js';
 import { draftPassback, send } from '../foreign-client.js';
 import { freshDatabase } from '../fresh-database.js';
 import { tenant, user } from '../running-service.js';
@@ -165,6 +177,64 @@ describe('the codes', () => {
     expect(await all(admin.listCodes({ tenantCode: tenant }))).toEqual([]);
   });
 });
+
+describe('the warnings of recipes', () => {
+  const { app_sign, sign } = defaultRecipes;
+  const recipe = (message: readonly string[], steps: readonly string[], more: Partial<RecipeJson> = {}) =>
+    completeRecipe({ message, steps, ...more });
+  const noSecret = (name: string) => `${name} does not depend on the secret`;
+
+  it('are none for the recipes that sign all of a request', () => {
+    expect(recipeWarnings(defaultRecipes)).toEqual([]);
+    for (const name of ['form-encoded-md5', 'aliyun-rpc', 'path-kv-hmac-sha256']) {
+      expect(recipeWarnings({ app_sign, sign: findPreset(name)?.recipe ?? sign })).toEqual([]);
+    }
+  });
+
+  it.each<[string, SigningRecipes, readonly string[]]>([
+    [
+      'no secret',
+      { app_sign, sign: recipe(['$params'], ['md5']) },
+      [noSecret('sign'), 'not signed with the secret: tenant_code, channel, code, '],
+    ],
+    [
+      'no secret at all',
+      { app_sign: recipe(['$params'], ['md5']), sign: recipe(['$params'], ['md5']) },
+      [noSecret('app_sign'), noSecret('sign'), 'no parameter is signed', 'timestamp is', 'random is'],
+    ],
+    [
+      'nothing but the secret',
+      { app_sign: recipe(['$secret'], ['md5']), sign: recipe(['$secret'], ['md5']) },
+      ['no parameter is signed', 'timestamp is not signed', 'random is not signed'],
+    ],
+    [
+      'an HMAC by the app key, and one by no key',
+      {
+        app_sign: recipe(['$params'], ['hmac-sha256'], { key: { tokens: ['$param:app_key'] } }),
+        sign: recipe(['$params'], ['hmac-sha256'], { key: { tokens: [] } }),
+      },
+      [noSecret('app_sign'), noSecret('sign'), 'no parameter is signed', 'timestamp is', 'random is'],
+    ],
+    [
+      'the body left out',
+      { app_sign, sign: { ...sign, params: { ...sign.params, exclude: ['user_info', 'union_id'] } } },
+      ['not signed with the secret: union_id, user_info'],
+    ],
+    [
+      'random and timestamp left out',
+      { app_sign: recipe(['$param:app_key', '$secret'], ['md5']), sign: withoutTime(sign) },
+      ['timestamp is not signed', 'random is not signed'],
+    ],
+    ['four characters', { app_sign, sign: { ...sign, steps: ['md5', 'slice:0:4'] } }, ['sign has 2 bytes']],
+  ])('name what is weak: %s', (_, recipes, expected) => {
+    const found = recipeWarnings(recipes);
+    expect(found).toEqual(expected.map((part) => expect.stringContaining(part)));
+  });
+});
+
+function withoutTime(sign: Recipe): Recipe {
+  return { ...sign, params: { ...sign.params, exclude: ['random', 'timestamp'] } };
+}
 
 describe('what is not there', () => {
   it.each([

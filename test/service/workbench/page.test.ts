@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../../src/service/index.js';
 import { type Draft, draftPassback, draftRead, fetchAnswer, send, signDraft } from '../foreign-client.js';
+import { exchange, expectEnvelope } from '../raw-exchange.js';
 import { type RunningService, runService, tenant, user } from '../running-service.js';
 
 let running: RunningService;
@@ -20,8 +21,8 @@ async function page(query = ''): Promise<{ status: number; text: string; headers
 }
 
 /** As a browser sends it that was led here under another name. */
-function pageAt(host: string | undefined, path = '/'): Promise<number> {
-  const headers = host === undefined ? {} : { host };
+function pageAt(host: string | undefined, path = '/', more: Record<string, string> = {}): Promise<number> {
+  const headers = { ...(host === undefined ? {} : { host }), ...more };
   return new Promise((resolve, reject) => {
     const asked = request(`${running.service.url}${path}`, { headers, setHost: false }, (answer) => {
       resolve(answer.resume().statusCode ?? 0);
@@ -333,6 +334,25 @@ describe('the page is shown', () => {
     await serve();
     expect(await pageAt(host)).toBe(status);
     expect(await pageAt(host, '/?run=x&after=0')).toBe(status === 200 ? 205 : 404);
+  });
+
+  it.each([
+    [{ 'X-Forwarded-For': '203.0.113.7' }],
+    [{ 'x-forwarded-proto': 'https' }],
+    [{ 'X-Real-IP': '203.0.113.7' }],
+    [{ Forwarded: 'for=203.0.113.7' }],
+    [{ Via: '1.1 proxy' }],
+  ])('not to whoever comes through a proxy: %j', async (header) => {
+    await serve();
+    expect(await pageAt('localhost', '/', header)).toBe(404);
+    expect(await pageAt('localhost', '/?run=x&after=0', header)).toBe(404);
+  });
+
+  it('not over HTTP/1.0, which proxies speak by default, and no browser', async () => {
+    await serve();
+    const { host } = new URL(running.service.url);
+    const [answer] = await exchange(running.service.url, `GET / HTTP/1.0\r\nHost: ${host}\r\n\r\n`);
+    expectEnvelope(answer, 40402);
   });
 
   it('on another service only where it is asked for, and then to addresses, not to names', async () => {

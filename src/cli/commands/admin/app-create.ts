@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
+import type { SigningRecipes } from '../../../signing/recipe.js';
 import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from '../../app-profile.js';
 import type { CliContext } from '../../context.js';
@@ -60,6 +61,7 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
   const baseUrl = parseBaseUrl(options.baseUrl, '--base-url');
   const existing = profile === undefined ? undefined : await profileOfService(context, profile, baseUrl);
   const recipes = signing === undefined ? undefined : parseSigningRecipes(await readJson(context, signing));
+  if (recipes !== undefined) await warnOfRecipes(context, recipes);
   const made = await withAdmin(
     context,
     options,
@@ -93,4 +95,9 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
   }
   await printData({ ...shown, profile }, io, style);
   await say(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
+}
+
+async function warnOfRecipes({ io }: CliContext, recipes: SigningRecipes): Promise<void> {
+  const { recipeWarnings } = await import('../../../service/index.js');
+  for (const warning of recipeWarnings(recipes)) await say(io, `warning: ${warning}`);
 }

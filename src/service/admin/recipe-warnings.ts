@@ -1,0 +1,96 @@
+import { type Endpoint, endpoints, type Parameter, passbackEndpoint } from '../../protocol/endpoints.js';
+import { encodePairs } from '../../protocol/percent-encoding.js';
+import { compileRecipes, expectedSignatures, type Signers, signBoth } from '../../signing/app-signatures.js';
+import type { SigningRecipes } from '../../signing/recipe.js';
+import type { Param, SignableRequest } from '../../signing/request.js';
+import { Secret } from '../../signing/secret.js';
+
+const secret = new Secret('0123456789abcdef0123456789abcdef');
+const otherSecret = new Secret('fedcba9876543210fedcba9876543210');
+
+/** A shorter signature could be guessed. */
+const minBytes = 16;
+
+const names = ['app_sign', 'sign'] as const;
+
+/**
+ * What is weak about an app's recipes, each in a sentence; nothing for the default ones. It is found by trial: a request
+ * of each operation is signed, and others that differ from it in the secret or in one parameter.
+ *
+ * @throws RecipeError for a recipe that says nothing sensible
+ */
+export function recipeWarnings(recipes: SigningRecipes): string[] {
+  const signers = compileRecipes(recipes);
+  const keyed = names.filter((name) => dependsOnSecret(signers, name));
+  const unsigned = unsignedParameters(signers, keyed);
+  const isUnsigned = (name: string) => unsigned.all || unsigned.names.includes(name);
+  const others = unsigned.names.filter((name) => name !== 'random' && name !== 'timestamp');
+  return [
+    ...names.filter((name) => !keyed.includes(name)).map(withoutSecret),
+    ...(unsigned.all ? ['no parameter is signed with the secret: one signature fits every request'] : []),
+    ...(unsigned.all || others.length === 0
+      ? []
+      : [`whoever is on the way can change what is not signed with the secret: ${others.join(', ')}`]),
+    ...(isUnsigned('timestamp')
+      ? ['timestamp is not signed: an old request can be sent again as a new one']
+      : []),
+    ...(isUnsigned('random')
+      ? ['random is not signed: a request can be sent again with another random']
+      : []),
+    ...names.flatMap((name) => tooShort(signers, name)),
+  ];
+}
+
+function withoutSecret(name: string): string {
+  return `${name} does not depend on the secret: anybody can compute it`;
+}
+
+function dependsOnSecret(signers: Signers, name: (typeof names)[number]): boolean {
+  const digests = [secret, otherSecret].map(
+    (one) => expectedSignatures(signers, sampleRequest(passbackEndpoint), one)[name].digest,
+  );
+  return digests[0] !== digests[1];
+}
+
+/** The parameters whose value changes no signature that depends on the secret; `all` where that is so for each. */
+function unsignedParameters(signers: Signers, keyed: readonly (typeof names)[number][]) {
+  const unsigned = new Set<string>();
+  const signed = new Set<string>();
+  for (const endpoint of endpoints) {
+    const digestsOf = (changed?: string) => {
+      const pair = signBoth(signers, sampleRequest(endpoint, changed), secret);
+      return keyed.map((name) => pair[name].digest).join(' ');
+    };
+    const usual = digestsOf();
+    for (const { name } of endpoint.parameters) {
+      if (name === 'app_sign' || name === 'sign') continue;
+      (digestsOf(name) === usual ? unsigned : signed).add(name);
+    }
+  }
+  return { names: [...unsigned], all: signed.size === 0 };
+}
+
+function tooShort(signers: Signers, name: (typeof names)[number]): string[] {
+  const { digest } = expectedSignatures(signers, sampleRequest(passbackEndpoint), secret)[name];
+  const bits = digest.length * (/^[0-9a-f]*$/i.test(digest) ? 4 : 6);
+  if (bits >= 8 * minBytes) return [];
+  return [`${name} has ${Math.floor(bits / 8)} bytes: with less than ${minBytes} it can be guessed`];
+}
+
+/** A request with a value for each parameter; `changed` has another one than usual. */
+function sampleRequest({ method, path, parameters }: Endpoint, changed?: string): SignableRequest {
+  const textOf = (name: string) => {
+    if (name === 'timestamp') return name === changed ? '1700000001' : '1700000000';
+    return name === changed ? `other-${name}` : `a-${name}`;
+  };
+  const sent = parameters.filter(({ name }) => name !== 'sign');
+  const pair = ({ name }: Parameter): Param => [name, textOf(name)];
+  const form = sent.filter((parameter) => parameter.in === 'form').map(pair);
+  return {
+    method,
+    url: `http://127.0.0.1${path}`,
+    params: sent.map(pair),
+    body: form.length === 0 ? null : encodePairs(form),
+    extra: {},
+  };
+}
