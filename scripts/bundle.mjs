@@ -3,7 +3,16 @@ import { readFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 /** Small, or needed by every command; the other dependencies are loaded from their packages, by who needs them. */
-const bundled = ['chalk', 'cli-table3', 'commander', 'env-paths', 'lossless-json', 'string-width', 'undici'];
+const bundled = [
+  'chalk',
+  'cli-table3',
+  'commander',
+  'env-paths',
+  'fastest-levenshtein',
+  'lossless-json',
+  'string-width',
+  'undici',
+];
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const packages = Object.keys(dependencies).filter((name) => !bundled.includes(name));

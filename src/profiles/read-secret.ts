@@ -1,7 +1,6 @@
 import { Secret } from '../signing/secret.js';
-import { describeFailure, outputText } from './command-output.js';
 import { CredentialError } from './errors.js';
-import type { CommandOutcome, EnvironmentVariables, RunCommand } from './run-command.js';
+import type { CommandLimits, CommandOutcome, EnvironmentVariables, RunCommand } from './run-command.js';
 import type { KeychainSource, SecretSource } from './secret-source.js';
 
 /** What a secret may be read from. */
@@ -65,4 +64,29 @@ function failed(what: string): CredentialError {
   return new CredentialError(`the command that should print the app secret ${what}`, {
     hint: 'Run it by itself to see what is wrong, or give another with "userinfo profile set".',
   });
+}
+
+/** In words that follow "the command", why it did not do what it should. */
+function describeFailure(outcome: CommandOutcome, { timeoutMs, maxOutputBytes }: CommandLimits): string {
+  switch (outcome.kind) {
+    case 'exited':
+      return `ended with exit status ${outcome.status}`;
+    case 'killed':
+      return `was ended by ${outcome.signal}`;
+    case 'timed-out':
+      return `took longer than ${timeoutMs / 1000} s and was stopped`;
+    case 'too-much-output':
+      return `printed more than ${maxOutputBytes / 1024} KiB and was stopped`;
+    case 'not-started':
+      return 'could not be started';
+  }
+}
+
+/** What a command printed, without the line break at its end; `null` where that is not UTF-8. */
+function outputText(output: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(output).replace(/\r?\n$/, '');
+  } catch {
+    return null;
+  }
 }

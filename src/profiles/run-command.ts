@@ -16,10 +16,46 @@ export type CommandOutcome =
 /** Runs a command line and resolves with its outcome; never rejects. */
 export type RunCommand = (command: string, limits: CommandLimits) => Promise<CommandOutcome>;
 
-/** Runs command lines in the system's shell. */
+/**
+ * Runs command lines in the system's shell. Standard error is the terminal's, so that a password manager can say what
+ * it wants; standard input is empty: ours may hold the data of our own command.
+ */
 export function shellRunner(env: EnvironmentVariables): RunCommand {
-  return async (command, limits) => {
-    const { runInShell } = await import('./run-in-shell.js');
-    return runInShell(command, env, limits);
+  return async (command, { timeoutMs, maxOutputBytes }) => {
+    const { spawn } = await import('node:child_process'); // few commands need it
+    return new Promise((resolve) => {
+      const child = spawn(command, {
+        shell: true,
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+        windowsHide: true,
+      });
+      const chunks: Uint8Array[] = [];
+      let bytes = 0;
+
+      const end = (outcome: CommandOutcome) => {
+        clearTimeout(timer);
+        resolve(outcome);
+      };
+      // The shell's own children may live on and hold the pipe: nobody waits for them.
+      const stop = (outcome: CommandOutcome) => {
+        child.kill('SIGKILL');
+        child.stdout.destroy();
+        child.unref();
+        end(outcome);
+      };
+      const timer = setTimeout(() => stop({ kind: 'timed-out' }), timeoutMs);
+
+      child.stdout.on('data', (chunk: Uint8Array) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > maxOutputBytes) stop({ kind: 'too-much-output' });
+      });
+      child.on('error', (cause) => end({ kind: 'not-started', cause }));
+      child.on('close', (status, signal) => {
+        if (status === null) end({ kind: 'killed', signal: signal ?? 'unknown signal' });
+        else end({ kind: 'exited', status, output: Buffer.concat(chunks) });
+      });
+    });
   };
 }

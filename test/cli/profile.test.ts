@@ -51,7 +51,8 @@ describe('profile add', () => {
       ['profile', 'add', 'shop', '--channel', 'web'],
       [
         ['Environment', ''],
-        ['Base URL', 'https://test.example.com'],
+        ['Base URL', 'htp://test.example.com'],
+        ['is not an absolute http or https URL', `${'\b'.repeat(22)}https://test.example.com`],
         ['Tenant code', 'acme'],
         ['App key', 'a1'],
         ['App secret', secret],
@@ -59,6 +60,7 @@ describe('profile add', () => {
     );
     expect(done.status).toBe(0);
     expect(done.stdout).toContain('added "shop" (test, test.example.com), now active');
+    expect(done.stdout).toContain('plain text');
     expect(done.stdout).not.toContain(secret);
     expect(file().profiles.shop).toMatchObject({ tenant_code: 'acme', secret: { value: secret } });
   });

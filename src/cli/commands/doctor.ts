@@ -30,9 +30,8 @@ export function declareDoctor(program: Command, context: CliContext): void {
 async function runDoctor(context: CliContext, options: CommonOptions & ConnectionOptions): Promise<void> {
   const { io } = context;
   const style = await outputStyle(options, io);
-  const [{ Checkup }, { formatCheck }, { runCheckup }] = await Promise.all([
+  const [{ Checkup, formatCheck }, { runCheckup }] = await Promise.all([
     import('../doctor/checkup.js'),
-    import('../doctor/format-check.js'),
     import('../doctor/run-checkup.js'),
   ]);
   const colors = colorsFor(io.stdout, io.env, options.color);

@@ -1,4 +1,6 @@
+import type { ChalkInstance } from 'chalk';
 import { UserInfoError } from '../../protocol/errors.js';
+import { showText } from '../output/terminal-text.js';
 
 /** What is checked, by the name that programs know it by. */
 export const checkTitles = {
@@ -93,4 +95,14 @@ export class Checkup {
     this.checks.push(check);
     await this.#report(check);
   }
+}
+
+const titleWidth = Math.max(...Object.values(checkTitles).map((title) => title.length));
+
+/** A line for a check, and one for what to do next. */
+export function formatCheck({ check, status, detail, next }: Check, colors: ChalkInstance): string {
+  const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
+  const title = checkTitles[check].padEnd(titleWidth);
+  const line = `${marks[status]} ${title}  ${showText(detail)}\n`;
+  return next === null ? line : `${line}${' '.repeat(titleWidth + 4)}${showText(next)}\n`;
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { settingNames } from '../../../profiles/given-values.js';
-import { environments, type Profile, parseEnvironment } from '../../../profiles/profile.js';
+import { environments, type Profile, parseEnvironment, parseIdentifier } from '../../../profiles/profile.js';
 import { checkNewName } from '../../../profiles/profile-list.js';
 import type { SecretSource } from '../../../profiles/secret-source.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
@@ -24,7 +24,7 @@ export function declareProfileAdd(profile: Command, context: CliContext): void {
     .command('add')
     .summary('add a profile')
     .description(
-      'Add a profile. What is not given is asked for on a terminal; the first profile becomes the active one.',
+      'Add a profile. On a terminal, missing values are asked for. The first profile becomes the active one.',
     )
     .argument('<name>', 'what to call it');
   addSigningOptions(addSecretOptions(addConnectionOptions(command)))
@@ -56,7 +56,10 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
     tenant_code: await ask(context, options, 'tenant_code'),
     channel: await ask(context, options, 'channel'),
     app_key: await ask(context, options, 'app_key'),
-    secret: given ?? { kind: 'file', value: new Secret(await context.prompt.secret('App secret')) },
+    secret: given ?? {
+      kind: 'file',
+      value: new Secret(await context.prompt.secret('App secret (kept in plain text in the profile file)')),
+    },
     ...(signing && { signing }),
     ...(options.keyPrefix === undefined ? {} : { key_prefix: options.keyPrefix }),
     ...(options.caFile === undefined ? {} : { ca_file: resolve(options.caFile) }),
@@ -66,6 +69,22 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
   const { active } = await profiles.add(profile);
   await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
   await sayWhereKept(context, profile.secret);
+}
+
+/** What is wrong with an answer is said at the question, before the next one. */
+function checkAnswer(
+  field: (typeof asked)[number],
+  answer: string,
+  { allowHttp }: AddOptions,
+): true | string {
+  try {
+    if (field === 'base_url') refusePlainHttp(parseBaseUrl(answer), allowHttp === true, '--allow-http');
+    else parseIdentifier(answer, settingNames[field].words);
+    return true;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return error.message;
+  }
 }
 
 const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
@@ -80,7 +99,7 @@ function refuseMissing({ prompt }: CliContext, options: AddOptions, secret: Secr
   if (secret === null) missing.push('--app-secret-stdin (or -env, -command)');
   if (missing.length === 0) return;
   throw new InvalidInputError(`missing: ${missing.join(', ')}`, {
-    hint: 'Nobody can be asked here: give them as options, or run the command on a terminal.',
+    hint: 'There is no terminal to ask on: give them as options, or run the command on a terminal.',
   });
 }
 
@@ -95,5 +114,8 @@ async function ask(
   field: (typeof asked)[number],
 ): Promise<string> {
   const { words, option } = settingNames[field];
-  return options[option] ?? prompt.text(words[0]?.toUpperCase() + words.slice(1));
+  return (
+    options[option] ??
+    prompt.text(words[0]?.toUpperCase() + words.slice(1), (answer) => checkAnswer(field, answer, options))
+  );
 }
