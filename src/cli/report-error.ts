@@ -16,6 +16,8 @@ export async function reportError(error: unknown, io: Io, verbose: boolean): Pro
   const colors = colorsFor(io.stderr, io.env);
   if (status === exitStatus.interrupted) {
     await say(io, 'interrupted');
+    const { received, hint } = error as { received?: unknown; hint?: string };
+    if (received === true && hint !== undefined) await say(io, hint);
     return status;
   }
   const { message, hint, stack } = describe(error);
@@ -33,12 +35,20 @@ function isReported(error: unknown): boolean {
   return error instanceof Error && String((error as { code?: unknown }).code).startsWith('commander.');
 }
 
+/** What to do about an error. The client's hints name its options; here a proxy comes from the environment. */
+export function hintOf(error: Error): string | undefined {
+  const { reason, hint } = error as { reason?: unknown; hint?: unknown };
+  if (reason === 'proxy')
+    return `${hint} HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.`;
+  return typeof hint === 'string' ? hint : undefined;
+}
+
 function describe(error: unknown): { message: string; hint?: string; stack?: string } {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { hint } = error as { hint?: unknown };
+  const hint = hintOf(error);
   return {
     message: error.message,
-    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(hint === undefined ? {} : { hint }),
     ...(error.stack === undefined ? {} : { stack: error.stack }),
   };
 }

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../protocol/endpoints.js';
 import { maxAnswerBytes, notTakenCode, tooLongCode } from './answer-collector.js';
 import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
@@ -21,8 +22,11 @@ const connectionLost: Failure = {
   reason: 'reset',
   received: true,
   message: (host) => `${host} closed the connection before its answer was complete`,
-  hint: 'Try again; whether the request was carried out is not known.',
+  hint: 'Whether the request was carried out is not known: try again, writing the same once more changes nothing.',
 };
+
+/** A read is not like a passback: sent again, it may find its code used up by itself. */
+const readHint = 'Whether the code was used is not known: where it is refused now, have a new one issued.';
 
 /** The connection was gone before all of the request was on its way: nobody can have acted on it. */
 const notSent: Failure = {
@@ -39,7 +43,7 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
     codes: /^(?:ENOTFOUND|EAI_AGAIN)$/,
     received: false,
     message: (host) => `the host of ${host} is not known`,
-    hint: 'Check the base URL of the profile, and the network.',
+    hint: 'Check the base URL, and the network.',
   },
   {
     reason: 'connect',
@@ -47,7 +51,7 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
       /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EACCES|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)$/,
     received: false,
     message: (host) => `cannot connect to ${host}`,
-    hint: 'Check the base URL of the profile, and that the service is running there.',
+    hint: 'Check the base URL, and that the service is running there.',
   },
   {
     reason: 'tls',
@@ -92,23 +96,37 @@ export interface FailedRequest {
   readonly proxy: HttpProxy | null;
   /** Whether it was being written on a connection. */
   readonly started: boolean;
+  /** Undefined for a step of the way that sends no request. */
+  readonly operation?: Endpoint['operation'];
 }
 
 /** What an error of the transport means for the caller. */
-export function toNoAnswerError(error: unknown, { host, proxy, started }: FailedRequest): NoAnswerError {
+export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswerError {
+  const { host, proxy, operation } = request;
   const code = codeOf(error);
-  const { reason, received, message, hint } = findFailure(error, code, started);
+  // A proxy that refuses plain http answers the request itself: it goes no further.
+  const started = request.started && !(proxy !== null && isRefusedByProxy(error));
+  const failure = findFailure(error, code, started);
+  const { reason, message } = failure;
+  const received = failure.received && started;
   const shown = ownCodes.includes(code) ? '' : ` (${code})`;
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') {
     return new NoAnswerError(`no way to ${host} through the proxy ${proxy.host}${proxyFault(error, shown)}`, {
       reason: 'proxy',
       received: false,
-      hint: 'Check the proxy, or leave it out for this host: HTTPS_PROXY, HTTP_PROXY and NO_PROXY.',
+      hint: 'Check the proxy, and whether this host should be reached through it.',
       cause,
     });
   }
-  return new NoAnswerError(message(host) + shown, { reason, received: received && started, hint, cause });
+  const isDoubtfulRead = received && operation === 'read' && reason !== 'not-envelope';
+  const hint = isDoubtfulRead ? readHint : failure.hint;
+  return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
+}
+
+/** undici gives the answer 407 as an error that only its message tells from others. */
+function isRefusedByProxy(error: unknown): boolean {
+  return /^Proxy Authentication Required/.test(String((error as { message?: unknown }).message));
 }
 
 function findFailure(error: unknown, code: string, started: boolean): Failure {

@@ -159,7 +159,12 @@ export class Attempt implements AnswerListener {
     const outcome =
       error instanceof NoAnswerError
         ? error
-        : toNoAnswerError(error, { host, proxy, started: this.hasStarted });
+        : toNoAnswerError(error, {
+            host,
+            proxy,
+            started: this.hasStarted,
+            operation: this.#request.endpoint.operation,
+          });
     this.#tellNoAnswer(outcome.reason, outcome);
     this.#done({ outcome, retryAfterMs: undefined });
   }

@@ -87,13 +87,13 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   40102: {
     msg: 'app_sign is wrong',
     meaning: 'The service computes another app_sign: with another secret, or by another recipe.',
-    hint: 'Check the app secret and the app_sign recipe of the profile.',
+    hint: 'Check the app secret and the app_sign recipe.',
     ...byCaller,
   },
   40103: {
     msg: 'sign is wrong',
     meaning: 'The service computes another sign for these parameters, though app_sign was right.',
-    hint: 'Check the sign recipe of the profile; app_sign was right, so the secret is.',
+    hint: 'Check the sign recipe; app_sign was right, so the secret is.',
     ...byCaller,
   },
   40104: {
@@ -118,7 +118,7 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   40301: {
     msg: 'the app is not allowed for this tenant or channel',
     meaning: 'The application exists, but for another tenant or channel.',
-    hint: 'Check the tenant code and the channel of the profile.',
+    hint: 'Check the tenant code and the channel.',
     ...byEither,
   },
   40401: {

@@ -138,6 +138,7 @@ describe('a proxy', () => {
       status: 5,
       stderr: expect.stringContaining('through the proxy 127.0.0.1:'),
     });
+    expect(gone.stderr).toContain('HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
     expect(gone.stderr).not.toContain('s3cret');
   });
 

@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
@@ -67,6 +69,22 @@ describe('a command that gets no valid answer ends with status 5', () => {
     expect(written.stderr).toContain('answered 200, but for another user than the request names');
     expect(read).toMatchObject({ status: 5, stdout: '' });
     expect(read.stderr).toContain('JSON nested deeper than 100 levels');
+  });
+
+  it('unless Ctrl-C ends it: that says whether the request may have been carried out', async () => {
+    let command: ChildProcess;
+    const server = await tcpServer(() => command.kill('SIGINT'));
+    command = machine.start(['passback', 'a=x', '--union-id', 'u1', '--base-url', server.url]);
+    let stderr = '';
+    command.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    const [status] = await once(command, 'close');
+    await server.close();
+    expect([status, stderr]).toEqual([
+      130,
+      'interrupted\nWhether the request was carried out is not known.\n',
+    ]);
   });
 
   it('silence, at the end of --timeout', async () => {

@@ -87,6 +87,17 @@ describe('a client that gets no valid answer', () => {
     expect(error).toMatchObject({ code: 'NO_ANSWER', reason, received: true });
   });
 
+  it('a lost connection: what to do depends on the operation', async () => {
+    const server = keep(await tcpServer((socket) => socket.destroy()));
+    const client = clientFor(server.url);
+    expect(await failure(client.read({ code: 'c' }))).toMatchObject({
+      hint: expect.stringContaining('have a new one issued'),
+    });
+    expect(await failure(client.passback({ unionId: 'u1', userInfo: { a: 'x' } }))).toMatchObject({
+      hint: expect.stringContaining('try again'),
+    });
+  });
+
   it('a refused connection, after as many attempts as allowed', async () => {
     const server = await tcpServer(() => {});
     await server.close();

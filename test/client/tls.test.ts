@@ -131,6 +131,15 @@ describe('a proxy', () => {
     );
   });
 
+  it('that refuses plain http is named, and nothing was received', async () => {
+    const proxy = await httpProxy(service.url, { credentials: 'me:p@ss' });
+    const error = await passback('http://service.example', { proxy: proxy.url, allowHttp: true });
+    await proxy.close();
+    expect(error).toMatchObject({ reason: 'proxy', received: false });
+    expect((error as Error).message).toMatch(/through the proxy 127\.0\.0\.1:\d+, which answered HTTP 407$/);
+    expect((error as { hint: string }).hint).not.toMatch(/_PROXY|profile|--/);
+  });
+
   it('that is not there, or lets nothing through, is named', async () => {
     const proxy = await httpProxy(service.url, { refuses: 403 });
     const error = await passback('https://service.example', { proxy: proxy.url });

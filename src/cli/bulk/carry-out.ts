@@ -13,6 +13,7 @@ import type { CliContext } from '../context.js';
 import { say } from '../io.js';
 import { printData } from '../output/print-data.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
+import { hintOf } from '../report-error.js';
 import type { BulkOptions } from './bulk-options.js';
 import { noRows } from './check-rows.js';
 import { withProgress } from './progress.js';
@@ -104,7 +105,7 @@ function errorOf({ counts, done, stoppedBy }: RunReport, { source, total, resume
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
   if (stoppedBy instanceof InputChangedError || (stoppedBy instanceof InvalidInputError && done > 0)) {
     // Bad input is met with nothing sent, as a rule.
-    const hint = `${formatRows(done)} have an outcome. ${stoppedBy.hint ?? ''}`.trim();
+    const hint = `${formatRows(done)} have an outcome. ${hintOf(stoppedBy) ?? ''}`.trim();
     return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
   }
   if (stoppedBy instanceof Error) return stoppedBy;

@@ -1,6 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import { UserInfoError } from '../../protocol/errors.js';
 import { showText } from '../output/terminal-text.js';
+import { hintOf } from '../report-error.js';
 
 /** What is checked, by the name that programs know it by. */
 export const checkTitles = {
@@ -68,7 +69,7 @@ export class Checkup {
     } catch (error) {
       if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
       this.#faults.push(error);
-      await this.#add({ check, status: 'failed', detail: error.message, next: error.hint ?? null });
+      await this.#add({ check, status: 'failed', detail: error.message, next: hintOf(error) ?? null });
       return undefined;
     }
   }
