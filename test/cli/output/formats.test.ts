@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { formatCsv } from '../../../src/cli/output/csv.js';
 import { parseLoosely } from '../../../src/cli/output/parsed-json.js';
+import { showData } from '../../../src/cli/output/terminal-text.js';
 import { formatYaml } from '../../../src/cli/output/yaml.js';
 
 const answer = parseLoosely(
@@ -91,6 +92,28 @@ describe('csv', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ a: text, b: text }), { minLength: 1 }), (rows) => {
         expect(parseCsv(formatCsv(rows), { columns: true, record_delimiter: '\n' })).toEqual(rows);
+      }),
+    );
+  });
+});
+
+describe('on a terminal', () => {
+  const acting = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u2029]/;
+
+  it('no format has a character that acts there, whatever is in the data', () => {
+    fc.assert(
+      fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text))), (data) => {
+        expect(showData(formatCsv(data))).not.toMatch(acting);
+        expect(formatYaml(data)).not.toMatch(acting);
+        expect(showData(JSON.stringify(data, null, 2))).not.toMatch(acting);
+      }),
+    );
+  });
+
+  it('JSON means what it meant', () => {
+    fc.assert(
+      fc.property(fc.dictionary(text, text), (data) => {
+        expect(JSON.parse(showData(JSON.stringify(data, null, 2)))).toEqual({ ...data });
       }),
     );
   });
