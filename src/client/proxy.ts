@@ -23,6 +23,16 @@ export function parseProxy(text: string, label = 'proxy'): HttpProxy {
   }
   const { origin, host, username, password } = url;
   if (username === '' && password === '') return { url: origin, host };
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = `${decodePart(username, label)}:${decodePart(password, label)}`;
   return { url: origin, host, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+function decodePart(encoded: string, label: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new InvalidInputError(`${label} has a user name or password that is not percent-encoded`, {
+      hint: 'Write a % in it as %25.',
+    });
+  }
 }

@@ -123,6 +123,19 @@ describe('plain http to another machine', () => {
 });
 
 describe('a proxy', () => {
+  it.each([
+    ['http://u:never-to-be-seen%zz@127.0.0.1:1', 'has a user name or password that is not percent-encoded'],
+    ['socks5://u:never-to-be-seen@127.0.0.1:1', 'is not the address of an http proxy'],
+    ['http://u:never-to-be-seen@:1', 'is not the address of an http proxy'],
+  ])('that is none is refused with status 2, its password not shown: %s', async (HTTPS_PROXY, said) => {
+    const done = await machine.run([...write, '--base-url', 'https://service.invalid'], {
+      env: { HTTPS_PROXY },
+    });
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(`error: HTTPS_PROXY ${said}`);
+    expect(done.stderr).not.toContain('never-to-be-seen');
+  });
+
   it('is taken from HTTPS_PROXY, unless NO_PROXY names the host', async () => {
     const proxy = await httpProxy(secure.url);
     const there = [...write, '--base-url', 'https://service.example', '--ca-file', caFile, '--attempts', '1'];
@@ -140,16 +153,6 @@ describe('a proxy', () => {
     });
     expect(gone.stderr).toContain('HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
     expect(gone.stderr).not.toContain('s3cret');
-  });
-
-  it('that is none is bad input, and its password is not shown', async () => {
-    const env = { HTTPS_PROXY: 'socks5://me:s3cret@proxy.example:1080' };
-    const done = await machine.run([...write, '--base-url', 'https://service.example'], { env });
-    expect(done).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('HTTPS_PROXY is not the address'),
-    });
-    expect(done.stderr).not.toContain('s3cret');
   });
 });
 
