@@ -378,7 +378,7 @@ describe('admin app create --profile', () => {
     const file = join(machine.folder, 'file');
     writeFileSync(file, '');
     for (const args of [
-      ['admin', 'app', 'list'],
+      ['admin', 'app', 'create', '--tenant-code', 'acme', '--channel', 'web'],
       ['serve', '--port', '0'],
     ]) {
       const done = await machine.run(args, { env: { XDG_DATA_HOME: file } });
