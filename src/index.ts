@@ -17,8 +17,7 @@ export {
 } from './client/errors.js';
 export type { ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/events.js';
 export type { CallOptions, UserInfoClientOptions } from './client/options.js';
-export type { PassbackInput, ReadInput } from './client/request.js';
-export type { WireRequest } from './client/transport.js';
+export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
 export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';
 export { JsonNumber } from './protocol/flat-json.js';

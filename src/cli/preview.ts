@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { showParameter } from '../client/events.js';
-import type { WireRequest } from '../client/transport.js';
+import type { WireRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import { encodePairs } from '../protocol/percent-encoding.js';
 import { type Io, say, write } from './io.js';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { WireAnswer } from './transport.js';
+import type { WireAnswer } from './answer.js';
 
 /** A body beyond this is no envelope; it is not read to its end. */
 export const maxAnswerBytes = 16 * 1024 * 1024;

@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { ReadData } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
 import type { Answer } from './answer.js';
+import { type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError, RejectedError } from './errors.js';
 import { checkCallOptions } from './input.js';
 import type { CallOptions, UserInfoClientOptions } from './options.js';
@@ -12,10 +14,10 @@ import {
   type PassbackInput,
   type PlainRequest,
   type ReadInput,
+  type WireRequest,
 } from './request.js';
 import { type AttemptOutcome, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
-import { type AttemptResult, Sender, timedOut } from './sender.js';
-import { noticeClosedConnections, type WireRequest } from './transport.js';
+import { Sender } from './sender.js';
 
 export type ReadAnswer = Answer<Envelope<ReadData>>;
 export type PassbackAnswer = Answer<Envelope<{ readonly union_id: string }>>;
@@ -162,6 +164,15 @@ export class UserInfoClient implements AsyncDisposable {
       };
     });
   }
+}
+
+/**
+ * Lets what has come in on idle connections be read before one of them is written on: the service may have closed it,
+ * or sent what nobody asked for. The first turn of the event loop may have looked already, the second looks again.
+ */
+async function noticeClosedConnections(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 /** Waits, unless the call has to end first. */

@@ -3,9 +3,9 @@ import type { Envelope } from '../protocol/envelope.js';
 import { maskJson } from '../protocol/mask-json.js';
 import { maskParameter } from '../protocol/personal-data.js';
 import { quoteName } from '../protocol/text.js';
-import type { Answer } from './answer.js';
+import type { Answer, WireAnswer } from './answer.js';
 import type { NoAnswerError, NoAnswerReason } from './errors.js';
-import type { SignedRequest, WireAnswer } from './transport.js';
+import type { SignedRequest } from './request.js';
 
 /** An attempt that is about to be made. Nothing in it is secret, or about a person. */
 export interface RequestEvent {

@@ -1,4 +1,5 @@
-import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import type { Dispatcher } from 'undici';
+import { type Endpoint, formContentType, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { joinInfoNames } from '../protocol/info-names.js';
 import { checkSignatureLength, checkText, checkValues, type Parameters } from '../protocol/parameters.js';
@@ -10,7 +11,6 @@ import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import { checkPassbackInput, checkReadInput } from './input.js';
-import type { SignedRequest } from './transport.js';
 
 /** Who signs, and how. */
 export interface Credentials {
@@ -92,6 +92,31 @@ function plainRequest(endpoint: Endpoint, values: Record<string, string | undefi
     parameters.set(name, value);
   }
   return { endpoint, parameters };
+}
+
+/** A signed request, ready for the wire. */
+export interface WireRequest {
+  readonly method: 'GET' | 'PUT';
+  readonly url: URL;
+  readonly contentType: string | null;
+  readonly body: string | null;
+}
+
+/** A request that was signed for one deployment. */
+export interface SignedRequest {
+  readonly endpoint: Endpoint;
+  /** Behind the base URL: path and query. */
+  readonly target: string;
+  /** A form, where there is one. */
+  readonly body: string | null;
+  /** The user that a passback names (§4.2); undefined where it names none by `union_id`. */
+  readonly unionId: string | undefined;
+}
+
+/** A signed request as it is sent to `baseUrl`. */
+export function toWireRequest({ endpoint, target, body }: SignedRequest, baseUrl: string): WireRequest {
+  const contentType = body === null ? null : formContentType;
+  return { method: endpoint.method, url: new URL(baseUrl + target), contentType, body };
 }
 
 /** What makes each attempt another request (§5.4). */
@@ -204,4 +229,25 @@ function encodeIn({ parameters }: Endpoint, place: 'query' | 'form', values: Val
     text += `${text === '' ? '' : '&'}${parameter.name}=${encodeText(value)}`;
   }
   return text;
+}
+
+/** Names and values by turns: undici takes them faster than an object. */
+const headers = ['accept', 'application/json', 'accept-encoding', 'identity'];
+const formHeaders = [...headers, 'content-type', formContentType];
+
+/**
+ * The request as undici takes it, which follows no redirect: a signed URL belongs to one host. No encoding of the
+ * answer is accepted: it is read as it is. `pathPrefix` is what the base URL has behind its `origin`.
+ */
+export function dispatchOptions(
+  { endpoint: { method }, target, body }: SignedRequest,
+  { origin, pathPrefix }: { readonly origin: string; readonly pathPrefix: string },
+): Dispatcher.DispatchOptions {
+  return {
+    origin,
+    path: pathPrefix + target,
+    method,
+    headers: body === null ? headers : formHeaders,
+    body,
+  };
 }

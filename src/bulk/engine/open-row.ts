@@ -1,5 +1,5 @@
+import type { Attempt } from '../../client/attempt.js';
 import type { PlainRequest } from '../../client/request.js';
-import type { Attempt } from '../../client/sender.js';
 
 /** What is sent for a row, and the value that names its user; rows of one user are sent in their order. */
 export interface PreparedRow {

@@ -1,6 +1,6 @@
+import type { AttemptResult } from '../../client/attempt.js';
 import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
 import { mayHaveActed, pauseBefore } from '../../client/retry.js';
-import type { AttemptResult } from '../../client/sender.js';
 import type { RowOutcome } from '../outcome.js';
 import type { EngineListener, EngineOptions } from './engine-options.js';
 import { InFlight } from './in-flight.js';
