@@ -12,14 +12,14 @@ export { describePostgres } from './postgres-config.js';
 export interface PostgresOptions {
   /** How many connections there are at the most. */
   readonly poolSize?: number;
-  /**
-   * Whether statements are prepared once a connection, as they are unless told otherwise. A plan that is made while a
-   * table is empty is then kept while it grows.
-   */
+  /** Whether statements are prepared once a connection, as they are unless told otherwise. */
   readonly prepares?: boolean;
 }
 
 const defaultPoolSize = 10;
+
+/** A plan that was made while a table was empty, and kept, reads the whole of it when it has grown. */
+const planEachTime = 'SET plan_cache_mode = force_custom_plan';
 
 /** What PostgreSQL calls `unixepoch()`. */
 const presentSecond = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
@@ -66,7 +66,12 @@ class PostgresDriver implements SqlDriver {
 
   constructor(url: string, poolSize: number, prepares: boolean) {
     this.#prepares = prepares;
-    this.#pool = new PostgresPool(new Pool(postgresConfig(url, poolSize)), poolSize);
+    const pool = new Pool(postgresConfig(url, poolSize));
+    if (prepares) {
+      // What speaks PostgreSQL, and is not, may not know the setting.
+      pool.on('connect', (client) => void client.query(planEachTime).catch(() => {}));
+    }
+    this.#pool = new PostgresPool(pool, poolSize);
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {

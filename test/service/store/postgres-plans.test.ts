@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { createStore } from '../../../src/service/store/store.js';
+import { execute } from '../../support/postgres/test-schema.js';
 import { everyStatement } from './every-statement.js';
 import { createPostgresDatabase } from './postgres-database.js';
 import { fillStore, plansOf } from './postgres-plans.js';
@@ -15,6 +17,31 @@ it('looks every statement of the store up in an index of PostgreSQL', async () =
     expect(plan, name).not.toContain('Seq Scan');
     if (!checksMore.includes(name)) expect(plan, name).not.toContain('Filter');
     if (!everyStatement[name]?.startsWith('INSERT')) expect(plan, name).toMatch(/Index (Only )?Scan/);
+  }
+  await database.remove();
+});
+
+it('looks them up in an index, too, where each was run often while the tables were empty', async () => {
+  const database = await createPostgresDatabase();
+  const driver = await database.open({ poolSize: 1 });
+  await createStore(driver);
+  await execute(database.url, 'VACUUM ANALYZE apps, users, user_values, codes, nonces, service_state');
+  for (const statement of Object.values(everyStatement)) {
+    const values = [...new Set(statement.match(/\$\d+/g))].map((_, index) => `${index}`);
+    for (let i = 0; i < 10; i++) await driver.read((sql) => sql.all(statement, values)).catch(() => {});
+  }
+  await fillStore(database.url, driver, 10_000, false);
+  const prepared = await driver.read((sql) =>
+    sql.all(
+      "SELECT name, array_length(parameter_types, 1) AS values FROM pg_prepared_statements WHERE name LIKE 'userinfo%'",
+    ),
+  );
+  expect(prepared.length).toBeGreaterThan(15);
+  for (const { name, values } of prepared) {
+    const given = Array.from({ length: Number(values) }, (_, index) => `'${index}'`);
+    const plan = await driver.read((sql) => sql.all(`EXPLAIN EXECUTE ${name}(${given})`));
+    // Two rows are read as they are.
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toMatch(/Seq Scan on (?!service_state)/);
   }
   await database.remove();
 });
