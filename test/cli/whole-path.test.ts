@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refuseDamaged } from '../../src/cli/utf8.js';
 import { ServedMachine } from '../support/served.js';
@@ -312,5 +313,31 @@ describe('the service', () => {
     await machine.run([...local, 'passback', 'last=word', '--union-id', 'u001']);
     expect(await machine.stop('SIGTERM')).toBe(0);
     expect((await machine.record()).extension_info).toMatchObject({ last: 'word' });
+  });
+});
+
+describe('a database that is not there', () => {
+  it.each([
+    [['app', 'list']],
+    [['app', 'rotate-secret', '--app-key', 'k']],
+    [['user', 'get', '--tenant-code', 'acme', '--union-id', 'u001']],
+    [['user', 'list', '--tenant-code', 'acme']],
+    [['code', 'list', '--tenant-code', 'acme']],
+  ])('is not made by admin %j', async (command) => {
+    const database = join(machine.folder, 'missing', 'no.db');
+    mkdirSync(dirname(database), { recursive: true });
+    const { status, stdout, stderr } = await machine.run(['admin', ...command, '--database', database]);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(`there is no database at ${database}`);
+    expect(stderr).toContain('--database');
+    expect(readdirSync(dirname(database))).toEqual([]);
+  });
+
+  it('is not made in the data folder, nor the folder', async () => {
+    const env = { XDG_DATA_HOME: join(machine.folder, 'data') };
+    const { status, stderr } = await machine.run(['admin', 'app', 'list'], { env });
+    expect(status).toBe(2);
+    expect(stderr).toContain('there is no database at ');
+    expect(existsSync(env.XDG_DATA_HOME)).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Admin, openAdmin } from '../../src/service/index.js';
+import { type Admin, createService, openAdmin } from '../../src/service/index.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { type AppKeys, type Draft, draftPassback, draftRead, send } from './foreign-client.js';
 import { tenant, user } from './running-service.js';
@@ -95,6 +95,31 @@ describe.each([
       expect(await written(holder)).toBe(byKey?.code === 200 ? '1' : undefined);
       expect(await written(taker)).toBeUndefined();
     }
+  });
+
+  it('take a request once, though they allow different clock differences', async () => {
+    await admin.putUser(user('u7'));
+    const then = Math.floor(Date.now() / 1000) - 60;
+    await using strict = await createService({ ...database, clockWindowSeconds: 2, now: () => then * 1000 });
+    const draft = passback({ union_id: 'u7', user_info: '{"a":"1"}' });
+    draft.query.set('timestamp', `${then}`);
+    expect((await send(strict.url, draft)).envelope.code).toBe(200);
+    expect(await codesOf(draft, draft, draft)).toEqual([40105, 40105, 40105]);
+  });
+
+  it('harm none of each other where the clock of one runs ahead', async () => {
+    await admin.putUser(user('u8'));
+    const late = passback({ union_id: 'u8', user_info: '{"a":"1"}' });
+    late.query.set('timestamp', `${Math.floor(Date.now() / 1000) - 150}`);
+    expect(await codesOf(late)).toEqual([200]);
+    const issued = await admin.issueCode({ tenantCode: tenant, unionId: 'u8', ttlSeconds: 180 });
+    await using ahead = await createService({ ...database, faults: { skewSeconds: 240, seed: 1 } });
+    const ordinary = passback({ union_id: 'u8', user_info: '{"a":"2"}' });
+    expect((await send(ahead.url, ordinary)).envelope.code).toBe(200);
+    // It has purged when it has stopped.
+    await ahead.close();
+    expect(await codesOf(late)).toEqual([40105]);
+    expect(await codesOf(draftRead(app, issued.code))).toEqual([200]);
   });
 
   it('show each other what they acknowledged', async () => {

@@ -114,7 +114,7 @@ function filesIn(folder: string): Record<string, number> {
 }
 
 it('leaves one file when it is stopped, which is all of the database, whether that file was new or not', async () => {
-  using machine = await ServedMachine.create();
+  await using machine = await ServedMachine.create();
   const ofDatabase = async () => (await readdir(machine.folder)).filter((name) => name.includes('.db'));
   for (const union_id of ['u1', 'u2']) {
     if (union_id === 'u2') await machine.serve();
@@ -123,22 +123,27 @@ it('leaves one file when it is stopped, which is all of the database, whether th
     await machine.stop('SIGTERM');
     expect(await ofDatabase()).toEqual(['userinfo.db']);
   }
-  const copy = `${machine.database}.copy`;
-  await cp(machine.database, copy);
-  const { stdout } = await machine.run([
-    'admin',
-    'user',
-    'list',
-    '--tenant-code',
-    tenant,
-    '--json',
-    '--database',
-    copy,
-  ]);
-  expect(
-    stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).union_id),
-  ).toEqual(['u001', 'u1', 'u2']);
+  const cold = `${machine.database}.cold`;
+  await cp(machine.database, cold);
+  expect(await usersOf(machine, cold)).toEqual(['u001', 'u1', 'u2']);
 });
+
+it('can be backed up while it runs, and is restored from the copy', async () => {
+  await using machine = await ServedMachine.create();
+  const copy = join(machine.folder, 'backup.db');
+  const script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM INTO ?', [sys.argv[2]])";
+  const backup = spawn('python3', ['-c', script, machine.database, copy], { stdio: 'inherit' });
+  expect(await once(backup, 'exit')).toEqual([0, null]);
+  await machine.admin(['user', 'delete', '--tenant-code', tenant, '--union-id', 'u001']);
+  expect(await usersOf(machine, copy)).toEqual(['u001']);
+  await machine.stop('SIGTERM');
+  await cp(copy, machine.database);
+  await machine.serve();
+  expect(await usersOf(machine, machine.database)).toEqual(['u001']);
+});
+
+async function usersOf(machine: ServedMachine, database: string): Promise<string[]> {
+  const list = ['admin', 'user', 'list', '--tenant-code', tenant, '--json', '--database', database];
+  const { stdout } = await machine.run(list);
+  return stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).union_id));
+}
