@@ -5,11 +5,10 @@ import type { UserInfoClientOptions } from '../client/options.js';
 import { givenPassback, givenRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { Pacing } from './engine/engine-options.js';
+import type { EngineListener, Pacing } from './engine/engine-options.js';
 import type { PreparedRow } from './engine/open-row.js';
 import { RowEngine } from './engine/row-engine.js';
 import type { RowOutcome } from './outcome.js';
-import { OutcomeQueue } from './outcome-queue.js';
 import { RowReader, type TakenRow } from './row-reader.js';
 
 /** Where many rows go, as whom, and how fast. */
@@ -161,4 +160,42 @@ function userOf({ unionId, primaryKey, userInfo }: PassbackInput): string | null
 function checkOption(name: string, value: unknown, check: Check): void {
   const fault = value === undefined ? null : check(value);
   if (fault !== null) throw new InvalidInputError(`the options of many rows: ${name} ${fault}`);
+}
+
+/** While so many outcomes wait to be taken, no more rows are sent. */
+const maxWaiting = 1024;
+
+/** The outcomes of a run that wait to be taken, in the order in which they came. */
+class OutcomeQueue<Row> implements EngineListener<Row> {
+  #outcomes: RowOutcome<Row>[] = [];
+  #wake: () => void = () => {};
+  #isOver = false;
+
+  onOutcome(outcome: RowOutcome<Row>): void {
+    this.#outcomes.push(outcome);
+    this.#wake();
+  }
+
+  isFull(): boolean {
+    return this.#outcomes.length >= maxWaiting;
+  }
+
+  /** No more will come. */
+  end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  /** Waits until there are outcomes, and takes them all; `null` once no more will come. */
+  async takeAll(): Promise<readonly RowOutcome<Row>[] | null> {
+    while (this.#outcomes.length === 0) {
+      if (this.#isOver) return null;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const outcomes = this.#outcomes;
+    this.#outcomes = [];
+    return outcomes;
+  }
 }

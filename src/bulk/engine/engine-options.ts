@@ -4,13 +4,13 @@ import type { RowQueueOptions } from './row-queue.js';
 
 /** How a run sends its rows. */
 export interface Pacing {
-  /** Requests under way at once, at the most. */
+  /** Requests under way at once, at most. */
   readonly concurrency: number;
-  /** Requests a second; `null` for as many as go. */
+  /** Requests a second, at most; `null`: no limit. */
   readonly ratePerSecond: number | null;
   /**
-   * How often a row is sent at the most. To be throttled does not count where others are served, nor to meet nobody
-   * where no other row is.
+   * How often a row is sent, at most. An attempt that is throttled while other rows are served does not count, nor one
+   * that does not reach the service while no other row does.
    */
   readonly attempts: number;
   /** How long one attempt may take, in milliseconds. */
@@ -29,15 +29,15 @@ export interface EngineOptions<Row> extends Pacing, RowQueueOptions<Row> {
   readonly random: () => number;
 }
 
-/** Whom the engine tells. What `onTurn` and `onSend` throw ends the run; the others must not throw. */
+/** What the engine calls. An error that one of them throws ends the run. */
 export interface EngineListener<Row> {
   onOutcome(outcome: RowOutcome<Row>): void;
-  /** The outcomes of a turn of the event loop have been told; more rows are sent next. */
+  /** All outcomes of this turn of the event loop are known; more rows are sent next. */
   onTurn?(): void;
-  /** These are about to be sent. */
+  /** These rows are about to be sent. */
   onSend?(rows: readonly Row[]): void;
-  /** A row of those has no outcome, and will be sent again or not at all. */
+  /** A row that was sent has no outcome: it is sent again, or not at all. */
   onTakenBack?(row: Row): void;
-  /** Whether no new rows should be taken; after `resume` it is asked again. */
+  /** Whether no new rows may be taken at present; asked again after `resume`. */
   isFull?(): boolean;
 }

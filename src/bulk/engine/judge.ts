@@ -5,9 +5,8 @@ import type { RowOutcome } from '../outcome.js';
 import type { OpenRow } from './open-row.js';
 
 /**
- * What an attempt means for its row: `done` and `refused` are answers, `unsettled` leaves open whether it was done
- * and cannot be tried again, `again` and `throttled` can. `fatal` is no matter of the row: the others would fare the
- * same.
+ * What an attempt means for its row: `done` and `refused` are answers; `unsettled` leaves open whether it was done, and
+ * must not be tried again; `again` and `throttled` may be. `fatal` concerns every row, and ends the run.
  */
 export type Verdict = 'done' | 'refused' | 'unsettled' | 'again' | 'throttled' | 'fatal';
 
@@ -32,7 +31,7 @@ export function judge(operation: 'read' | 'passback', outcome: AttemptOutcome): 
   return isFaultOfService(outcome) ? 'unsettled' : 'refused';
 }
 
-/** Whether something else than the service was met: nobody, or a stranger. */
+/** Whether the attempt did not reach the service: no connection, or something else answered. */
 export function missedService(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;
   return ['dns', 'connect', 'not-envelope'].includes(outcome.reason);
@@ -50,7 +49,7 @@ export function rowOutcome<Row>(
   return { outcome: verdict === 'refused' ? 'failed' : 'unknown', row, attempts, error };
 }
 
-/** What a run throws that an attempt ends. */
+/** The error of a run that this attempt ends. */
 export function errorOf(outcome: AttemptOutcome): NoAnswerError | RejectedError {
   return outcome instanceof NoAnswerError ? outcome : new RejectedError(outcome);
 }

@@ -27,10 +27,10 @@ export class RowEngine<Row> {
   readonly #turns = new Turns(() => {
     if (this.#end !== null) this.#turn(this.#end);
   });
-  /** What holds rows back. */
+  /** When rows may be sent, and how many. */
   readonly traffic: Traffic;
   readonly #longestPauseMs: number;
-  /** How many envelopes came that served a row, or refused it. */
+  /** How many rows the service has served or refused. */
   #served = 0;
   #stopping = false;
   #error: unknown;
@@ -83,7 +83,7 @@ export class RowEngine<Row> {
     this.resume();
   }
 
-  /** Looks for something to do, once what happens in this turn of the event loop is known. */
+  /** Sends what may be sent, at the end of this turn of the event loop. */
   resume(): void {
     this.#turns.soon();
   }
@@ -97,7 +97,7 @@ export class RowEngine<Row> {
     if (isIdle && (this.#stopping || this.#queue.isOver)) end();
   }
 
-  /** A fault in here, in a callback of undici, would be lost. */
+  /** An error ends the run; in a callback of undici it would be lost. */
   #orStop(work: () => void): void {
     try {
       work();
@@ -180,8 +180,8 @@ export class RowEngine<Row> {
 
   #countAttempt(row: OpenRow<Row>, verdict: Extract<Verdict, 'again' | 'throttled'>, isLost: boolean): void {
     const areOthersServed = row.servedBefore !== this.#served;
-    // A row that is throttled while others are served is only waiting for its turn, and one that meets nobody, for a
-    // service that none of them has.
+    // A row that is throttled while others are served waits for its turn; one that does not reach the service, while no
+    // other does, waits for the service.
     const isWaiting = verdict === 'throttled' ? areOthersServed : isLost && !areOthersServed;
     if (!isWaiting) row.attempts += 1;
     if (verdict === 'throttled' || isLost) row.servedBefore = this.#served;

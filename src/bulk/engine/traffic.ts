@@ -2,22 +2,93 @@ import { BackOff } from './back-off.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { Pacing } from './engine-options.js';
 import type { Verdict } from './judge.js';
-import { Pace } from './pace.js';
-import { Reachability } from './reachability.js';
 
-/** What an attempt told about the service. Times are in milliseconds. */
+/** After a pause, no more than this many seconds' worth of requests is sent at once. */
+const burstSeconds = 0.05;
+
+/** When the next request may be sent: at `ratePerSecond`, and not during a pause. Times are in milliseconds. */
+class Pace {
+  readonly #intervalMs: number;
+  readonly #burstMs: number;
+  #nextAt = 0;
+  #pausedUntil = 0;
+
+  /** `null`: no rate. */
+  constructor(ratePerSecond: number | null) {
+    this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
+    this.#burstMs = Math.max(this.#intervalMs, burstSeconds * 1000);
+  }
+
+  /** How long the next request has to wait; 0 if it need not. */
+  waitMs(now: number): number {
+    return Math.max(0, this.#pausedUntil - now, this.#intervalMs === 0 ? 0 : this.#nextAt - now);
+  }
+
+  /** The end of the last pause. */
+  get pausedUntil(): number {
+    return this.#pausedUntil;
+  }
+
+  /** A request is sent. */
+  take(now: number): void {
+    this.#nextAt = Math.max(this.#nextAt, now - this.#burstMs) + this.#intervalMs;
+  }
+
+  pauseUntil(time: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, time);
+  }
+}
+
+/** After so many attempts in a row that did not reach the service, it is taken for lost. */
+const missesToPause = 5;
+/** How long the service may stay lost, in milliseconds: if it never answered, the address is probably wrong. */
+const patienceMs = { before: 3_000, after: 30_000 } as const;
+
+/** Whether the service can be reached. Times are in milliseconds. */
+class Reachability {
+  #misses = 0;
+  #answeredAt: number | null = null;
+  readonly #startedAt: number;
+
+  constructor(now: number) {
+    this.#startedAt = now;
+  }
+
+  onAnswer(now: number): void {
+    this.#misses = 0;
+    this.#answeredAt = now;
+  }
+
+  /** An attempt got no connection, or an answer from something else. */
+  onMiss(): void {
+    this.#misses += 1;
+  }
+
+  get isLost(): boolean {
+    return this.#misses >= missesToPause;
+  }
+
+  /** Whether the service has been lost for so long that the run should stop. */
+  isGivenUp(now: number): boolean {
+    if (!this.isLost) return false;
+    const patience = this.#answeredAt === null ? patienceMs.before : patienceMs.after;
+    return now - (this.#answeredAt ?? this.#startedAt) > patience;
+  }
+}
+
+/** What an attempt says about the service. Times are in milliseconds. */
 export interface Signal {
   readonly verdict: Verdict;
-  /** Nobody answered, or a stranger. */
+  /** The attempt did not reach the service. */
   readonly isLost: boolean;
   readonly startedAt: number;
   readonly retryAfterMs: number | undefined;
 }
 
-/** While nobody answers, it is tried this often at least, in milliseconds. */
+/** The longest pause between two attempts while the service is lost, in milliseconds. */
 const longestProbePauseMs = 1_000;
 
-/** How much is sent, and when: the rate that was asked for, less where the service cannot take it. */
+/** How much is sent, and when: the rate and concurrency asked for, or less if the service cannot take it. */
 export class Traffic {
   readonly #pace: Pace;
   readonly #limit: ConcurrencyLimit;
@@ -38,12 +109,12 @@ export class Traffic {
     this.#probe = new BackOff(random, longestProbePauseMs);
   }
 
-  /** How many requests may be under way at once, now. */
+  /** How many requests may be under way at present. */
   get limit(): number {
     return this.#limit.current;
   }
 
-  /** Until when nothing is sent because the service asked for it, or does not answer. */
+  /** The end of the pause that the service asked for, or that its silence calls for. */
   get pausedUntil(): number {
     return this.#pace.pausedUntil;
   }
@@ -72,13 +143,13 @@ export class Traffic {
     this.#limit.onAnswer(now - startedAt, now);
   }
 
-  /** Whether nobody has answered for too long. */
+  /** Whether the service has been lost for too long. */
   isGivenUp(now: number): boolean {
     return this.#reachability.isGivenUp(now);
   }
 
   #onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
-    // Those that were under way together are throttled together: that is one refusal.
+    // Requests that were under way together are throttled together, which counts once.
     const isNew = startedAt >= this.#pace.pausedUntil;
     this.#limit.onThrottle(startedAt, now);
     if (retryAfterMs !== undefined) this.#pace.pauseUntil(now + retryAfterMs);

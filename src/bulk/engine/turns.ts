@@ -1,7 +1,7 @@
 /** Node.js takes a longer timer for one of 1 ms. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Has something done once what happens in a turn of the event loop is known, however often that is asked for. */
+/** Calls a function at the end of a turn of the event loop, once however often it is asked for. */
 export class Turns {
   readonly #onTurn: () => void;
   #isDue = false;
@@ -12,7 +12,7 @@ export class Turns {
     this.#onTurn = onTurn;
   }
 
-  /** Whether one is about to come. */
+  /** Whether a call is due at the end of this turn. */
   get isDue(): boolean {
     return this.#isDue;
   }
@@ -27,13 +27,13 @@ export class Turns {
     });
   }
 
-  /** After so many milliseconds, and not when it was asked for before. */
+  /** After `ms` milliseconds; replaces the time that was asked for before. */
   later(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.soon(), Math.min(longestTimerMs, Math.max(1, ms)));
   }
 
-  /** None comes any more. */
+  /** No more calls. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
