@@ -1,4 +1,4 @@
-// Makes dist/cli, the command line in few files; tsc makes the rest of dist.
+// Makes dist/cli, the command line in few files; tsc makes the rest of dist. docs/start-up.md says what each measure is worth.
 import { readFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
@@ -17,21 +17,31 @@ const bundled = [
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const packages = Object.keys(dependencies).filter((name) => !bundled.includes(name));
 
-/** Modules of undici that it loads when it needs them, which the command line does on no usual machine. */
+/** Modules of undici that it loads itself when it needs them: for bodies that are forms, and CPUs without SIMD. */
 const rarelyNeeded = /^\.\.\/(web\/fetch\/body|llhttp\/llhttp-wasm)\.js$/;
+
+const http2 = './client-h2.js';
+const deferredHttp2 = '\0deferred-http2';
+
+/** undici loads its HTTP/2 client with the other one; here it is loaded for the first server that speaks HTTP/2. */
+const undici = {
+  name: 'undici',
+  resolveId(id, importer = '') {
+    if (rarelyNeeded.test(id)) return { id: id.replace('..', 'undici/lib'), external: true };
+    return id === http2 && importer !== deferredHttp2 ? deferredHttp2 : null;
+  },
+  load(id) {
+    if (id !== deferredHttp2) return null;
+    return `module.exports = (...args) => require('undici/lib/dispatcher/${http2.slice(2)}')(...args);`;
+  },
+};
 
 await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
   external: (id) =>
     id.startsWith('node:') || packages.some((name) => id === name || id.startsWith(`${name}/`)),
-  plugins: [
-    {
-      name: 'rarely-needed',
-      resolveId: (id) =>
-        rarelyNeeded.test(id) ? { id: id.replace('..', 'undici/lib'), external: true } : null,
-    },
-  ],
+  plugins: [undici],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
   output: {
@@ -41,16 +51,20 @@ await build({
     format: 'cjs',
     dynamicImportInCjs: true,
     entryFileNames: '[name].cjs',
-    chunkFileNames: '[name]-[hash].cjs',
+    chunkFileNames: '[name].cjs',
     // Names stay, for stack traces.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    minify: {
+      compress: { keepNames: { function: true, class: true } },
+      mangle: { keepNames: true },
+      codegen: { removeWhitespace: true },
+    },
     codeSplitting: {
-      // Each with all that it imports: every file that a start has to open costs as much as 10 kB in it.
+      // Each with all that it imports: a read opens few files, and what answers at once opens the first two.
       groups: [
         { name: 'start', test: /rolldown[/:]runtime|src\/cli\/(exit-status|version)\.ts$/, priority: 5 },
-        { name: 'folders', test: /src\/cli\/completion\/profile-names\.ts$/, priority: 5 },
+        { name: 'folders', test: /src\/cli\/(completion\/profile-names|compile-cache)\.ts$/, priority: 4 },
         { name: 'program', test: /src\/cli\/(run|call-service|commands\/read)\.ts$/, priority: 3 },
-        { name: 'client', test: /src\/cli\/one-call-client\.ts$|node_modules\/undici\//, priority: 2 },
+        { name: 'client', test: /src\/client\/client\.ts$|node_modules\/undici\//, priority: 2 },
         { name: 'table', test: /src\/cli\/output\/envelope-table\.ts$/, priority: 1 },
       ],
     },

@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import { exitStatus } from './exit-status.js';
 import { version } from './version.js';
 
@@ -11,8 +10,6 @@ const slowReaderMs = 1000;
 /** Runs the command line of `host`, and exits with its status. */
 export async function main(host: Host): Promise<void> {
   const args = host.argv.slice(2);
-  const quickAnswer = await answerQuickly(args, host.env);
-  if (quickAnswer !== undefined && writeQuickly(quickAnswer)) host.exit(exitStatus.success);
   let failure: Error | undefined;
   host.stdout.on('error', (error) => {
     if (isClosedPipe(error)) host.exit(exitStatus.success);
@@ -21,8 +18,7 @@ export async function main(host: Host): Promise<void> {
   host.stderr.on('error', (error) => {
     if (isClosedPipe(error)) host.exit(exitStatus.success);
   });
-  if (quickAnswer !== undefined) host.stdout.write(quickAnswer);
-  const status = quickAnswer === undefined ? await runCommand(args, host) : exitStatus.success;
+  const status = await runCommand(args, host);
   // Not every writer waits for its stream: what went wrong there is known only after all is written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
@@ -32,7 +28,19 @@ export async function main(host: Host): Promise<void> {
   host.exit(finalStatus);
 }
 
-/** What scripts and the tab key ask often is not worth loading the program for. */
+async function runCommand(args: readonly string[], host: Host): Promise<number> {
+  const quickAnswer = await answerQuickly(args, host.env);
+  if (quickAnswer !== undefined) {
+    host.stdout.write(quickAnswer);
+    return exitStatus.success;
+  }
+  const { useCompileCache } = await import('./compile-cache.js');
+  useCompileCache(host.env);
+  const { run } = await import('./run.js');
+  return run(args, host, interruptOf(host));
+}
+
+/** What scripts and the tab key ask often is answered without loading the program. */
 async function answerQuickly(args: readonly string[], env: Host['env']): Promise<string | undefined> {
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return `${version}\n`;
   if (args.length !== 2 || args[0] !== '__complete' || args[1] !== 'profiles') return undefined;
@@ -40,25 +48,6 @@ async function answerQuickly(args: readonly string[], env: Host['env']): Promise
   return profileNames(env)
     .map((name) => `${name}\n`)
     .join('');
-}
-
-/** The most that a pipe takes whole or not at all, in bytes. */
-const wholeWrite = 512;
-
-/** Writes to stdout without its stream, which takes long to make. Returns whether it could be done. */
-function writeQuickly(text: string): boolean {
-  try {
-    if (Buffer.byteLength(text) > wholeWrite) return false;
-    writeSync(1, text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function runCommand(args: readonly string[], host: Host): Promise<number> {
-  const { run } = await import('./run.js');
-  return run(args, host, interruptOf(host));
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {

@@ -19,8 +19,10 @@ const shared = [
   ['NODE_EXTRA_CA_CERTS', 'PEM file of authorities to trust too'],
   ['NO_COLOR, FORCE_COLOR', 'print without colours, or with, whatever stdout is'],
   ['TERM', 'dumb: print without colours'],
+  ['NODE_DISABLE_COMPILE_CACHE', '1: keep no compiled code for the next start'],
   ['XDG_CONFIG_HOME', 'where the folder of the profile file is on Linux'],
   ['XDG_DATA_HOME', 'where the database of "userinfo serve" is on Linux'],
+  ['XDG_CACHE_HOME', 'where compiled code is kept on Linux'],
 ] as const;
 
 export const environmentTopic = `Environment variables

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Machine } from '../../support/cli.js';
 import { startBareServer } from '../service/bare-server.js';
-import { type ProcessTime, type TimedCommand, timeProcesses } from './time-processes.js';
+import { type ProcessTimes, type TimedCommand, timeProcesses } from './time-processes.js';
 
 const node = process.execPath;
 const bin = join(import.meta.dirname, '..', '..', '..', 'bin', 'userinfo.cjs');
@@ -54,11 +54,20 @@ it('measures what a command costs before it does anything', async () => {
   server.stop();
 });
 
-function print([baseline, ...others]: readonly ProcessTime[]): void {
+function print([baseline, ...others]: readonly ProcessTimes[]): void {
   if (baseline === undefined) return;
-  const line = ({ name, ms }: ProcessTime) =>
-    `  ${name.padEnd(30)}  ${(ms / baseline.ms).toFixed(2).padStart(6)}  (${ms.toFixed(0)} ms)`;
+  const ratio = (ms: number, base: number) => `${(ms / base).toFixed(2)} (${ms.toFixed(0)})`.padStart(11);
+  const line = ({ name, median, least }: ProcessTimes) =>
+    [
+      `  ${name.padEnd(30)}`,
+      ratio(median.elapsed, baseline.median.elapsed),
+      ratio(least.elapsed, baseline.least.elapsed),
+      ratio(median.cpu, baseline.median.cpu),
+      ratio(least.cpu, baseline.least.cpu),
+    ].join('');
+  const head = `${'median'.padStart(11)}${'least'.padStart(11)}${'CPU median'.padStart(11)}${'CPU least'.padStart(11)}`;
   process.stdout.write(
-    `\nWhole processes, the median of ${turns}\n${[baseline, ...others].map(line).join('\n')}\n`,
+    `\nWhole processes, ${turns} turns, Node ${process.versions.node}: ratio (ms)\n${''.padEnd(32)}${head}\n` +
+      `${[baseline, ...others].map(line).join('\n')}\n`,
   );
 }

@@ -1,0 +1,36 @@
+// Apart from main.ts: what answers at once does without it.
+import { lstatSync, mkdirSync } from 'node:fs';
+import nodeModule from 'node:module';
+import { dirname, join } from 'node:path';
+import { cacheFolder } from '../profiles/config-folder.js';
+import { findDistrust } from '../profiles/trusted-path.js';
+import type { Io } from './io.js';
+
+/**
+ * Has Node, from 22.1 on, keep the compiled code of the program for its next start. Code from that folder is run:
+ * where another user could change or replace it, nothing is kept. Nothing is ever deleted there.
+ */
+export function useCompileCache(env: Io['env']): void {
+  const enable: ((folder: string) => void) | undefined = Reflect.get(nodeModule, 'enableCompileCache');
+  const uid = process.geteuid?.(); // none on Windows, where nobody can tell whose a folder is
+  if (enable === undefined || uid === undefined || env.NODE_DISABLE_COMPILE_CACHE !== undefined) return;
+  try {
+    const folder = ownFolder(uid);
+    if (folder !== undefined) enable(folder);
+  } catch {
+    // The folder cannot be made or seen: the program starts without.
+  }
+}
+
+/** A folder of the user's own in the system's folder for caches, without a link from there on. */
+function ownFolder(uid: number): string | undefined {
+  const ours = cacheFolder();
+  const folder = join(ours, 'compiled');
+  if (findDistrust(folder) !== null) return undefined;
+  for (const part of [dirname(ours), ours, folder]) {
+    mkdirSync(part, { recursive: true, mode: 0o700 });
+    const found = lstatSync(part);
+    if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) return undefined;
+  }
+  return folder;
+}
