@@ -106,6 +106,8 @@ describe('a service', () => {
   });
 });
 
+const passbackPath = '/api/v1/server/user/passback_user_info';
+
 describe('a service that is closed', () => {
   it('answers the requests in flight first', async () => {
     const { service, app } = await runService();
@@ -182,6 +184,22 @@ describe('a service that is closed', () => {
     await ended;
     const closes = parseAnswers(Buffer.concat(received)).map(({ head }) => /^connection: close/im.test(head));
     expect(closes).toEqual([false, false, false, false, true]);
+  });
+
+  it('waits some seconds, and no longer, for what never arrives whole', async () => {
+    const service = await createService();
+    const parts = [
+      'GET /healthz HTTP/1.1\r\nHost',
+      `PUT ${passbackPath} HTTP/1.1\r\nContent-Length: 9\r\n\r\nunion`,
+    ];
+    const sockets = parts.map((part) => {
+      const socket = openSocket(service.url);
+      socket.write(part);
+      return socket;
+    });
+    const ends = Promise.all(sockets.map(nextAnswer));
+    await service.close();
+    expect(await ends).toEqual([null, null]);
   });
 
   it('does not wait for connections on which nothing is asked', async () => {

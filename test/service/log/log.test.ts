@@ -104,6 +104,16 @@ describe('the JSON log', () => {
   });
 });
 
+it('a request takes no less than no time, however the clock is set', async () => {
+  let now = Date.now();
+  const { service, log } = await runService({ now: () => (now -= 3_600_000) });
+  await fetchAnswer(`${service.url}/nothing`);
+  await service.close();
+  const [event] = log.filter((logged) => logged.event === 'request');
+  expect(event).toMatchObject({ operation: 'GET /nothing', ms: expect.any(Number) });
+  expect(event?.event === 'request' && event.ms).toBeGreaterThanOrEqual(0);
+});
+
 describe.each(['pretty', 'json'] as const)('the %s log of a running service', (format) => {
   let running: RunningService;
   let lines: string[];
