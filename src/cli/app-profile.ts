@@ -39,21 +39,24 @@ export async function checkKnownApp({ name, app_key }: Profile, admin: AdminOper
   throw notOverwritten(name, `holds app key ${quoteName(app_key)}, which is not in this database`);
 }
 
-function notOverwritten(name: string, why: string): InvalidInputError {
+export function notOverwritten(name: string, why: string): InvalidInputError {
   return new InvalidInputError(`profile "${name}" ${why}: it is not overwritten`, {
     hint: `Keep it under another name (userinfo profile rename ${name} <name>), or remove it (userinfo profile remove ${name}).`,
   });
 }
 
-/** Writes what an app signs with into a profile, which is made where there is none: the secret goes nowhere else. */
+/**
+ * Writes what an app signs with into a profile: the secret goes nowhere else. `isNew`: it must not exist; one that
+ * was made in the meantime stays as it is, and a ProfileError is thrown.
+ */
 export async function writeAppProfile(
   { profiles }: CliContext,
   name: string,
   { app_secret, ...app }: AppCredentials,
-  settings: Pick<Profile, 'base_url' | 'signing'>,
+  { base_url, signing }: Pick<Profile, 'base_url' | 'signing'>,
+  isNew: boolean,
 ): Promise<void> {
-  const values = { ...app, ...settings, secret: { kind: 'file', value: app_secret } } as const;
-  const { profiles: existing } = await profiles.load();
-  if (existing.has(name)) await profiles.update(name, values);
-  else await profiles.add({ name, environment: 'test', ...values });
+  const values = { ...app, base_url, secret: { kind: 'file', value: app_secret } } as const;
+  if (isNew) await profiles.add({ name, environment: 'test', ...values, ...(signing && { signing }) });
+  else await profiles.update(name, { ...values, signing: signing ?? null });
 }

@@ -77,16 +77,19 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     });
   });
 
-  it('overwrites no profile of another service', async () => {
+  it.each([
+    ['elsewhere', 'https://example.com'],
+    ['on this machine', 'http://127.0.0.1:9'],
+  ])('overwrites no profile of another service %s', async (_, baseUrl) => {
     const own = ['--tenant-code', 't', '--channel', 'c', '--app-key', 'k', '--app-secret-env', 'S'];
-    const url = ['--base-url', 'https://example.com'];
+    const url = ['--base-url', baseUrl];
     expect(await machine.run(['profile', 'add', 'demo', ...own, ...url])).toMatchObject({ status: 0 });
     const before = readFileSync(machine.profileFile, 'utf8');
     const refused = await machine.run(['serve', '--demo', '--port', '0', '--database', ':memory:']);
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toBe(
       'error: profile "demo" is for another service: it is not overwritten\n' +
-        'Rename it first: userinfo profile rename demo <name>\n',
+        'Keep it under another name (userinfo profile rename demo <name>), or remove it (userinfo profile remove demo).\n',
     );
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
   });

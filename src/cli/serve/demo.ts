@@ -1,4 +1,3 @@
-import { InvalidInputError } from '../../protocol/errors.js';
 import { isLoopback } from '../../protocol/host.js';
 import { parseUserRecord } from '../../protocol/user-record.js';
 import {
@@ -7,7 +6,7 @@ import {
   NotFoundError,
   type Service,
 } from '../../service/index.js';
-import { writableProfile, writeAppProfile } from '../app-profile.js';
+import { notOverwritten, writableProfile, writeAppProfile } from '../app-profile.js';
 import type { CliContext } from '../context.js';
 import { demoApp, demoProfile, demoUser } from '../demo-data.js';
 import { quoteWhereNeeded } from '../shell-words.js';
@@ -30,10 +29,8 @@ const codeTtlSeconds = 86_400;
 /** Throws an InvalidInputError where profile `demo` is one that must not be overwritten. */
 export async function checkDemoProfile(context: CliContext): Promise<void> {
   const existing = await writableProfile(context, demoProfile);
-  if (existing === undefined || isLoopback(new URL(existing.base_url).hostname)) return;
-  throw new InvalidInputError(`profile "${demoProfile}" is for another service: it is not overwritten`, {
-    hint: `Rename it first: userinfo profile rename ${demoProfile} <name>`,
-  });
+  const isOurs = existing?.app_key === appKey && isLoopback(new URL(existing.base_url).hostname);
+  if (existing !== undefined && !isOurs) throw notOverwritten(demoProfile, 'is for another service');
 }
 
 /**
@@ -45,7 +42,8 @@ export async function prepareDemo(
   { admin, url }: Service,
   { database, page }: Pick<ServeOptions, 'database' | 'page'>,
 ): Promise<string[]> {
-  await writeAppProfile(context, demoProfile, await freshCredentials(admin), { base_url: url });
+  const isNew = (await writableProfile(context, demoProfile)) === undefined;
+  await writeAppProfile(context, demoProfile, await freshCredentials(admin), { base_url: url }, isNew);
   for (const user of users) await putWhereMissing(admin, JSON.stringify(user));
   const { tenantCode } = demoApp;
   const code = await codeToTry(admin, database);

@@ -75,10 +75,8 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
       });
       if (profile === undefined) return app;
       try {
-        await writeAppProfile(context, profile, app, {
-          base_url: baseUrl,
-          ...(recipes && { signing: recipes }),
-        });
+        const settings = { base_url: baseUrl, ...(recipes && { signing: recipes }) };
+        await writeAppProfile(context, profile, app, settings, existing === undefined);
       } catch (error) {
         await admin.removeApp({ appKey: app.app_key }); // nobody would know its secret
         throw error;

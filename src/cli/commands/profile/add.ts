@@ -26,17 +26,17 @@ export function declareProfileAdd(profile: Command, context: CliContext): void {
     .description(
       'Add a profile. On a terminal, missing values are asked for. The first profile becomes the active one.',
     )
-    .argument('<name>', 'what to call it');
+    .argument('<name>', 'name of the new profile');
   addSigningOptions(addSecretOptions(addConnectionOptions(command)))
-    .option('--key-prefix <prefix>', 'what the keys that you pass back should begin with')
+    .option('--key-prefix <prefix>', 'prefix that custom keys should have: other keys are warned about')
     .addHelpText(
       'after',
       examples(
-        ['userinfo profile add shop', 'asks for everything, the secret without showing it'],
+        ['userinfo profile add shop', 'asks for each value; the secret is not shown'],
         [
           'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
             '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
-          'without a question, as in a script',
+          'without questions, for a script',
         ],
       ),
     )

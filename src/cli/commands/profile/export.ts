@@ -8,9 +8,7 @@ export function declareProfileExport(profile: Command, context: CliContext): voi
   profile
     .command('export')
     .summary('print a profile as JSON, without the secret')
-    .description(
-      'Print a profile as JSON, to be given to a colleague: an app secret in the file is left out.',
-    )
+    .description('Print a profile as JSON, to hand it on. An app secret in the profile file is left out.')
     .argument('<name>', 'the profile')
     .addHelpText(
       'after',

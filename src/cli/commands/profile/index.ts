@@ -13,8 +13,8 @@ import { declareProfileUse } from './use.js';
 export function declareProfile(program: Command, context: CliContext): void {
   const profile = program
     .command('profile')
-    .summary('keep credentials and base URLs, switch between test and production')
-    .description('A profile is everything that is needed to call one deployment as one application.');
+    .summary('manage profiles: base URLs and credentials of your deployments')
+    .description('A profile holds what one application needs to call one deployment.');
   declareProfileAdd(profile, context);
   declareProfileList(profile, context);
   declareProfileShow(profile, context);

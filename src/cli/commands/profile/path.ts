@@ -7,12 +7,12 @@ import { showText } from '../../output/terminal-text.js';
 export function declareProfilePath(profile: Command, context: CliContext): void {
   profile
     .command('path')
-    .summary('print where the profiles are kept')
+    .summary('print the path of the profile file')
     .description('Print the path of the profile file. USERINFO_CONFIG_DIR names another folder for it.')
     .addHelpText(
       'after',
       examples(
-        ['userinfo profile path', 'the file, whether or not it exists'],
+        ['userinfo profile path', 'the file need not exist'],
         ['USERINFO_CONFIG_DIR=./config userinfo profile path', 'in another folder'],
       ),
     )

@@ -15,7 +15,7 @@ export function declareProfileRemove(profile: Command, context: CliContext): voi
     .addHelpText(
       'after',
       examples(
-        ['userinfo profile remove shop-test', 'asks before it removes'],
+        ['userinfo profile remove shop-test', 'asks for confirmation'],
         ['userinfo profile remove shop --yes', 'without asking'],
       ),
     )

@@ -7,13 +7,13 @@ export function declareProfileRename(profile: Command, context: CliContext): voi
   profile
     .command('rename')
     .summary('rename a profile')
-    .description('Give a profile another name; if it is the active one, it stays so.')
+    .description('Rename a profile. An active profile stays active.')
     .argument('<name>', 'the profile')
-    .argument('<new-name>', 'what to call it')
+    .argument('<new-name>', 'its new name')
     .addHelpText(
       'after',
       examples(
-        ['userinfo profile rename shop shop-live', 'a name that warns'],
+        ['userinfo profile rename shop shop-live', 'rename it'],
         ['userinfo profile rename shop-live shop', 'and back'],
       ),
     )

@@ -19,17 +19,21 @@ export interface SecretOptions {
 /** There is no option for the secret itself: an argument is seen by every process and kept in the shell history. */
 export function addSecretOptions(command: Command): Command {
   return command
-    .addOption(new Option('--app-secret-stdin', 'take the app secret from standard input'))
     .addOption(
       new Option(
-        '--app-secret-env <name>',
-        'keep the name of an environment variable that holds it',
-      ).conflicts('appSecretStdin'),
+        '--app-secret-stdin',
+        'read the app secret from standard input, and keep it in the profile file',
+      ),
+    )
+    .addOption(
+      new Option('--app-secret-env <name>', 'read the app secret from this environment variable').conflicts(
+        'appSecretStdin',
+      ),
     )
     .addOption(
       new Option(
         '--app-secret-command <command>',
-        'keep a command that prints it, such as that of a keychain or password manager',
+        "run this command to get the app secret, such as a keychain's or password manager's",
       ).conflicts(['appSecretStdin', 'appSecretEnv']),
     )
     .addOption(new Option('--app-secret <never>').hideHelp().argParser(refuseArgument));

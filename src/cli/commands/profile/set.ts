@@ -19,16 +19,18 @@ export function declareProfileSet(profile: Command, context: CliContext): void {
   const command = profile
     .command('set')
     .summary('change values of a profile')
-    .description('Change the values that are given; the others stay.')
+    .description(
+      'Change the values that the options give. Empty --ca-file and --key-prefix remove the value.',
+    )
     .argument('<name>', 'the profile');
   addSigningOptions(addSecretOptions(addConnectionOptions(command)))
     .option('--no-allow-http', 'withdraw that permission')
-    .option('--key-prefix <prefix>', 'what the keys that you pass back should begin with; empty for none')
+    .option('--key-prefix <prefix>', 'prefix that custom keys should have; empty for none')
     .addHelpText(
       'after',
       examples(
-        ['userinfo profile set shop-test --base-url https://test2.example.com', 'another address'],
-        ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'the secret from the environment'],
+        ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
+        ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
       ),
     )
     .action((name: string) => runSet(context, name, command.optsWithGlobals()));
@@ -46,7 +48,7 @@ async function runSet(context: CliContext, name: string, options: SetOptions): P
   };
   if (Object.keys(patch).length === 0) {
     throw new InvalidInputError('nothing to change', {
-      hint: 'Give what to change as options: "userinfo profile set --help" lists them.',
+      hint: '"userinfo profile set --help" lists the options.',
     });
   }
   const { profiles: all } = await profiles.update(name, patch);

@@ -17,17 +17,17 @@ import { warn } from '../../output/warn.js';
 export function declareProfileShow(profile: Command, context: CliContext): void {
   const command = profile
     .command('show')
-    .summary('show the values in force, and where each comes from')
+    .summary('show the effective values and their sources')
     .description(
-      'Show the values that a command would use now: flag beats environment variable beats profile.',
+      'Show the values that a command would use now. A flag overrides an environment variable, which overrides the profile.',
     )
-    .argument('[name]', 'the profile; the one in play unless given');
+    .argument('[name]', 'the profile; the active one by default');
   addConnectionOptions(command)
     .addHelpText(
       'after',
       examples(
-        ['userinfo profile show', 'the profile in play'],
-        ['USERINFO_CHANNEL=app userinfo profile show --json', 'what an environment variable changes'],
+        ['userinfo profile show', 'the active profile'],
+        ['USERINFO_CHANNEL=app userinfo profile show --json', 'with one value from a variable'],
       ),
     )
     .action((name: string | undefined) => runShow(context, name, command.optsWithGlobals()));

@@ -18,18 +18,18 @@ export interface SigningOptions {
 
 export function addSigningOptions(command: Command): Command {
   return command
-    .addOption(new Option('--signing <file>', 'sign by the recipes {app_sign, sign} in a file'))
+    .addOption(new Option('--signing <file>', 'sign by the recipes {app_sign, sign} of a JSON file'))
     .addOption(
       new Option(
         '--signing-preset <names>',
-        'sign by presets: sign=NAME, app_sign=NAME or both, with a comma; "default" goes back',
+        'sign by presets: sign=NAME, app_sign=NAME, or both with a comma; "default" restores the default recipes',
       ).conflicts('signing'),
     )
     .addOption(
-      new Option('--signing-module <file>', 'sign by a JavaScript module, which is run').conflicts([
-        'signing',
-        'signingPreset',
-      ]),
+      new Option(
+        '--signing-module <file>',
+        'sign by a JavaScript module, which runs with your rights',
+      ).conflicts(['signing', 'signingPreset']),
     );
 }
 

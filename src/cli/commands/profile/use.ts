@@ -9,7 +9,9 @@ export function declareProfileUse(profile: Command, context: CliContext): void {
   profile
     .command('use')
     .summary('switch to a profile')
-    .description('Make a profile the active one: the one that is used where none is chosen.')
+    .description(
+      'Make a profile the active one, which commands use unless -p or USERINFO_PROFILE names another.',
+    )
     .argument('<name>', 'the profile')
     .addHelpText(
       'after',
