@@ -162,6 +162,8 @@ export class UserInfoClient implements AsyncDisposable {
         else sent.cancel();
         resolve(null);
       };
+      // A hook may have aborted the signal meanwhile.
+      if (call.ended !== null) call.wake();
     });
   }
 }

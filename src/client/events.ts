@@ -80,7 +80,8 @@ export class Hooks {
     try {
       const call = this.#hooks[name] as (event: unknown) => unknown;
       const returned = call.call(this.#hooks, event());
-      if (returned instanceof Object && 'then' in returned) {
+      // Of another realm, too: no instanceof.
+      if (typeof returned === 'object' && returned !== null && 'then' in returned) {
         Promise.resolve(returned).catch((error: unknown) => this.#warn(name, error));
       }
     } catch (error) {
@@ -91,7 +92,9 @@ export class Hooks {
   #warn(name: keyof ClientHooks, error: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    const said = quoteName(error instanceof Error ? error.message : typeof error);
+    const said = quoteName(
+      String((error as { message?: unknown } | null | undefined)?.message ?? typeof error),
+    );
     emitWarning(`the hook ${name} of a UserInfoClient failed: ${said}; its calls go on`, {
       type: 'UserInfoHookWarning',
       code: 'USERINFO_HOOK',

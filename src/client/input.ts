@@ -61,7 +61,7 @@ const isPlainObject: Check = (value) => {
 const clientOptions: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
   members: {
-    baseUrl: (value) => (value instanceof URL ? null : isText(value)),
+    baseUrl: (value) => (hasMembers(value, { href: 'string', origin: 'string' }) ? null : isText(value)),
     tenantCode: isFilledText,
     channel: isFilledText,
     appKey: isFilledText,

@@ -6,7 +6,7 @@ import type { ClientHooks } from './events.js';
 
 /** Where a client sends its requests, as whom, and how patiently. */
 export interface UserInfoClientOptions extends ClientHooks {
-  /** Address of the test or the production deployment (§1). */
+  /** Address of the test or the production deployment (§1): all of it that comes before `/api/v1/`. */
   readonly baseUrl: string | URL;
   readonly tenantCode: string;
   readonly channel: string;
@@ -28,7 +28,10 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly extraCa?: string;
   /** Address of an http proxy, such as `http://user:password@proxy.example:3128`. This machine is reached without. */
   readonly proxy?: string;
-  /** Used in place of connections of the client's own, and left open by `close`. `connections`, `connectTimeoutMs`, `extraCa` and `proxy` have no effect then. */
+  /**
+   * A dispatcher of undici 7 or later, used in place of connections of the client's own, and left open by `close`.
+   * `connections`, `connectTimeoutMs`, `extraCa` and `proxy` have no effect then.
+   */
   readonly dispatcher?: Dispatcher;
   /** Milliseconds since 1970; the system's clock unless given. */
   readonly now?: () => number;

@@ -99,6 +99,14 @@ describe('a signal', () => {
     expect(acting.requests).toHaveLength(1);
   });
 
+  it('that a hook aborts ends the attempt which called the hook', async () => {
+    const asked = new AbortController();
+    const silent = keep(await tcpServer(() => {}));
+    const client = clientFor(silent.url, { onRequest: () => asked.abort() });
+    const call = client.passback(row, { signal: asked.signal });
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
   it('ends a pause between attempts, and what an earlier attempt did is not forgotten', async () => {
     const asked = new AbortController();
     const server = keep(

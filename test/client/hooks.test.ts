@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ClientHooks,
@@ -49,11 +50,13 @@ const throws = () => {
   throw new Error('metrics\nare down');
 };
 const rejects = () => Promise.reject(new Error('metrics\nare down'));
+const rejectsElsewhere = () => runInNewContext("Promise.reject(new Error('metrics\\nare down'))");
 const odd = () => Object.defineProperty({}, 'then', { get: throws });
 
 describe.each([
   ['throws', throws],
   ['rejects', rejects],
+  ['rejects in another realm', rejectsElsewhere],
   ['returns what cannot be awaited', odd],
 ])('a hook that %s', (_, hook) => {
   const all = { onRequest: hook, onResponse: hook, onNoAnswer: hook };
