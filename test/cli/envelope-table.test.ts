@@ -111,18 +111,44 @@ describe('the table of an envelope', () => {
   });
 });
 
+describe('a table of several columns', () => {
+  const profile = {
+    name: 'shop-test',
+    environment: 'test',
+    base_url: 'https://deployment.of-the-platform.example.com:8443/gateway',
+    tenant_code: 'acme',
+    channel: 'web',
+    app_key: 'app_2f3c68aa10bc',
+  };
+
+  it('fits the terminal: the widest columns give way, and nothing is lost', () => {
+    const shown = formatDataTable([profile, { ...profile, name: '店铺' }], { ...plain, columns: 80 });
+    expect(new Set(widths(shown))).toEqual(new Set([80]));
+    const lines = shown.split('\n').filter((line) => line.startsWith('│'));
+    const columns = [0, 1, 2, 3, 4, 5].map((column) =>
+      lines.map((line) => (line.split('│')[column + 1] ?? '').trim()).join(''),
+    );
+    for (const value of Object.values(profile)) expect(columns.join('\n')).toContain(value);
+  });
+
+  it('is as wide as it needs to be where there is no terminal, or where the headings alone are wider', () => {
+    expect(widths(formatDataTable([profile, profile], plain))[0]).toBeGreaterThan(80);
+    expect(widths(formatDataTable([profile, profile], { ...plain, columns: 20 }))[0]).toBe(77);
+  });
+});
+
 describe('a very large answer', () => {
   const many = (count: number, value: (index: number) => unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, value(index)]));
 
   it.each([
     ['a long text', { x: 'a b'.repeat(1e6) }, /… \(2,991,808 more characters\)/],
-    ['a long key', { ['k'.repeat(1e6)]: 'x' }, /… \(991,808 more characters\)/],
-    ['many keys', many(1e5, String), '… rows left out: 98,000; -o json prints everything'],
-    ['many long texts', many(2000, () => 'x'.repeat(8000)), '… rows left out: 1,975; '],
-    ['many sections', many(1e5, (index) => ({ index })), /… sections left out: \d\d,\d{3}; /],
+    ['a long key', { ['k'.repeat(1e6)]: 'x' }, /… \(991,808 more/],
+    ['many keys', many(2e4, String), '… rows left out: 18,000; -o json prints everything'],
+    ['many long texts', many(100, () => 'x'.repeat(8000)), '… rows left out: 87; '],
+    ['many sections', many(2e4, (index) => ({ index })), /… sections left out: \d\d,\d{3}; /],
     ['many devices', { login_device_info: Array(1e5).fill({ os: 'x' }) }, '… columns left out: 99,951; '],
-    ['devices of many keys', { l: [many(1e5, String)] }, '… rows left out: 98,000; '],
+    ['devices of many keys', { l: [many(2e4, String)] }, '… rows left out: 18,000; '],
     ['much encoded JSON', { device_info: Array(1e5).fill('{"os":"x"}') }, '… columns left out: 99,951; '],
   ])('with %s is shown as far as a person can read, with the count of the rest', (_, data, note) => {
     const shown = table(data, 80);

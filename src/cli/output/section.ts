@@ -14,7 +14,7 @@ export interface TableStyle {
 const maxValueLength = 8_192;
 
 /** After so many characters no further section is begun. */
-const maxSectionsLength = 400_000;
+const maxSectionsLength = 200_000;
 
 /**
  * An object section by section: what is plain first, under `name` where there is one, then each object or list in

@@ -1,9 +1,11 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
 
-/** Frame and padding of a two-column row: what the cells cannot use. */
-const frameColumns = 7;
-const narrowest = 20;
+/** What the frame and the padding take of a line, for each cell and once: what the cells cannot use. */
+const frameOfCell = 3;
+const frameOfRow = 1;
+/** What a column is not made narrower than, unless its cells are. */
+const narrowest = 10;
 /**
  * What cli-table3 is given at a time: what it needs grows with the square of the rows, the cube of the lines in a cell
  * and the square of their length, so that a long value would stop the program for minutes.
@@ -13,13 +15,13 @@ const widest = 500;
 /** What a table shows at all: a hostile answer must not keep the terminal busy for minutes. */
 export const maxRows = 2_000;
 export const maxCells = 50;
-const maxLength = 200_000;
+const maxLength = 100_000;
 
 type Row = readonly string[];
 
 /**
- * Rows as a table with borders, the first column in front. Where `columns`, the width of the terminal, is known,
- * long cells of two-column rows are broken into lines, and very long ones always are. Of too many rows or cells the
+ * Rows as a table with borders, the first column in front. Where `columns`, the width of the terminal, is known, the
+ * cells of the widest columns are broken into lines, and very long cells always are. Of too many rows or cells the
  * first are shown, and a line says how many more there are.
  */
 export function formatTable(rows: readonly Row[], columns: number | undefined, head: Row = []): string {
@@ -47,15 +49,33 @@ function countOfShown(rows: readonly Row[]): number {
 }
 
 function formatRows(rows: readonly Row[], columns: number | undefined, head: Row): string {
-  const keyWidth = largest(rows.map(([key = '']) => stringWidth(key)));
-  const room = Math.max(narrowest, (columns ?? Number.POSITIVE_INFINITY) - keyWidth - frameColumns);
-  const lines = rows.flatMap((row) => breakRow(row, row.length === 2 ? Math.min(room, widest) : widest));
+  const rooms = roomsFor(rows, head, columns);
+  const lines = rows.flatMap((row) => breakRow(row, rooms));
   return `${lines.length > partRows ? formatInParts(lines, head) : formatPart(lines, head)}\n`;
 }
 
+/** The widths of the columns: the widest give way until all fit, but none becomes narrower than its heading. */
+function roomsFor(rows: readonly Row[], head: Row, columns = Number.POSITIVE_INFINITY): number[] {
+  const count = Math.max(head.length, largest(rows.map((row) => row.length)));
+  const rooms = Array.from({ length: count }, (_, column) =>
+    Math.min(widest, largest([head, ...rows].map((row) => stringWidth(row[column] ?? '')))),
+  );
+  const least = rooms.map((room, column) =>
+    Math.min(room, Math.max(narrowest, stringWidth(head[column] ?? ''))),
+  );
+  let excess = rooms.reduce((sum, room) => sum + room + frameOfCell, frameOfRow) - columns;
+  for (; excess > 0; excess -= 1) {
+    const givable = rooms.map((room, column) => (room > (least[column] ?? 0) ? room : 0));
+    const widestColumn = givable.indexOf(largest(givable));
+    if (givable[widestColumn] === 0) break;
+    rooms[widestColumn] = (rooms[widestColumn] ?? 0) - 1;
+  }
+  return rooms;
+}
+
 /** A row as so many rows of one line each: there are no borders between rows. */
-function breakRow([key = '', ...cells]: Row, room: number): Row[] {
-  const broken = [breakLines(key, widest), ...cells.map((cell) => breakLines(cell, room))];
+function breakRow(cells: Row, rooms: readonly number[]): Row[] {
+  const broken = cells.map((cell, column) => breakLines(cell, rooms[column] ?? widest));
   const count = largest(broken.map((lines) => lines.length));
   return Array.from({ length: count }, (_, index) => broken.map((lines) => lines[index] ?? ''));
 }

@@ -5,7 +5,7 @@ import { say, writeStyled } from '../../io.js';
 import type { CommonOptions } from '../../options.js';
 import { colorsFor } from '../../output/color.js';
 import { printData } from '../../output/print-data.js';
-import { isPlainTable, outputStyle } from '../../output/style.js';
+import { isPlainTable, outputStyle, tableStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
 export function declareProfileList(profile: Command, context: CliContext): void {
@@ -48,5 +48,5 @@ async function runList({ io, profiles }: CliContext, options: CommonOptions): Pr
     ...[row.name, row.environment, row.base_url, row.tenant_code, row.channel, row.app_key].map(showText),
   ]);
   const painted = cells.map((row) => row.map((cell) => (cell === 'production' ? colors.red(cell) : cell)));
-  await writeStyled(io.stdout, formatTable(painted, undefined, head));
+  await writeStyled(io.stdout, formatTable(painted, tableStyle(io, style).columns, head));
 }

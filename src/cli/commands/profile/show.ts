@@ -10,7 +10,7 @@ import { write } from '../../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
 import { colorsFor } from '../../output/color.js';
 import { printData } from '../../output/print-data.js';
-import { isPlainTable, outputStyle } from '../../output/style.js';
+import { isPlainTable, outputStyle, tableStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { warn } from '../../output/warn.js';
 
@@ -56,7 +56,7 @@ async function runShow(
   const colors = colorsFor(io.stdout, io.env, options.color);
   const shown = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
   const cells = rows.map(({ words, value, origin }) => [words, shown(value), showText(origin)]);
-  await write(io.stdout, formatTable(cells, undefined, ['', 'value', 'from']));
+  await write(io.stdout, formatTable(cells, tableStyle(io, style).columns, ['', 'value', 'from']));
 }
 
 interface Row {
