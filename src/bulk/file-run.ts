@@ -8,7 +8,7 @@ import { Recorder } from './files/recorder.js';
 import type { RowOutcome } from './outcome.js';
 import type { RunProgress, RunReport } from './run-report.js';
 import { InputRows } from './source/input-rows.js';
-import { type FileRow, fieldsOf } from './source/row-format.js';
+import type { FileRow } from './source/row-format.js';
 
 /** Sends the rows of an input, and writes the outcome of each down. */
 export class FileRun<Row extends FileRow> {
@@ -36,7 +36,7 @@ export class FileRun<Row extends FileRow> {
     this.#recorder = new Recorder(operation, options, now);
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,
-      operation: operation.task.operation,
+      operation: operation.name,
       sender,
       prepare: (row) => this.#prepare(row),
       sizeOf: ({ size }) => size,
@@ -92,7 +92,7 @@ export class FileRun<Row extends FileRow> {
 
   async *#rowsToSend(): AsyncGenerator<readonly Row[]> {
     const { operation, state } = this.#options;
-    const isRead = operation.task.operation === 'read';
+    const isRead = operation.name === 'read';
     const isBegun = state.settled.size + state.unknown.size > 0;
     // A code is used once, whatever became of it.
     const isDone = (line: number) => state.settled.has(line) || (isRead && state.unknown.has(line));
@@ -103,7 +103,7 @@ export class FileRun<Row extends FileRow> {
 
   #prepare(row: Row): PreparedRow {
     const { format, operation } = this.#options;
-    const fields = fieldsOf(format, row);
+    const fields = format.fields(row);
     const user = operation.user(fields);
     // Results say whose a row is.
     if (user !== null) row.user = user;
@@ -125,7 +125,7 @@ export class FileRun<Row extends FileRow> {
         failed?.onTurn();
       },
       isFull: () => results.isFull(() => this.#engine.resume()),
-      ...(operation.task.operation === 'passback'
+      ...(operation.name === 'passback'
         ? {}
         : { onSend: (rows) => recorder.onSend(rows), onTakenBack: (row) => recorder.onTakenBack(row) }),
     };
@@ -142,9 +142,7 @@ export class FileRun<Row extends FileRow> {
   }
 
   #countMissing(data: object): void {
-    const { task } = this.#options.operation;
-    if (task.operation === 'passback') return;
-    for (const name of missingInfoNames(task.infoNames, data)) {
+    for (const name of missingInfoNames(this.#options.operation.infoNames, data)) {
       this.#missing.set(name, (this.#missing.get(name) ?? 0) + 1);
     }
   }
@@ -165,6 +163,6 @@ export class FileRun<Row extends FileRow> {
   /** A row whose outcome is not known could still be sent, but for a code that may be used up. */
   #hasMore(): boolean {
     const { operation, state } = this.#options;
-    return operation.task.operation === 'passback' && state.unknown.size > 0;
+    return operation.name === 'passback' && state.unknown.size > 0;
   }
 }

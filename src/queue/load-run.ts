@@ -1,5 +1,5 @@
 import type { RowOperation } from '../bulk/operations/row-operation.js';
-import { type FileRow, fieldsOf, type RowFormat } from '../bulk/source/row-format.js';
+import type { FileRow, RowFormat } from '../bulk/source/row-format.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { type FilledChunk, formatQueuedRow } from './chunk.js';
 import { Lanes } from './lanes.js';
@@ -52,7 +52,7 @@ async function* chunksOf(
   for await (const batch of read()) {
     signal.throwIfAborted();
     for (const row of batch) {
-      const fields = fieldsOf(format, row);
+      const fields = format.fields(row);
       const user = operation.user(fields) ?? '';
       const full = lanes.add(user, formatQueuedRow(row.line, fields));
       if (full !== null) yield full;

@@ -5,7 +5,7 @@ import { passbackRows } from '../bulk/operations/passback-rows.js';
 import type { RowOperation } from '../bulk/operations/row-operation.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
 import { NdjsonFormat } from '../bulk/source/ndjson-format.js';
-import { type FileRow, fieldsOf, type RowFormat } from '../bulk/source/row-format.js';
+import type { FileRow, RowFormat } from '../bulk/source/row-format.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { readOutcomes } from './outcomes.js';
 import type { Queue } from './queue.js';
@@ -81,7 +81,7 @@ function userOf<Row extends FileRow>(
   operation: RowOperation,
 ): string | null {
   try {
-    return operation.user(fieldsOf(format, row));
+    return operation.user(format.fields(row));
   } catch (error) {
     if (error instanceof InvalidInputError) return null;
     throw error;

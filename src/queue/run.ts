@@ -1,4 +1,4 @@
-import type { UserNaming } from '../bulk/operations/row-task.js';
+import type { UserNaming } from '../bulk/operations/passback-rows.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
 import type { SqlRow } from '../service/store/sql-driver.js';
 

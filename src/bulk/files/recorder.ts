@@ -46,8 +46,8 @@ export class Recorder implements EngineListener<FileRow> {
   #isBroken = false;
 
   /** `now` gives milliseconds that only go forward. */
-  constructor({ task, userKey }: RowOperation, files: RecorderFiles, now: () => number) {
-    this.#isRead = task.operation === 'read';
+  constructor({ name, userKey }: RowOperation, files: RecorderFiles, now: () => number) {
+    this.#isRead = name === 'read';
     this.#userKey = userKey;
     this.#files = files;
     this.#now = now;

@@ -1,7 +1,11 @@
 import { passbackRequest } from '../../client/request.js';
 import { reservedKeys } from '../../protocol/user-info.js';
 import { type RowOperation, requiredText } from './row-operation.js';
-import type { UserNaming } from './row-task.js';
+
+/** How each row names its user (§4.2): by a column of union IDs, or by one of the values that are passed back. */
+export type UserNaming =
+  | { readonly by: 'union_id'; readonly column: string }
+  | { readonly by: 'primary_key'; readonly key: string };
 
 /** Passes each row's values back, but for the column that names the user by union ID. */
 export function passbackRows(naming: UserNaming): RowOperation {
@@ -10,7 +14,8 @@ export function passbackRows(naming: UserNaming): RowOperation {
 
 function byUnionId(column: string): RowOperation {
   return {
-    task: { operation: 'passback', naming: { by: 'union_id', column } },
+    name: 'passback',
+    infoNames: [],
     columns: {
       required: [column],
       reserved: reservedKeys.filter((name) => name !== column),
@@ -29,7 +34,8 @@ function byUnionId(column: string): RowOperation {
 
 function byPrimaryKey(key: string): RowOperation {
   return {
-    task: { operation: 'passback', naming: { by: 'primary_key', key } },
+    name: 'passback',
+    infoNames: [],
     columns: {
       required: [key],
       reserved: reservedKeys,

@@ -7,7 +7,8 @@ const codeColumn = 'code';
 /** Reads with the code of each row (§4.1); other columns are for whoever made the file. */
 export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
-    task: { operation: 'read', infoNames, scope },
+    name: 'read',
+    infoNames,
     columns: {
       required: [codeColumn],
       reserved: [],

@@ -4,11 +4,12 @@ import type { FlatValue } from '../../protocol/flat-json.js';
 import { identifyingText } from '../../protocol/passback.js';
 import { quoteName } from '../../protocol/text.js';
 import type { ColumnRules } from '../source/columns.js';
-import type { RowTask } from './row-task.js';
 
 /** What is done with each row. */
 export interface RowOperation {
-  readonly task: RowTask;
+  readonly name: 'read' | 'passback';
+  /** The names that a read asks for; none for a passback. */
+  readonly infoNames: readonly string[];
   readonly columns: ColumnRules;
   /** What results call the value that names a row's user; `null` where none does, and its line says enough. */
   readonly userKey: string | null;

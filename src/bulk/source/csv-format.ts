@@ -1,17 +1,18 @@
 import { stringify } from 'csv-stringify/sync';
 import { InvalidInputError } from '../../protocol/errors.js';
+import type { FlatValue } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
-import type { CellType } from './cell-types.js';
+import { type CellType, parseCell } from './cell-types.js';
 import { type CsvRecord, readRecords } from './csv-records.js';
 import type { LineBlock } from './lines.js';
-import type { CellShape } from './row-fields.js';
 import type { FileRow, RowFormat } from './row-format.js';
 
 export interface CsvOptions {
   readonly delimiter: string;
   /** By column; the others are text. */
   readonly types: ReadonlyMap<string, CellType>;
-  readonly empty: CellShape['empty'];
+  /** Whether an empty cell is an empty value, or none. */
+  readonly empty: 'keep' | 'drop';
   /** Is shown the header before any row. Throws an InvalidInputError for one that cannot be used. */
   readonly checkColumns: (columns: readonly string[]) => void;
 }
@@ -23,11 +24,12 @@ export interface CsvRow extends FileRow {
 /** RFC 4180, with any delimiter and any line end; a header comes first. */
 export class CsvFormat implements RowFormat<CsvRow> {
   readonly #options: CsvOptions;
-  #shape: CellShape;
+  #columns: readonly string[] = [];
+  /** Of each column. */
+  #types: readonly CellType[] = [];
 
   constructor(options: CsvOptions) {
     this.#options = options;
-    this.#shape = { format: 'csv', columns: [], types: [], empty: options.empty };
   }
 
   async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly CsvRow[]> {
@@ -45,16 +47,25 @@ export class CsvFormat implements RowFormat<CsvRow> {
     }
   }
 
-  get shape(): CellShape {
-    return this.#shape;
-  }
-
-  texts({ cells }: CsvRow): readonly string[] {
-    return cells;
+  fields({ cells }: CsvRow): Map<string, FlatValue> {
+    const columns = this.#columns;
+    if (cells.length !== columns.length) {
+      throw new InvalidInputError(`the row has ${cells.length} cells, the header ${columns.length}`, {
+        hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
+      });
+    }
+    const fields = new Map<string, FlatValue>();
+    for (const [index, column] of columns.entries()) {
+      const cell = cells[index] ?? '';
+      if (cell === '' && this.#options.empty === 'drop') continue;
+      const type = this.#types[index] ?? 'text';
+      fields.set(column, type === 'text' ? cell : parseCell(cell, type, column));
+    }
+    return fields;
   }
 
   formatHeader(): string {
-    return this.#format(this.#shape.columns);
+    return this.#format(this.#columns);
   }
 
   formatRow({ cells }: CsvRow): string {
@@ -72,7 +83,8 @@ export class CsvFormat implements RowFormat<CsvRow> {
     if (unknown !== undefined) {
       throw new InvalidInputError(`line 1: no column is named ${quoteName(unknown)}, which has a type`);
     }
-    this.#shape = { ...this.#shape, columns, types: columns.map((column) => types.get(column) ?? 'text') };
+    this.#columns = columns;
+    this.#types = columns.map((column) => types.get(column) ?? 'text');
   }
 }
 

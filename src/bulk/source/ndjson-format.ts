@@ -1,3 +1,5 @@
+import { InvalidInputError } from '../../protocol/errors.js';
+import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/flat-json.js';
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow, RowFormat } from './row-format.js';
 
@@ -7,8 +9,6 @@ export interface NdjsonRow extends FileRow {
 
 /** One flat JSON object a line; blank lines are passed over. */
 export class NdjsonFormat implements RowFormat<NdjsonRow> {
-  readonly shape = { format: 'ndjson' } as const;
-
   async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
     for await (const block of blocks) {
       const rows: NdjsonRow[] = [];
@@ -20,8 +20,14 @@ export class NdjsonFormat implements RowFormat<NdjsonRow> {
     }
   }
 
-  texts({ json }: NdjsonRow): readonly string[] {
-    return [json];
+  /** Numbers stay as they were written. */
+  fields({ json }: NdjsonRow): Map<string, FlatValue> {
+    try {
+      return parseFlatJson(json);
+    } catch (error) {
+      if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
+      throw error;
+    }
   }
 
   formatHeader(): string {

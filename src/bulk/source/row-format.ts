@@ -1,6 +1,5 @@
 import type { FlatValue } from '../../protocol/flat-json.js';
 import type { LineBlock } from './lines.js';
-import { type RowShape, toFields } from './row-fields.js';
 
 /** A row of a file, not looked into yet. */
 export interface FileRow {
@@ -16,17 +15,10 @@ export interface FileRow {
 export interface RowFormat<Row extends FileRow> {
   /** Rows in batches, as they are read. Throws an InvalidInputError that names the line. */
   read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly Row[]>;
-  /** What the texts of a row are. Known once rows were read. */
-  readonly shape: RowShape;
-  /** What the values of a row are read out of. */
-  texts(row: Row): readonly string[];
+  /** The values of a row by name, in the order they were written. Throws an InvalidInputError. */
+  fields(row: Row): Map<string, FlatValue>;
   /** What stands before the first row of such a file. Called once rows were read. */
   formatHeader(): string;
   /** The row as it can be read again. */
   formatRow(row: Row): string;
-}
-
-/** The values of a row by name, in the order they were written. Throws an InvalidInputError. */
-export function fieldsOf<Row extends FileRow>(format: RowFormat<Row>, row: Row): Map<string, FlatValue> {
-  return toFields(format.shape, format.texts(row));
 }

@@ -4,7 +4,7 @@ import { quoteName } from '../../protocol/text.js';
 import { InputDigest } from './checked-input.js';
 import { decompress } from './decompress.js';
 import type { Input } from './input.js';
-import { type FileRow, fieldsOf, type RowFormat } from './row-format.js';
+import type { FileRow, RowFormat } from './row-format.js';
 import { type TextOptions, toUtf8 } from './utf8-text.js';
 import { watchBytes } from './watch-bytes.js';
 
@@ -105,7 +105,7 @@ function checkRow<Row extends FileRow>(
   names: Set<string>,
 ): RowFault | null {
   try {
-    const fields = fieldsOf(format, row);
+    const fields = format.fields(row);
     for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
     check(row, fields);
     return null;

@@ -44,12 +44,11 @@ export async function carryOut(ready: ReadyRun): Promise<void> {
   const { context, options, plan, settings, source, record, resume } = ready;
   const { io } = context;
   const style = await outputStyle(options, io);
-  const { task } = plan.operation;
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: options.concurrency });
   const format = source.newFormat();
   const report = await runWith(ready, { format, sender }).finally(() => sender.drop());
-  const end = { operation: task.operation, paths: record.paths, failed: options.failed, resume };
+  const end = { operation: plan.operation.name, paths: record.paths, failed: options.failed, resume };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && record.paths !== null) await printData(reportData(report, end), io, style);
   const error = errorOf(report, ready);
@@ -90,7 +89,7 @@ async function runWith(
     const { counts, bytesRead, pausedMs } = run.progress;
     const rows = totalOf(counts);
     const share = total === null ? shareOf(bytesRead, input.size) : rows / total;
-    return { doing: plan.operation.task.operation, rows, share, total, counts, pausedMs };
+    return { doing: plan.operation.name, rows, share, total, counts, pausedMs };
   };
   const { quiet, color } = options;
   try {

@@ -66,7 +66,7 @@ async function runFile(job: Job): Promise<void> {
   const paths = pathsOf(options);
   if (options.dryRun) return sayDryRun(job, (await checkFile(job)).rows ?? 0);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  const files = await RunFiles.claim(paths, start, plan.operation.task.operation);
+  const files = await RunFiles.claim(paths, start, plan.operation.name);
   try {
     await runClaimed(job, files, paths);
   } finally {
@@ -88,7 +88,7 @@ async function runClaimed(job: Job, files: RunFiles, paths: RunPaths): Promise<v
     'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
     ...source.identity,
     ...plan.identity,
-    operation: plan.operation.task.operation,
+    operation: plan.operation.name,
     'base URL': settings.base_url.value,
     'tenant code': settings.tenant_code.value,
     channel: settings.channel.value,
@@ -146,7 +146,7 @@ async function runStream(job: Job): Promise<void> {
 
 /** What writes to production asks first; a read does not. */
 async function guard({ context, options, plan, settings }: Job, rows: string): Promise<void> {
-  if (plan.operation.task.operation === 'passback') await confirmMany(context, settings, rows, options.yes);
+  if (plan.operation.name === 'passback') await confirmMany(context, settings, rows, options.yes);
 }
 
 /** What a run would do. */
@@ -155,8 +155,5 @@ export async function sayDryRun(
   rows: number,
 ): Promise<void> {
   const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;
-  await say(
-    context.io,
-    `dry run: ${plan.operation.task.operation} of ${formatRows(rows)} would go to ${where}`,
-  );
+  await say(context.io, `dry run: ${plan.operation.name} of ${formatRows(rows)} would go to ${where}`);
 }

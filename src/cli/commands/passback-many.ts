@@ -1,5 +1,5 @@
+import type { UserNaming } from '../../bulk/operations/passback-rows.js';
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
-import type { UserNaming } from '../../bulk/operations/row-task.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseTypes } from '../bulk/cell-options.js';
 import type { PassbackManyOptions } from '../bulk/passback-options.js';

@@ -5,7 +5,6 @@ import { RowEngine } from '../../bulk/engine/row-engine.js';
 import { passbackRows } from '../../bulk/operations/passback-rows.js';
 import type { RowOperation } from '../../bulk/operations/row-operation.js';
 import { NdjsonFormat } from '../../bulk/source/ndjson-format.js';
-import { fieldsOf } from '../../bulk/source/row-format.js';
 import type { Sender } from '../../client/sender.js';
 import type { Holder } from '../chunks.js';
 import type { Queue } from '../queue.js';
@@ -140,7 +139,7 @@ export class RunWork {
   }
 
   #prepare(row: HeldRow): PreparedRow {
-    const fields = fieldsOf(this.#format, row);
+    const fields = this.#format.fields(row);
     return { user: this.#operation.user(fields), request: this.#operation.request(fields) };
   }
 

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldsOf } from '../../../src/bulk/source/row-format.js';
 import { JsonNumber } from '../../../src/protocol/flat-json.js';
 import { cellsOf, csv, failure, readRows } from './read-rows.js';
 
@@ -143,7 +142,7 @@ describe('the fields of a CSV row', () => {
   async function fieldsIn(text: string, options: Parameters<typeof csv>[0] = {}) {
     const format = csv(options);
     const rows = await readRows(format, text);
-    return rows.map((row) => Object.fromEntries(fieldsOf(format, row)));
+    return rows.map((row) => Object.fromEntries(format.fields(row)));
   }
 
   it('are text, and the empty ones are left out unless they are kept', async () => {

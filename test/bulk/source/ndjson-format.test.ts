@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { NdjsonFormat } from '../../../src/bulk/source/ndjson-format.js';
-import { fieldsOf } from '../../../src/bulk/source/row-format.js';
 import { JsonNumber } from '../../../src/protocol/flat-json.js';
 import { readRows } from './read-rows.js';
 
@@ -18,7 +17,7 @@ describe('NDJSON rows', () => {
   });
 
   it('keep numbers as they are written, and say what is wrong with a row', () => {
-    const fields = (json: string) => fieldsOf(new NdjsonFormat(), { line: 1, size: 0, json });
+    const fields = (json: string) => new NdjsonFormat().fields({ line: 1, size: 0, json });
     expect(fields('{"id":9007199254740993,"n":1.00,"b":true,"z":null}')).toEqual(
       new Map<string, unknown>([
         ['id', new JsonNumber('9007199254740993')],
