@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openAdmin } from '../../../src/service/index.js';
+import { printedBy } from '../../support/cli.js';
 import { ServedMachine } from '../../support/served.js';
-import { type AppKeys, draftPassback, send } from '../foreign-client.js';
+import { type AppKeys, draftPassback, fetchAnswer, send } from '../foreign-client.js';
 import { tenant, user } from '../running-service.js';
 import { startServiceProcesses } from '../service-process.js';
 
 const users = 8;
+
+const bin = new URL('../../../bin/userinfo.cjs', import.meta.url).pathname;
 
 let folder: string;
 let child: ChildProcess | undefined;
@@ -140,6 +143,39 @@ it('can be backed up while it runs, and is restored from the copy', async () => 
   await cp(copy, machine.database);
   await machine.serve();
   expect(await usersOf(machine, machine.database)).toEqual(['u001']);
+});
+
+it('is not healthy when its file cannot grow, and loses nothing of what it acknowledged', async () => {
+  const database = join(folder, 'full.db');
+  const admin = await openAdmin({ database });
+  const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
+  const app: AppKeys = { ...rest, secret: app_secret.reveal() };
+  await admin.putUser(user('u1'));
+  await admin.close();
+  const limited = 'ulimit -f 1000; exec "$@"';
+  const serve = [bin, 'serve', '--port', '0', '--database', database];
+  const service = spawn('sh', ['-c', limited, 'sh', process.execPath, ...serve], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  child = service;
+  const url = (await printedBy(service, /listening on (http:\S+)/))[1] ?? '';
+  const health = async () => (await fetchAnswer(`${url}/healthz`)).status;
+  expect(await health()).toBe(200);
+  const acknowledged: string[] = [];
+  for (let code = 200; code === 200; ) {
+    const key = `key${acknowledged.length}`;
+    const form = { union_id: 'u1', user_info: JSON.stringify({ [key]: 'x'.repeat(20_000) }) };
+    code = (await send(url, draftPassback(app, form))).envelope.code;
+    if (code === 200) acknowledged.push(key);
+    else expect(code).toBe(50301);
+  }
+  await expect.poll(health).toBe(503);
+  service.kill('SIGKILL');
+  await once(service, 'exit');
+  const reopened = await openAdmin({ database });
+  const { extension_info } = await reopened.getUser({ tenantCode: tenant, unionId: 'u1' });
+  await reopened.close();
+  expect(acknowledged.filter((key) => extension_info[key] === undefined)).toEqual([]);
 });
 
 async function usersOf(machine: ServedMachine, database: string): Promise<string[]> {
