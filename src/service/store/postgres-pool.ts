@@ -16,6 +16,9 @@ const waitTimeoutMs = 5000;
 /** How often a database that was lost is looked for, in milliseconds. */
 const probeIntervalMs = 250;
 
+/** How long fewer connections are asked for than the pool may have, where the database gave no more, in milliseconds. */
+const scarceMs = 5000;
+
 interface Waiter {
   readonly enter: () => void;
   readonly refuse: (error: unknown) => void;
@@ -29,6 +32,8 @@ export class PostgresPool {
   readonly #pool: Pool;
   readonly #size: number;
   #lent = 0;
+  /** How many connections the database gives, as far as is known. */
+  #given: number;
   #waiters: Waiter[] = [];
   /** Why the database is lost; `null` where it is not. */
   #outage: StoreUnavailableError | null = null;
@@ -39,6 +44,7 @@ export class PostgresPool {
   constructor(pool: Pool, size: number) {
     this.#pool = pool;
     this.#size = size;
+    this.#given = size;
     // A connection that breaks while nobody uses it is no longer in the pool; in use, its statement tells.
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
@@ -80,7 +86,7 @@ export class PostgresPool {
   async #enter(): Promise<void> {
     if (this.#closed) throw new StoreUnavailableError('the database is closed');
     if (this.#outage !== null) throw again(this.#outage);
-    if (this.#lent < this.#size) {
+    if (this.#lent < this.#given) {
       this.#lent += 1;
       return;
     }
@@ -125,11 +131,33 @@ export class PostgresPool {
       return await this.#pool.connect();
     } catch (error) {
       const fault = toStoreFault(error);
+      if (fault instanceof NoConnectionLeftError && this.#lent > 1) {
+        await this.#waitForAnother();
+        return await this.#connect();
+      }
       if (fault instanceof StoreUnavailableError && !(fault instanceof NoConnectionLeftError)) {
         this.#lose(fault);
         throw again(fault);
       }
       throw fault;
+    }
+  }
+
+  /** Waits for a connection that another work has, where the database gives no more than those. */
+  async #waitForAnother(): Promise<void> {
+    this.#lent -= 1;
+    if (this.#given === this.#size) {
+      setTimeout(() => {
+        this.#given = this.#size;
+      }, scarceMs).unref();
+    }
+    this.#given = this.#lent;
+    try {
+      await this.#waitForTurn();
+    } catch (error) {
+      // Who has entered leaves.
+      this.#lent += 1;
+      throw error;
     }
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailableError } from '../../../src/service/errors.js';
+import { openPostgresDriver } from '../../../src/service/store/postgres-driver.js';
 import type { Sql, SqlDriver } from '../../../src/service/store/sql-driver.js';
 import { execute } from '../../support/postgres/test-schema.js';
 import { storeContract } from './contract.js';
@@ -104,6 +105,19 @@ describe('the PostgreSQL driver', () => {
     const large = driver.read((sql) => sql.all('SELECT 9007199254740993::BIGINT AS n'));
     await expect(large).rejects.toThrow('too large');
     expect(await counts()).toEqual([0, 0]);
+  });
+
+  it('does with the connections that the database gives, where those are fewer than it may have', async () => {
+    const role = `few_${database.url.replace(/.*search_path%3D(\w+).*/, '$1')}`;
+    await execute(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'x' CONNECTION LIMIT 2`);
+    const few = new URL(database.url);
+    few.username = role;
+    few.password = 'x';
+    const scarce = await openPostgresDriver(few.href, { poolSize: 10 });
+    const sleep = () => scarce.read((sql) => sql.all('SELECT pg_sleep(0.02)'));
+    for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 30 }, sleep));
+    await scarce.close();
+    await execute(database.url, `DROP ROLE ${role}`);
   });
 
   it('keeps to its connections, and refuses at once what too many works wait for', async () => {
