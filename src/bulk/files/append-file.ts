@@ -14,6 +14,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
@@ -67,7 +68,7 @@ export class AppendFile implements ResultsSink {
     try {
       const stat = fstatSync(file.#fd);
       if (!stat.isFile()) throw notRegular(path);
-      if ((stat.mode & 0o077) !== 0) fchmodSync(file.#fd, mode);
+      if ((stat.mode & 0o077) !== 0) makePrivate(file.#fd, stat.uid);
       ftruncateSync(file.#fd, kept.size);
       return file;
     } catch (error) {
@@ -208,6 +209,16 @@ export function placeOf(path: string): string {
     throw unwritable(path, error);
   }
   throw notRegular(path);
+}
+
+/** Throws where it cannot be done: a file of another user, who could read what is written. */
+function makePrivate(fd: number, owner: number): void {
+  try {
+    fchmodSync(fd, mode);
+  } catch (error) {
+    // Some file systems know no modes.
+    if (owner !== userInfo().uid) throw error;
+  }
 }
 
 function draftOf(path: string): string {

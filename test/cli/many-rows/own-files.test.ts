@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -21,6 +21,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Finished, Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
+const isRoot = process.getuid?.() === 0;
 const machine = new Machine();
 let server: Awaited<ReturnType<typeof httpServer>>;
 /** Answers wait for the first of them while there is one. */
@@ -127,9 +128,17 @@ describe('a run has its files to itself', () => {
       const lock = path(`${name}.userinfo-journal.userinfo-lock`);
       writeFileSync(lock, `4194305 1 01234567-89ab-4def-8123-456789abcdef ${hostname()}`);
       server.requests.length = 0;
-      const resume = () => passBack(name, '--resume', '--rate', '100/s');
+      held = [];
+      let refused = 0;
+      const resume = async () => {
+        const { status } = await passBack(name, '--resume');
+        if (status === 2) refused += 1;
+        // The one that is left has waited for its first answers.
+        if (refused === 2) release();
+        return status;
+      };
       const done = await Promise.all([resume(), resume(), resume()]);
-      expect(done.map(({ status }) => status).sort()).toEqual([2, 2, 6]);
+      expect(done.sort()).toEqual([2, 2, 6]);
       expect(server.requests.length).toBeLessThanOrEqual(99);
       expect(linesOf(name).sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 2));
     }
@@ -166,7 +175,6 @@ describe('a run has its files to itself', () => {
 });
 
 describe('what is there and is no file of a run is refused before the first row, and stays', () => {
-  const isRoot = process.getuid?.() === 0;
   const kinds: Readonly<Record<string, (place: string) => void>> = {
     folder: (place) => mkdirSync(place),
     pipe: (place) => execFileSync('mkfifo', [place]),
@@ -319,6 +327,20 @@ describe('files of a run', () => {
     }
   });
 
+  it.runIf(isRoot)('are refused where another user owns them, and could read them', () => {
+    const file = path('theirs.ndjson');
+    writeFileSync(file, '');
+    chmodSync(file, 0o666);
+    chmodSync(machine.folder, 0o755);
+    const module = join(import.meta.dirname, '../../../dist/bulk/files/append-file.js');
+    const script = `import(process.argv[1]).then(({ AppendFile }) => AppendFile.open(process.argv[2]))
+      .catch((error) => console.log(error.message))`;
+    const asNobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
+    const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asNobody);
+    chmodSync(machine.folder, 0o700);
+    expect(stdout).toContain('theirs.ndjson" cannot be written (EPERM)');
+  });
+
   it('can be read by their owner alone, whatever they could be before', async () => {
     const name = writeRows('modes.csv', { failing: 1 });
     const files = ['modes.csv.results.ndjson', 'modes.csv.userinfo-journal', 'modes.failed.csv'];
@@ -330,6 +352,18 @@ describe('files of a run', () => {
     chmodSync(path('modes.csv.results.ndjson'), 0o666);
     await passBack(name, ...more);
     expect(statSync(path('modes.csv.results.ndjson')).mode & 0o777).toBe(0o600);
+  });
+
+  it('end the run where the journal is removed meanwhile', async () => {
+    const name = writeRows('no-journal.csv');
+    onRequest = (count) => {
+      if (count === 60) rmSync(path(`${name}.userinfo-journal`));
+    };
+    const done = await passBack(name, '--rate', '200/s');
+    expect(done.status).toBe(6);
+    expect(done.stderr).toContain(`error: "${name}.userinfo-journal" was removed or replaced`);
+    expect(server.requests.length).toBeLessThan(100);
+    expect((await passBack(name, '--resume')).status).toBe(2);
   });
 
   it.each<[string, (results: string) => void, string]>([
