@@ -88,10 +88,11 @@ class Starts {
 
   /** Follows a worker to its end, and gives the reason of it. */
   async follow({ worker, url, ended }: Running): Promise<string> {
-    void url.then(() => {
+    const onServing = () => {
       this.#serving.add(worker);
       this.#failed = 0;
-    });
+    };
+    url.then(onServing, () => {}); // `ended` fails alike
     const reason = await ended;
     if (this.#serving.delete(worker)) return reason;
     this.#failed += 1;
