@@ -9,7 +9,7 @@ import { parseSigningSource } from './signing-source.js';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The part of JSON Schema (2020-12) that the profile file needs. */
-export type Schema = TextSchema | TrueSchema | ObjectSchema | { readonly oneOf: readonly ObjectSchema[] };
+type Schema = TextSchema | TrueSchema | ObjectSchema | { readonly oneOf: readonly ObjectSchema[] };
 
 interface TextSchema {
   readonly type: 'string';
@@ -23,7 +23,7 @@ interface TrueSchema {
   readonly type: 'boolean';
   readonly const: true;
 }
-export interface ObjectSchema {
+interface ObjectSchema {
   readonly type: 'object';
   readonly title?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -108,7 +108,7 @@ export const fileSchema = {
 } as const satisfies ObjectSchema;
 
 /**
- * Checks JSON by a schema as ajv would, without taking as long to load, and in the words of this program.
+ * Checks JSON by a schema as ajv does, without taking as long to load, and in the words of this program.
  *
  * @throws InvalidInputError that names the first field that is wrong, and begins with `label`
  */

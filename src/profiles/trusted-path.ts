@@ -4,16 +4,17 @@ import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { geteuid } from 'node:process';
 
 /** Why another user could change what a path leads to, in words that begin with the file or folder. */
-export interface Distrust {
+interface Distrust {
   readonly reason: string;
   readonly hint: string;
 }
 
 /**
  * Whether this user and root alone can change the file, or put another in its place: the file, each folder above it,
- * and each symbolic link on the way belong to one of them, and nobody else may write there. A folder that all may
- * write to is taken where it has the sticky bit, as /tmp does. `null` for a path that is safe or does not exist, and
- * on Windows, whose permissions Node does not tell.
+ * and each symbolic link on the way belong to one of them, and nobody else may write there. Taken as safe: a folder
+ * with the sticky bit, as /tmp, and, further up than the file's own folder, one that the owner's private group (its
+ * number is that of the user) may write to, as a umask of 002 makes it. `null` for a path that is safe or does not
+ * exist, and on Windows, whose permissions Node does not tell.
  *
  * @throws what the file system throws where a part of the path cannot be looked at
  */
@@ -25,7 +26,7 @@ export function findDistrust(path: string): Distrust | null {
   for (let links = 0; ; ) {
     const found = lstatSync(here, { throwIfNoEntry: false });
     if (found === undefined) return null;
-    const distrust = distrustOf(here, found);
+    const distrust = distrustOf(here, found, rest.length > 1);
     if (distrust !== null) return distrust;
     if (found.isSymbolicLink() && links < 40) {
       links += 1;
@@ -45,9 +46,10 @@ function partsOf(path: string): string[] {
 }
 
 const writableByOthers = 0o022;
+const writableByAll = 0o002;
 const sticky = 0o1000;
 
-function distrustOf(path: string, found: Stats): Distrust | null {
+function distrustOf(path: string, found: Stats, isFurtherUp: boolean): Distrust | null {
   if (found.uid !== 0 && found.uid !== geteuid?.()) {
     return {
       reason: `${path} belongs to another user (uid ${found.uid})`,
@@ -56,7 +58,8 @@ function distrustOf(path: string, found: Stats): Distrust | null {
   }
   // The mode of a link means nothing; in a sticky folder only the owner of an entry can replace it.
   const isSafe = found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0);
-  if (isSafe || (found.mode & writableByOthers) === 0) return null;
+  const tooOpen = isFurtherUp && found.gid === found.uid ? writableByAll : writableByOthers;
+  if (isSafe || (found.mode & tooOpen) === 0) return null;
   return {
     reason: `${path} can be written by other users`,
     hint: `Restrict it: chmod go-w ${JSON.stringify(path)}`,

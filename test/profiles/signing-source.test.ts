@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, cpSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  lchownSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { SigningModuleError } from '../../src/profiles/errors.js';
@@ -94,6 +103,12 @@ describe('a module is refused', () => {
     chmodSync(above, 0o1777); // as /tmp
     const { sign } = await loadSigners({ module: './signer.mjs' }, join(above, 'mine'));
     expect(sign.sign(request, secret).digest).toBe('d4');
+    chmodSync(above, 0o775);
+    const { uid, gid } = statSync(above);
+    const outcome = loadSigners({ module: './signer.mjs' }, join(above, 'mine'));
+    if (uid === gid)
+      expect(await outcome).toBeTruthy(); // the group of this user alone
+    else expect((await rejection(outcome)).message).toContain(`${above} can be written by other users`);
   });
 
   // Only root can make files of others.
@@ -115,6 +130,10 @@ describe('a module is refused', () => {
         expect((await load(join(above, 'mine'))).message).toContain(refusal(folder));
         chownSync(folder, 0, 0);
       }
+      chmodSync(above, 0o775);
+      chownSync(above, 0, other);
+      expect((await load(join(above, 'mine'))).message).toContain(`${above} can be written by other users`);
+      chownSync(above, 0, 0);
       expect(await loadSigners({ module: './signer.mjs' }, join(above, 'mine'))).toBeTruthy();
     });
 
