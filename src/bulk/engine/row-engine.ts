@@ -11,8 +11,8 @@ import { RowQueue } from './row-queue.js';
 import { Traffic } from './traffic.js';
 import { Turns } from './turns.js';
 
-/** A run makes no longer pause that the service asks for than this, or its time-out if that is longer; milliseconds. */
-const leastLongestPauseMs = 5 * 60_000;
+/** The longest `Retry-After` that a run waits for, in milliseconds, unless its time-out is longer. */
+const longestRetryAfterMs = 5 * 60_000;
 
 /**
  * Sends rows, many at a time, until each has its outcome. Lean on purpose: what happens to a row happens in
@@ -39,7 +39,7 @@ export class RowEngine<Row> {
   constructor(batches: AsyncIterable<readonly Row[]>, options: EngineOptions<Row>) {
     this.#options = options;
     this.#listener = options.listener;
-    this.#longestPauseMs = Math.max(options.timeoutMs, leastLongestPauseMs);
+    this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);
     this.traffic = new Traffic(options);
     this.#inFlight = new InFlight(options.timeoutMs, options.now);
     this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
@@ -52,8 +52,8 @@ export class RowEngine<Row> {
    * Resolves when each row has its outcome, or after `stop`, when none is under way; the source of rows is closed
    * then. Gives whether each row has its outcome.
    *
-   * Throws what stopped the run: a RejectedError or NoAnswerError where all rows would fare the same, a RetryLaterError, what the listener
-   * threw, and what the source of rows threw, once the rows before that have their outcomes.
+   * Throws what stopped the run: a RejectedError or NoAnswerError that concerns every row, a RetryLaterError, what the
+   * listener threw, or what the source of rows threw, once the rows before that have their outcomes.
    */
   async run(): Promise<boolean> {
     await new Promise<void>((resolve) => {

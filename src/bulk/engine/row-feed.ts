@@ -25,7 +25,7 @@ export class RowFeed<Row> {
     return this.#ended && this.#at >= this.#batch.length && this.#nextBatches.length === 0;
   }
 
-  /** What the source threw: the rows before that were handed out once `isOver`. */
+  /** What the source threw. The rows before that still come. */
   get error(): unknown {
     return this.#error;
   }
@@ -68,7 +68,7 @@ export class RowFeed<Row> {
       (error) => {
         this.#fetching = false;
         this.#ended = true;
-        this.#error = error;
+        this.#error = error ?? new Error('the source of rows failed');
         this.#onRows();
       },
     );
