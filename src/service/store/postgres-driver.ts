@@ -18,8 +18,12 @@ export interface PostgresOptions {
 
 const defaultPoolSize = 10;
 
-/** A plan that was made while a table was empty, and kept, reads the whole of it when it has grown. */
-const planEachTime = 'SET plan_cache_mode = force_custom_plan';
+/**
+ * Every statement finds its rows by an index, in its order. What PostgreSQL knows of a table may be old, and a plan that
+ * it made while the table was empty, and kept, would read the whole of it.
+ */
+const planByIndex =
+  'SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
 
 /** What PostgreSQL calls `unixepoch()`. */
 const presentSecond = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
@@ -69,7 +73,7 @@ class PostgresDriver implements SqlDriver {
     const pool = new Pool(postgresConfig(url, poolSize));
     if (prepares) {
       // What speaks PostgreSQL, and is not, may not know the setting.
-      pool.on('connect', (client) => void client.query(planEachTime).catch(() => {}));
+      pool.on('connect', (client) => void client.query(planByIndex).catch(() => {}));
     }
     this.#pool = new PostgresPool(pool, poolSize);
   }
