@@ -1,4 +1,5 @@
 // Loaded by import(), as what reads profiles needs nothing of it.
+import { randomUUID } from 'node:crypto';
 import {
   chownSync,
   closeSync,
@@ -30,7 +31,7 @@ import { fileSchema, rules } from './profile-schema.js';
  * Changes the profile file through conf, which holds its schema, defaults, format version, migrations and mode, and
  * returns what is in it then. To be called under the lock.
  *
- * conf works on a copy beside the file, `<file>.new`, which takes the file's place as a whole: conf by itself writes
+ * conf works on a copy beside the file, `<file>.new-…`, which takes the file's place as a whole: conf by itself writes
  * more than once (a migration, then the change), puts a file in place that a full disk cut short, writes in place
  * under snap, and overwrites what it has not validated when it migrates. What is done here around it: the file is
  * checked before, the copy after, the lock once more; the copy is synced before the rename, the folder after it.
@@ -45,8 +46,8 @@ export async function changeProfileFile(
 ): Promise<ProfileList> {
   const text = readProfileText(path);
   if (text !== null) await parseProfileText(text, path, { beforeWriting: true });
-  const copy = `${path}.new`;
-  removeLeftOvers(copy);
+  removeLeftOvers(path);
+  const copy = `${path}.new-${randomUUID().slice(0, 8)}`;
   try {
     if (text !== null) writeFileSync(copy, text, { flag: 'wx', mode: 0o600 });
     const list = changeCopy(copy, path, openConf, change);
@@ -59,7 +60,7 @@ export async function changeProfileFile(
     if (platform() !== 'win32') sync(dirname(path), 'r');
     return list;
   } finally {
-    removeLeftOvers(copy);
+    removeLeftOvers(path, copy);
   }
 }
 
@@ -119,11 +120,12 @@ function followsRule(rule: keyof typeof rules, json: unknown): boolean {
   }
 }
 
-/** The copy, and what conf writes it by: a process that died while it held the lock left them, secrets and all. */
-function removeLeftOvers(copy: string): void {
-  const folder = dirname(copy);
-  for (const name of readdirSync(folder)) {
-    if (name === basename(copy) || name.startsWith(`${basename(copy)}.tmp-`)) rmSync(join(folder, name));
+/** Removes the copies, and what conf writes them by: a process that was killed left them, secrets and all. */
+function removeLeftOvers(path: string, copy = path): void {
+  for (const name of readdirSync(dirname(path))) {
+    const rest = name.startsWith(basename(copy)) ? name.slice(basename(path).length) : '';
+    if (/^\.new(-[\da-f]{8})?(\.tmp-[\da-f]{16})?$/.test(rest))
+      rmSync(join(dirname(path), name), { force: true });
   }
 }
 

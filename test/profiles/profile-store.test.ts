@@ -213,11 +213,13 @@ describe('a file that cannot be read or written', () => {
 describe('writing', () => {
   it('sweeps away what a process that died in the middle left behind, and nothing else', async () => {
     const folder = temporaryFolder();
-    for (const name of ['profiles.json.new', 'profiles.json.new.tmp-0123456789abcdef', 'profiles.json.bak']) {
-      writeFileSync(join(folder, name), secretText);
-    }
+    const left = ['.new', '.new.tmp-0123456789abcdef', '.new-01234567', '.new-01234567.tmp-0123456789abcdef'];
+    const foreign = ['.bak', '.newest', '.new-one'];
+    for (const end of [...left, ...foreign]) writeFileSync(join(folder, `profiles.json${end}`), secretText);
     await new ProfileStore(folder).add(sampleProfile());
-    expect(readdirSync(folder).sort()).toEqual(['profiles.json', 'profiles.json.bak']);
+    expect(readdirSync(folder).sort()).toEqual(
+      ['profiles.json', ...foreign.map((end) => `profiles.json${end}`)].sort(),
+    );
   });
 
   it('keeps a file or folder that is a symbolic link where the link points', async () => {
