@@ -250,7 +250,7 @@ export function syncFolder(path: string): void {
 
 function notRegular(path: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} is there already, and is no regular file`, {
-    hint: 'Name a path where there is nothing yet. Nothing was sent.',
+    hint: 'Name a path where there is nothing yet.',
   });
 }
 

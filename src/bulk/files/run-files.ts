@@ -142,7 +142,7 @@ export class RunFiles {
     const { outcomes, contents, isDamaged } = await this.#adopt(found);
     const results = AppendFile.open(paths.results, contents);
     const journal = Journal.resume(paths.journal, size, results);
-    const note = noteOf(paths, { ...found, damaged: isDamaged ? 'results' : found.damaged }, contents.size);
+    const note = isDamaged ? this.#noteOfResults(contents.size) : noteOf(paths.journal, found);
     state.take({ record: 'resumed' }, size);
     const record = (rows: RowOutcomes) => {
       state.take({ record: 'outcomes', results: results.size, crc: results.crc, ...rows }, journal.size);
@@ -169,14 +169,15 @@ export class RunFiles {
         // It was being written when the run was killed, or as a part of the run ended.
         if (isTorn(bytes) || outcome === 'unknown') break;
         const isKnown = state.settled.has(line) || finalOutcomes.some((one) => adopted[one].has(line));
-        isDamaged = outcome === undefined || isKnown || (this.#isRead && !state.sent.has(line));
+        isDamaged = outcome === undefined || isKnown;
         if (isDamaged || outcome === undefined) break;
+        const isUnsent = this.#isRead && outcome !== 'invalid' && !state.sent.has(line);
+        if (isUnsent) throw damagedRead(this.#paths.journal);
         adopted[outcome].add(line);
         size += bytes.length;
         crc = crc32(bytes, crc);
       }
     }
-    if (isDamaged && this.#isRead) throw damagedRead(results);
     const { ok, failed, invalid } = adopted;
     const outcomes = {
       ok: formatRanges([...ok]),
@@ -184,6 +185,11 @@ export class RunFiles {
       invalid: formatRanges([...invalid]),
     };
     return { outcomes, contents: { size, crc }, isDamaged };
+  }
+
+  #noteOfResults(size: number): string {
+    const rows = this.#isRead ? 'are unknown, and their codes not used again' : 'are sent again';
+    return `${quoteName(this.#paths.results)} is damaged behind byte ${size}: the rows written there ${rows}`;
   }
 
   #failedPlace(journal: Journal | null): FailedPlace | null {
@@ -229,14 +235,7 @@ function damagedRead(path: string): InvalidInputError {
   });
 }
 
-function noteOf(
-  { journal, results }: RunPaths,
-  { size, leftBytes, damaged }: ReadJournal,
-  resultsSize: number,
-): string | null {
-  if (damaged === 'results') {
-    return `${quoteName(results)} is damaged behind byte ${resultsSize}: the rows written there are sent again`;
-  }
+function noteOf(journal: string, { size, leftBytes, damaged }: ReadJournal): string | null {
   if (damaged === null && leftBytes <= longestTornRecord) return null;
   return `${quoteName(journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
 }
