@@ -531,6 +531,16 @@ describe('all rows', () => {
     expect(await warned).toMatchObject({ name: 'UserInfoHookWarning' });
   });
 
+  it('end with an error where their source throws nothing in particular', async () => {
+    const server = await service((response) => ok(response));
+    const failing = (function* (): Generator<PassbackInput> {
+      yield row('u0');
+      throw undefined;
+    })();
+    await expect(outcomesOf(failing, optionsFor(server.url))).rejects.toThrow('the source of rows failed');
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('throw what their source throws, once those under way are answered', async () => {
     const server = await service((response) => ok(response));
     async function* source() {
