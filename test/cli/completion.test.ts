@@ -58,6 +58,7 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
   [['read', ''], []],
   [['read', '--', '--env'], []],
   [['admin', 'code', 'issue', '--info-names', 'chat_s'], ['chat_sex']],
+  [['read', '--from', 'x', '--names', 'chat_s'], ['chat_sex']],
   [['sign', 'explain', 're'], ['read']],
   [['explain', '4290'], ['42901']],
   [
