@@ -1,21 +1,14 @@
 // Makes dist/cli, the command line in few files; tsc makes the rest of dist. docs/start-up.md says what each measure is worth.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'rolldown';
 
-/** Small, or needed by every command; the other dependencies are loaded from their packages, by who needs them. */
-const bundled = [
-  'chalk',
-  'cli-table3',
-  'commander',
-  'env-paths',
-  'fastest-levenshtein',
-  'lossless-json',
-  'string-width',
-  'undici',
-];
+const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-const packages = Object.keys(dependencies).filter((name) => !bundled.includes(name));
+/** Loaded from their packages, by the commands that need them. The others are small, or every read needs them. */
+const packages = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+  (name) => name !== 'undici' && name !== 'lossless-json',
+);
 
 /** Modules of undici that it loads itself when it needs them: for bodies that are forms, and CPUs without SIMD. */
 const rarelyNeeded = /^\.\.\/(web\/fetch\/body|llhttp\/llhttp-wasm)\.js$/;
@@ -36,12 +29,34 @@ const undici = {
   },
 };
 
+/** Their licences want to be where the code is. */
+const licenses = {
+  name: 'licenses',
+  generateBundle(_options, bundle) {
+    const modules = Object.values(bundle).flatMap((chunk) => Object.keys(chunk.modules ?? {}));
+    const folders = modules.map((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0]);
+    const texts = [...new Set(folders)].filter((folder) => folder !== undefined).map(licenseOf);
+    this.emitFile({
+      type: 'asset',
+      fileName: 'THIRD-PARTY-LICENSES.txt',
+      source: texts.sort().join(`\n${'-'.repeat(80)}\n\n`),
+    });
+  },
+};
+
+/** Throws where a package has no licence file. */
+function licenseOf(folder) {
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  return `${name} ${version}\n\n${readFileSync(join(folder, `${file}`), 'utf8').trim()}\n`;
+}
+
 await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
   external: (id) =>
     id.startsWith('node:') || packages.some((name) => id === name || id.startsWith(`${name}/`)),
-  plugins: [undici],
+  plugins: [undici, licenses],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
   output: {

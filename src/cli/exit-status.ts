@@ -27,6 +27,7 @@ const statusByCode: Readonly<Record<string, number>> = {
   PROFILE_FILE: exitStatus.profile,
   CREDENTIALS: exitStatus.profile,
   SIGNING_MODULE: exitStatus.profile,
+  MISSING_PACKAGE: exitStatus.usage,
   PORT_IN_USE: exitStatus.usage,
   CANNOT_LISTEN: exitStatus.usage,
   CANNOT_OPEN_DATABASE: exitStatus.usage,

@@ -1,3 +1,4 @@
+import { explainMissing } from '../support/missing-package.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Io, OutputError, say } from './io.js';
 import { colorsFor } from './output/color.js';
@@ -10,7 +11,8 @@ const faultAdvice =
  * Says on stderr what went wrong and what to do next, and returns the exit status. A stack trace comes only under
  * `--verbose`, and only for a fault of ours. What commander has reported itself is not said again.
  */
-export async function reportError(error: unknown, io: Io, verbose: boolean): Promise<number> {
+export async function reportError(thrown: unknown, io: Io, verbose: boolean): Promise<number> {
+  const error = explainMissing(thrown);
   const status = exitStatusOf(error);
   if (isReported(error)) return status;
   const colors = colorsFor(io.stderr, io.env);

@@ -1,9 +1,11 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
+import { loadPart } from '../support/missing-package.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { Service } from './service.js';
 import { checkSettings, type ServiceHost, type ServiceSettings } from './settings.js';
 import { openStore } from './store/open-store.js';
 
+export { MissingPackageError } from '../support/missing-package.js';
 export type { AdminOperations } from './admin/admin.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
@@ -44,12 +46,12 @@ function hostOf({
 /**
  * Starts the service of the spec, to test against: on a free port of this machine and in memory, unless the
  * options say otherwise. Throws a StartError where it cannot be started, and an InvalidInputError for an option
- * that makes no sense.
+ * that makes no sense, a MissingPackageError where fastify or the package of the database is not installed.
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
   checkSettings(options);
   // The admin does without the HTTP server: it should not wait for one to be loaded.
-  const { startService } = await import('./service.js');
+  const { startService } = await loadPart(() => import('./service.js'));
   const store = await openStore(options.database ?? ':memory:', options);
   try {
     return await startService(store, options, hostOf(options));
@@ -66,7 +68,7 @@ export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly create?: boolean;
 }
 
-/** Opens the store of a service without HTTP, while the service runs or not. Throws a StartError. */
+/** Opens the store of a service without HTTP, while the service runs or not. Throws a StartError, or a MissingPackageError. */
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);
   return { ...createAdmin({ store, ...hostOf(options) }), close: () => store.close() };

@@ -1,8 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const project = join(import.meta.dirname, '..', '..');
 const installed = 'node_modules/userinfo-cli/bin/userinfo.cjs';
@@ -33,7 +42,7 @@ function readmePrograms(): string[] {
 }
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'userinfo-packed-'));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'userinfo-packed-')));
   const [listing] = JSON.parse(
     run(project, 'npm', 'pack', '--json', '--silent', '--pack-destination', folder),
   );
@@ -45,22 +54,64 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('holds what is needed, and no more', () => {
   const needed =
-    /^(README\.md|LICENSE|CHANGELOG\.md|package\.json|bin\/userinfo\.cjs|dist\/.+\.(c?js|d\.ts))$/;
+    /^(README\.md|LICENSE|CHANGELOG\.md|package\.json|bin\/userinfo\.cjs|dist\/cli\/THIRD-PARTY-LICENSES\.txt|dist\/.+\.(c?js|d\.ts))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining(['dist/index.js', 'dist/service/index.d.ts', 'dist/cli/main.cjs']),
   );
 });
 
+/** What the package may load: installed with it, or in its bundle. */
+function loadedPackages(): { readonly installed: string[]; readonly bundled: string[] } {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(project, 'package.json'), 'utf8'),
+  );
+  const installed = Object.keys({ ...dependencies, ...optionalDependencies });
+  const sources = readdirSync(join(project, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+    .map((name) => readFileSync(join(project, 'src', name), 'utf8'));
+  const imported = sources.flatMap((source) =>
+    [...source.matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[a-z][\w-]*)[^':]*'/g)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
+  const bundled = new Set(imported.filter((name) => !installed.includes(name)));
+  for (const name of [...bundled, 'undici', 'lossless-json']) bundled.add(name);
+  // A set that grows is walked to its end.
+  for (const name of bundled) {
+    for (const needed of Object.keys(packages[`node_modules/${name}`].dependencies ?? {}))
+      bundled.add(needed);
+  }
+  return { installed, bundled: [...bundled] };
+}
+
 it('needs no package that SECURITY.md does not say what it is trusted with', () => {
-  const { dependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
   const security = readFileSync(join(project, 'SECURITY.md'), 'utf8');
-  expect(Object.keys(dependencies).filter((name) => !security.includes(`\`${name}\``))).toEqual([]);
+  const { installed } = loadedPackages();
+  expect(installed.filter((name) => !security.includes(`\`${name}\``))).toEqual([]);
+});
+
+it('has the licence of every package whose code is in its bundle', () => {
+  const licenses = readFileSync(join(project, 'dist/cli/THIRD-PARTY-LICENSES.txt'), 'utf8');
+  const { bundled } = loadedPackages();
+  expect(bundled).toEqual(expect.arrayContaining(['commander', 'emoji-regex', 'undici']));
+  const named = [...licenses.matchAll(/^(\S+) \d+\.\d+\.\d+\n\n(?=\S)/gm)].map(([, name]) => name);
+  expect(bundled.filter((name) => !named.includes(name))).toEqual([]);
 });
 
 it('is found right by every way of importing it', () => {
   expect(tool('publint/src/cli.js', tarball, '--strict')).toContain('All good!');
-  expect(tool('@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only')).toContain('🟢');
+  expect(
+    tool('@arethetypeswrong/cli/dist/index.js', tarball, '--ignore-rules', 'cjs-resolves-to-esm'),
+  ).toContain('🟢');
+});
+
+it('can be installed without a warning of npm that it wants to run a script', () => {
+  const manifest = run(folder, 'tar', '-xOf', tarball, 'package/package.json');
+  const scripts = Object.keys(JSON.parse(manifest).scripts);
+  const ofInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
+  expect(scripts.filter((name) => ofInstall.includes(name))).toEqual([]);
 });
 
 describe('installed by npm into an empty folder, without install scripts', () => {
@@ -81,9 +132,12 @@ describe('installed by npm into an empty folder, without install scripts', () =>
   });
 
   it.each(['22', '24'])('works on Node %s', (major) => {
+    vi.stubEnv('XDG_CACHE_HOME', join(folder, `cache-${major}`));
     const node = (...args: string[]) => run(consumer, 'npx', '-y', '-p', `node@${major}`, 'node', ...args);
     expect(node('--version')).toMatch(new RegExp(`^v${major}\\.`));
     expect(node(installed, 'demo')).toMatch(/│ acme_level │ gold/);
+    const cache = join(folder, `cache-${major}`, 'userinfo', 'compiled');
+    expect(readdirSync(cache)).toEqual([expect.stringMatching(`^v${major}\\.`)]);
   });
 
   it.each([true, false])(
@@ -106,6 +160,76 @@ describe('installed by npm into an empty folder, without install scripts', () =>
       expect(run(consumer, 'node', 'built/sdk.js')).toBe('true 200 ok\nREJECTED 40106\n');
     },
   );
+});
+
+describe('installed without its optional dependencies', () => {
+  let consumer: string;
+
+  beforeAll(() => {
+    consumer = emptyProject('client-alone');
+    run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=dev', '--omit=optional', tarball);
+  });
+
+  it('is a handful of packages', () => {
+    expect(readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      'csv-parse',
+      'csv-stringify',
+      'lossless-json',
+      'undici',
+      'userinfo-cli',
+    ]);
+  });
+
+  it('gives a client that works, and a service that names the package that it needs', () => {
+    const program = `
+      import { createServer } from 'node:http';
+      import { UserInfoClient } from 'userinfo-cli';
+      import { createService, openAdmin } from 'userinfo-cli/service';
+      const server = createServer((_, answer) => answer.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'));
+      await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+      const baseUrl = 'http://127.0.0.1:' + server.address().port;
+      const client = new UserInfoClient({ baseUrl, tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' });
+      console.log((await client.read({ code: 'c1' })).envelope.msg);
+      await client.close();
+      server.close();
+      const ask = [() => createService(), () => openAdmin({ database: ':memory:' }),
+        () => openAdmin({ database: 'postgres://u@127.0.0.1:1/x' })];
+      for (const start of ask) await start().catch((error) => console.log(error.code, error.message));`;
+    expect(run(consumer, process.execPath, '--input-type=module', '-e', program).split('\n')).toEqual([
+      'ok',
+      'MISSING_PACKAGE the package fastify, which this needs, is not installed',
+      'MISSING_PACKAGE the package @photostructure/sqlite, which this needs, is not installed',
+      'MISSING_PACKAGE the package pg, which this needs, is not installed',
+      '',
+    ]);
+  });
+
+  it.each([
+    [['--version'], 0, ''],
+    [['read', 'c1'], 5, 'cannot connect to 127.0.0.1:9'],
+    [['read', 'c1', '-o', 'yaml'], 2, 'the package yaml, which this needs, is not installed'],
+    [['read', 'c1', '--query', 'data'], 2, 'the package @jmespath-community/jmespath'],
+    [['serve'], 2, 'Run "npm install fastify", or install userinfo-cli without --omit=optional.'],
+  ])('has a command that does what it can: %j', (args, status, said) => {
+    const env = {
+      PATH: process.env.PATH,
+      HOME: folder,
+      USERINFO_BASE_URL: 'http://127.0.0.1:9',
+      USERINFO_TENANT_CODE: 't',
+      USERINFO_CHANNEL: 'c',
+      USERINFO_APP_KEY: 'k',
+      USERINFO_APP_SECRET: 's',
+    };
+    const result = spawnSync(process.execPath, [installed, ...args], {
+      cwd: consumer,
+      env,
+      encoding: 'utf8',
+    });
+    expect({ status: result.status, stderr: result.stderr }).toEqual({
+      status,
+      stderr: expect.stringContaining(said),
+    });
+  });
 });
 
 it('works where pnpm installs it, which lets a package see its own dependencies alone', () => {

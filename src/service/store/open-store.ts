@@ -1,7 +1,7 @@
 import { quoteName } from '../../protocol/text.js';
+import { loadPart } from '../../support/missing-package.js';
 import { StartError, StoreUnavailableError } from '../errors.js';
 import type { SqlDriver } from './sql-driver.js';
-import { openSqliteDriver } from './sqlite-driver.js';
 import { createStore, type Store } from './store.js';
 
 export interface OpenStoreOptions {
@@ -21,8 +21,8 @@ const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
 export async function openStore(database: string, options: OpenStoreOptions = {}): Promise<Store> {
   const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase();
   if (scheme === 'postgres' || scheme === 'postgresql') {
-    // The packages that speak to PostgreSQL are loaded where they are needed.
-    const { describePostgres, openPostgresDriver } = await import('./postgres-driver.js');
+    // The packages of a database are loaded where they are needed.
+    const { describePostgres, openPostgresDriver } = await loadPart(() => import('./postgres-driver.js'));
     return await open(describePostgres(database), options, () => openPostgresDriver(database, options));
   }
   if (scheme === undefined && likeUrl.test(database)) {
@@ -35,6 +35,7 @@ export async function openStore(database: string, options: OpenStoreOptions = {}
     );
   }
   if (scheme === undefined && database !== '') {
+    const { openSqliteDriver } = await loadPart(() => import('./sqlite-driver.js'));
     return await open(database, options, () => openSqliteDriver(database, options));
   }
   throw new StartError(
