@@ -96,7 +96,8 @@ class Starts {
     const reason = await ended;
     if (this.#serving.delete(worker)) return reason;
     this.#failed += 1;
-    this.lastStatus = worker.process.exitCode || 1;
+    // One that is stopped while it starts ends with 0.
+    this.lastStatus = worker.process.exitCode || this.lastStatus;
     if (this.#serving.size === 0 && this.#failed >= this.#maxFailed) this.#hopeless.abort();
     return reason;
   }
