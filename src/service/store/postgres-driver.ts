@@ -72,7 +72,7 @@ class PostgresDriver implements SqlDriver {
     this.#prepares = prepares;
     const pool = new Pool(postgresConfig(url, poolSize));
     if (prepares) {
-      // What speaks PostgreSQL, and is not, may not know the setting.
+      // Other engines that speak PostgreSQL's protocol may not have these settings.
       pool.on('connect', (client) => void client.query(planByIndex).catch(() => {}));
     }
     this.#pool = new PostgresPool(pool, poolSize);

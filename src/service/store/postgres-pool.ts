@@ -155,7 +155,7 @@ export class PostgresPool {
     try {
       await this.#waitForTurn();
     } catch (error) {
-      // Who has entered leaves.
+      // The caller gives its place back in any case.
       this.#lent += 1;
       throw error;
     }

@@ -58,8 +58,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Throws a StoreUnavailableError while its file is gone, or another one in its place, and lets go of it: what is
-   * written there would be lost, and its -wal file may be taken away.
+   * Throws a StoreUnavailableError while the file is gone, or another one is in its place, and closes it: what is
+   * written to it would be lost, and another program may take its -wal file away.
    */
   checkFile(): void {
     if (this.#identity === null) return;
@@ -163,7 +163,7 @@ export class SqliteConnection {
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    // What has no schema in its name is made in memory, else, and found in either.
+    // Without a schema, CREATE makes a table in the database in memory.
     const inStore = sql.replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.');
     const prepared = {
       statement: this.#database.prepare(inStore),

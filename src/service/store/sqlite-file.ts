@@ -24,7 +24,7 @@ export function makeSqliteFile(path: string, create: boolean): void {
   }
 }
 
-/** Takes the rights of others from a database and its -wal and -shm files: app secrets lie in them. */
+/** Gives a database and its -wal and -shm files mode 0600: they hold app secrets. */
 export function keepFromOthers(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     if (((statsOf(file)?.mode ?? 0) & 0o077) === 0) continue;

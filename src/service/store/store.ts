@@ -62,7 +62,8 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
     },
     async check() {
       // One statement outside of a transaction: a process that stops in the middle holds no lock for others.
-      await driver.read((sql) => sql.run(statements.probe));
+      const written = await driver.read((sql) => sql.run(statements.probe));
+      if (written !== 1) throw new StoreUnavailableError('the database has lost its table service_state');
       const last = fault;
       fault = null;
       if (last !== null) throw last;
