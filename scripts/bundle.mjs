@@ -29,7 +29,7 @@ const undici = {
   },
 };
 
-/** Their licences want to be where the code is. */
+/** The licences of the bundled packages require that they are distributed with the code. */
 const licenses = {
   name: 'licenses',
   generateBundle(_options, bundle) {
