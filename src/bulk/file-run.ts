@@ -55,12 +55,12 @@ export class FileRun<Row extends FileRow> {
     };
   }
 
-  /** Takes no more rows; those under way are awaited. */
+  /** Takes no more rows; those in flight are awaited. */
   stop(): void {
     this.#stop('interrupted');
   }
 
-  /** Resolves when no row is under way any more and the files are complete. Throws what nobody meant. */
+  /** Resolves when no row is in flight any more and the files are complete. Throws what is a fault of the program. */
   async run(): Promise<RunReport> {
     const { results, journal, state, now } = this.#options;
     try {
@@ -94,7 +94,7 @@ export class FileRun<Row extends FileRow> {
     const { operation, state } = this.#options;
     const isRead = operation.name === 'read';
     const isBegun = state.settled.size + state.unknown.size > 0;
-    // A code is used once, whatever became of it.
+    // A code is used once, whatever its outcome.
     const isDone = (line: number) => state.settled.has(line) || (isRead && state.unknown.has(line));
     for await (const rows of this.#rows.read()) {
       yield isBegun ? rows.filter(({ line }) => !isDone(line)) : rows;

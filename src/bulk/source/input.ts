@@ -16,7 +16,7 @@ export interface Input {
    * it cannot be read.
    */
   read(partBytes?: number): AsyncIterable<Buffer>;
-  /** Ends a read that is under way, too. */
+  /** Ends a read that has begun, too. */
   close(): Promise<void>;
 }
 

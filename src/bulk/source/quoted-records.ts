@@ -89,7 +89,7 @@ class LineCounter {
 }
 
 const faults: Readonly<Record<string, string>> = {
-  CSV_INVALID_CLOSING_QUOTE: 'a quoted cell goes on behind its closing quote',
+  CSV_INVALID_CLOSING_QUOTE: 'a quoted cell continues behind its closing quote',
   INVALID_OPENING_QUOTE: 'a quote stands inside a cell that is not quoted',
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
   CSV_MAX_RECORD_SIZE: `the row is longer than ${maxRowBytes} bytes; is a quote never closed?`,

@@ -39,7 +39,7 @@ export function addBulkOptions(command: Command): Command {
     .addOption(new Option('--encoding <name>', 'such as gb18030 (default: utf-8)'))
     .addOption(new Option('--force-encoding', 'use it, though the file looks like UTF-8'));
   return addConcurrencyOption(command)
-    .addOption(new Option('--rate <n/s>', 'requests a second, at the most').argParser(parseRate))
+    .addOption(new Option('--rate <n/s>', 'requests a second, at most').argParser(parseRate))
     .addOption(new Option('--results <file>', 'a line a row (default: <from>.results.ndjson)'))
     .addOption(new Option('--failed <file>', 'the rows to try again, in the shape of the input'))
     .addOption(new Option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)'))
@@ -54,10 +54,10 @@ export function addBulkOptions(command: Command): Command {
     .addOption(new Option('--quiet', 'show no progress and no summary'));
 }
 
-/** How many requests a run or a worker may have under way. */
+/** How many requests a run or a worker may have in flight. */
 export function addConcurrencyOption(command: Command): Command {
   return command.addOption(
-    new Option('--concurrency <n>', 'requests under way at once, at the most')
+    new Option('--concurrency <n>', 'requests in flight at once, at most')
       .default(defaultConcurrency)
       .argParser((text) => parseCount(text, 'requests')),
   );

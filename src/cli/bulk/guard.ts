@@ -22,6 +22,6 @@ export async function confirmMany(
     });
   }
   await say(io, `about to write ${rows} to production, ${host}`);
-  const answer = await prompt.text(`To go on, type the name of ${what}, ${name}:`, () => true);
+  const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`, () => true);
   if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}: nothing was sent`);
 }

@@ -126,7 +126,7 @@ describe('CSV rows', () => {
   });
 
   it.each([
-    ['u1,x\nu2,"y"z\n', 'line 3: a quoted cell goes on behind its closing quote'],
+    ['u1,x\nu2,"y"z\n', 'line 3: a quoted cell continues behind its closing quote'],
     ['u1,x\nu2,y"z\n', 'line 3: a quote stands inside a cell that is not quoted'],
     ['u1,x\nu2,"y\nu3,z\n', 'line 3: a quote is opened and never closed'],
     [`u1,x\nu2,${'y'.repeat(17 * 1024 * 1024)}\n`, 'line 3 is longer than 16777216 bytes'],

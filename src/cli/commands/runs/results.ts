@@ -32,7 +32,7 @@ export function declareRunsResults(runs: Command, context: CliContext): void {
   const command = runs
     .command('results')
     .argument('<run>', 'as "runs list" names it')
-    .summary('get what became of the rows of a run')
+    .summary('get the outcomes of the rows of a run')
     .description(
       'Write a line a row, as "passback --from" does. A queue forgets rows that are done: what they are called comes ' +
         'from the file that they were read from.',
