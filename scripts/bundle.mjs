@@ -78,7 +78,7 @@ await build({
       groups: [
         { name: 'start', test: /rolldown[/:]runtime|src\/cli\/(exit-status|version)\.ts$/, priority: 5 },
         { name: 'folders', test: /src\/cli\/(completion\/profile-names|compile-cache)\.ts$/, priority: 4 },
-        { name: 'program', test: /src\/cli\/(run|call-service|commands\/read)\.ts$/, priority: 3 },
+        { name: 'program', test: /src\/cli\/(program|call-service|commands\/read)\.ts$/, priority: 3 },
         { name: 'client', test: /src\/client\/client\.ts$|node_modules\/undici\//, priority: 2 },
         { name: 'table', test: /src\/cli\/output\/envelope-table\.ts$/, priority: 1 },
       ],

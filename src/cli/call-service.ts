@@ -4,14 +4,13 @@ import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
 import { missingInfoNames, reasonsForMissing, splitInfoNames } from '../protocol/info-names.js';
-import { clientOptions } from './client-options.js';
+import { clientOptions, resolveService } from './connect.js';
 import type { CliContext } from './context.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
 import { printAnswer } from './output/print-answer.js';
 import { outputStyle } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
-import { resolveService } from './resolve-service.js';
 
 /**
  * One call from options to output: settings, `beforeSending` (a question, a warning), the call, the envelope on

@@ -2,8 +2,8 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
-import { cacheFolder } from '../profiles/config-folder.js';
-import { findDistrust } from '../profiles/trusted-path.js';
+import { cacheFolder } from '../support/folders.js';
+import { findDistrust } from '../support/trusted-path.js';
 import type { Io } from './io.js';
 
 /**

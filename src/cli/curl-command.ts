@@ -1,4 +1,4 @@
-import { quoteWhereNeeded } from './shell-words.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 
 /** A request as curl takes it; query and body are encoded. */
 export interface CurlRequest {

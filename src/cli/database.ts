@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from 'commander';
-import { dataFolder } from '../profiles/config-folder.js';
-import { describeSystemError } from '../profiles/system-error.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { describeSystemError } from '../support/errors.js';
+import { dataFolder } from '../support/folders.js';
 
 /** `--database` of `serve` and `admin`. */
 export function databaseOption(): Option {

@@ -60,3 +60,10 @@ export async function readAll(stdin: Readable, signal: AbortSignal): Promise<Uin
   for await (const chunk of addAbortSignal(signal, stdin)) chunks.push(chunk as Uint8Array);
   return Buffer.concat(chunks);
 }
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

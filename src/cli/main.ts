@@ -36,7 +36,7 @@ async function runCommand(args: readonly string[], host: Host): Promise<number> 
   }
   const { useCompileCache } = await import('./compile-cache.js');
   useCompileCache(host.env);
-  const { run } = await import('./run.js');
+  const { run } = await import('./program.js');
   return run(args, host, interruptOf(host));
 }
 

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
-import { parseDuration } from './duration.js';
 
 /** How data is printed: `csv` is flat, the others show it as it is nested. */
 export const outputFormats = ['table', 'json', 'yaml', 'csv'] as const;
@@ -87,4 +86,38 @@ export function outputFormat(
 export function parseCount(text: string, what: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError(`Give a number of ${what} from 1.`);
+}
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Reads a duration such as `500ms`, `5s` or `2m`, in milliseconds. Throws an InvalidInputError. */
+export function parseDuration(text: string): number {
+  const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
+  const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
+  if (ms >= 1 && ms <= maxMs) return Math.round(ms);
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a duration`, {
+    hint: 'Write a number above 0 and its unit: 500ms, 5s, 2m, 1h, 1d; 24 days at most.',
+  });
+}
+
+/** The longest that a timer of Node can wait. */
+const maxMs = 2 ** 31 - 1;
+
+/** Reads a rate such as `100/s`, in times a second. Throws an InvalidInputError. */
+export function parseRate(text: string): number {
+  const found = /^([1-9]\d{0,6})\/s$/.exec(text);
+  if (found !== null) return Number(found[1]);
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a rate`, { hint: 'Write it as 100/s.' });
+}
+
+/** The examples at the end of a command's help: what to type, and what it is for. */
+export function examples(...lines: readonly (readonly [command: string, purpose: string])[]): string {
+  const shown = lines.map(([command, purpose]) => `  # ${purpose}\n  $ ${command}`);
+  return `\nExamples:\n${shown.join('\n')}`;
+}
+
+/** Rows of a name and what it means, the names in a column of their own. */
+export function formatColumns(rows: readonly (readonly [name: string, meaning: string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}\n`).join('');
 }

@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { InvalidInputError } from '../protocol/errors.js';
 import { FlatJsonError, type FlatValue, parseFlatJson } from '../protocol/flat-json.js';
 import { quoteName } from '../protocol/text.js';
+import { specialUserInfoKeys } from '../protocol/user-info.js';
+import type { Io } from './io.js';
+import { warn } from './output/warn.js';
 import { decodeUtf8 } from './utf8.js';
 
 /**
@@ -57,4 +60,16 @@ function parseScalar(key: string, json: string): FlatValue {
   throw new InvalidInputError(`the value of key ${quoteName(key)} is not a JSON value`, {
     hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${key}=text.`,
   });
+}
+
+/** §4.2 rule 6: custom keys should carry the tenant's prefix, where the profile has one. */
+export async function warnOfPrefix(io: Io, keys: Iterable<string>, prefix: string | null): Promise<void> {
+  if (prefix === null) return;
+  for (const key of keys) {
+    if (key.startsWith(prefix) || Object.hasOwn(specialUserInfoKeys, key)) continue;
+    await warn(
+      io,
+      `key ${quoteName(key)} does not begin with the prefix ${quoteName(prefix)} of the profile`,
+    );
+  }
 }

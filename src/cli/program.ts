@@ -1,11 +1,27 @@
 import { Command } from 'commander';
 import { declarationsFor } from './commands/index.js';
-import type { CliContext } from './context.js';
-import { examples } from './examples.js';
-import { addCommonOptions } from './options.js';
+import { type CliContext, createContext } from './context.js';
+import { exitStatus } from './exit-status.js';
+import type { Io } from './io.js';
+import { addCommonOptions, type CommonOptions, examples } from './options.js';
 import { colorsFor } from './output/color.js';
 import { showText } from './output/terminal-text.js';
+import { reportError } from './report-error.js';
+import { refuseDamaged } from './utf8.js';
 import { version } from './version.js';
+
+/** Runs one command line (without `node` and the script) to its end, and returns the exit status. */
+export async function run(args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
+  const context = createContext(io, signal, args);
+  const program = await buildProgram(context, args);
+  try {
+    refuseDamaged(args, io.env);
+    await program.parseAsync(args, { from: 'user' });
+    return exitStatus.success;
+  } catch (error) {
+    return reportError(error, io, program.opts<CommonOptions>().verbose === true);
+  }
+}
 
 /** A command that never shows the value of an option that it does not know: it may be a mistyped secret. */
 class CautiousCommand extends Command {

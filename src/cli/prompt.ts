@@ -1,3 +1,5 @@
+import { InvalidInputError } from '../protocol/errors.js';
+import type { CliContext } from './context.js';
 import type { Io } from './io.js';
 import { showText } from './output/terminal-text.js';
 
@@ -14,7 +16,7 @@ export interface Prompt {
 
 /** Prompts on the terminal of `io`. The library behind them is loaded with the first question. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Prompt {
-  const load = () => import('./questions.js');
+  const load = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
     get possible() {
@@ -35,4 +37,22 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Pro
       return (await load()).select({ message: showText(message), choices: options }, place());
     },
   };
+}
+
+/**
+ * Asks before something that cannot be taken back; `--yes` is the answer given in advance. Throws an
+ * InvalidInputError where the answer is no, or where nobody can be asked: nothing was done.
+ */
+export async function confirm(
+  { prompt }: CliContext,
+  question: string,
+  yes: boolean | undefined,
+): Promise<void> {
+  if (yes) return;
+  if (!prompt.possible) {
+    throw new InvalidInputError(`nobody can be asked: ${question}`, {
+      hint: 'Add --yes where that is the answer. Nothing was done.',
+    });
+  }
+  if (!(await prompt.confirm(question))) throw new InvalidInputError('the answer was no: nothing was done');
 }

@@ -1,8 +1,8 @@
-import { explainMissing } from '../support/missing-package.js';
-import { exitStatus, exitStatusOf } from './exit-status.js';
+import { UserInfoError } from '../protocol/errors.js';
+import { explainMissing } from '../support/errors.js';
+import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
 import { type Io, OutputError, say } from './io.js';
 import { colorsFor } from './output/color.js';
-import { ReportedError } from './reported-error.js';
 
 const faultAdvice =
   'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
@@ -53,4 +53,9 @@ function describe(error: unknown): { message: string; hint?: string; stack?: str
     ...(hint === undefined ? {} : { hint }),
     ...(error.stack === undefined ? {} : { stack: error.stack }),
   };
+}
+
+/** What was checked is not right. What was found is on stdout already. */
+export class CheckFailedError extends UserInfoError {
+  readonly code = 'CHECK_FAILED';
 }

@@ -24,8 +24,8 @@ import {
   readProfileText,
   toProfileList,
 } from './profile-file.js';
+import { fileSchema, rules } from './profile-json.js';
 import type { ProfileList } from './profile-list.js';
-import { fileSchema, rules } from './profile-schema.js';
 
 /**
  * Changes the profile file through conf, which holds its schema, defaults, format version, migrations and mode, and

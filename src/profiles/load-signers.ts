@@ -5,10 +5,10 @@ import type { Signers } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
 import { moduleSigner, moduleSigners } from '../signing/module-signer.js';
 import { fieldPath } from '../signing/recipe-error.js';
+import { describeSystemError } from '../support/errors.js';
+import { findDistrust } from '../support/trusted-path.js';
 import { SigningModuleError } from './errors.js';
 import { isModule, type SigningSource } from './signing-source.js';
-import { describeSystemError } from './system-error.js';
-import { findDistrust } from './trusted-path.js';
 
 /**
  * Makes signers of what a profile says; `folder` is that of the profile file. A module is run with all the rights of

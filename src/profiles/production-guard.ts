@@ -1,6 +1,6 @@
 import { sameDeployment } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { describeOrigin, type GivenValues, type Setting } from './given-values.js';
+import { describeOrigin, type GivenValues, type Setting } from './flags-and-environment.js';
 import type { Environment, Profile } from './profile.js';
 
 /** What a request is about to meet, and what its sender should be told about it. */

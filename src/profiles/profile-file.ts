@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { InvalidInputError } from '../protocol/errors.js';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { ProfileError, ProfileFileError } from './errors.js';
-import { formatProfile, parseProfile } from './parse-profile.js';
+import { checkSchema, fileSchema, formatProfile, type JsonObject, parseProfile } from './profile-json.js';
 import { noProfiles, type ProfileList } from './profile-list.js';
-import { checkSchema, fileSchema, type JsonObject } from './profile-schema.js';
-import { describeSystemError, isSystemError } from './system-error.js';
 
 const howToRepair =
   'Correct it by hand, or move it away and add the profiles again: nothing in it was changed.';
@@ -72,7 +71,7 @@ function parseJson(text: string): unknown {
 }
 
 async function refuseFaultyJson(text: string, path: string): Promise<void> {
-  const { findJsonFault } = await import('./json-fault.js');
+  const { findJsonFault } = await import('../support/json-fault.js');
   const fault = findJsonFault(text);
   if (fault === null) return;
   const problem = fault.doubled ? 'the same key stands twice' : 'is not JSON: the fault is';

@@ -1,8 +1,8 @@
 import { quoteName } from '../protocol/text.js';
+import { nearestName } from '../support/nearest-name.js';
 import { ProfileError } from './errors.js';
-import { nearestName } from './nearest-name.js';
-import { checkProfile } from './parse-profile.js';
 import { checkProfileName, type Profile, type ProfilePatch } from './profile.js';
+import { checkProfile } from './profile-json.js';
 
 /** All that the profile file holds, as it was at one moment. */
 export interface ProfileList {

@@ -1,3 +1,8 @@
+// Apart from profile.ts: the TAB key loads this and nothing else of the profiles.
+
+/** The profile file, in the folder for settings. */
+export const profileFileName = 'profiles.json';
+
 /** Letters and digits of any script, and `.` `_` `-` between them: safe to type, to quote and to print. */
 const readableName = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,63}$/u;
 

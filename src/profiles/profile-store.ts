@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { lockFile } from '../support/file-lock.js';
-import { profileFileName } from './config-folder.js';
+import { findDistrust } from '../support/trusted-path.js';
 import { ProfileFileError } from './errors.js';
 import type { Profile, ProfilePatch } from './profile.js';
 import { readProfileFile } from './profile-file.js';
@@ -14,8 +15,7 @@ import {
   renameProfile,
   updateProfile,
 } from './profile-list.js';
-import { describeSystemError, isSystemError } from './system-error.js';
-import { findDistrust } from './trusted-path.js';
+import { profileFileName } from './profile-name.js';
 
 /** No write takes this long, in milliseconds: a lock that is older was left behind, on another host perhaps. */
 const takeOverMs = 5_000;

@@ -2,7 +2,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName, textFault } from '../protocol/text.js';
 import { ProfileError } from './errors.js';
 import { isProfileName } from './profile-name.js';
-import type { SecretSource } from './secret-source.js';
+import type { SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
 /** §1: the two deployments. */
@@ -55,4 +55,9 @@ export function parseIdentifier(text: string, label: string): string {
   const fault = text.trim() === '' ? 'is empty' : textFault(text);
   if (fault !== null) throw new InvalidInputError(`${label} ${fault}`);
   return text;
+}
+
+/** A profile in a few words: its name, environment and host. */
+export function describeProfile({ name, environment, base_url }: Profile): string {
+  return `"${name}" (${environment}, ${new URL(base_url).host})`;
 }

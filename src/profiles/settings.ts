@@ -1,5 +1,4 @@
 import type { Secret } from '../signing/secret.js';
-import { copyWarnings } from './copy-warnings.js';
 import { CredentialError, ProfileFileError } from './errors.js';
 import {
   describeOrigin,
@@ -10,13 +9,12 @@ import {
   type SettingFlags,
   secretVariable,
   settingNames,
-} from './given-values.js';
+} from './flags-and-environment.js';
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { activeProfile, findProfile, noProfiles, type ProfileList } from './profile-list.js';
 import type { ProfileStore } from './profile-store.js';
-import { readSecret, type SecretReaders } from './read-secret.js';
-import type { SecretSource } from './secret-source.js';
+import { copyWarnings, readSecret, type SecretReaders, type SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
 /** All that a request needs beside its own content, and where each value comes from. */

@@ -4,7 +4,7 @@ import { presets } from '../signing/presets.js';
 import type { Recipe } from '../signing/recipe.js';
 import { RecipeError } from '../signing/recipe-error.js';
 import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../signing/recipe-json.js';
-import type { JsonObject } from './profile-schema.js';
+import type { JsonObject } from './profile-json.js';
 
 /** A JavaScript module that signs as no recipe can say; its path is relative to the folder of the profile file. */
 export interface ModuleSource {

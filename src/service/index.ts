@@ -1,11 +1,11 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
-import { loadPart } from '../support/missing-package.js';
+import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { Service } from './service.js';
 import { checkSettings, type ServiceHost, type ServiceSettings } from './settings.js';
 import { openStore } from './store/open-store.js';
 
-export { MissingPackageError } from '../support/missing-package.js';
+export { MissingPackageError } from '../support/errors.js';
 export type { AdminOperations } from './admin/admin.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
 export type { CodeKey, NewCode } from './admin/codes.js';

@@ -20,3 +20,66 @@ export abstract class UserInfoError extends Error {
     this.hint = options.hint;
   }
 }
+
+const meanings: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file would be larger than allowed',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EEXIST: 'a file is in the way of the folder',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its symbolic links go in a circle',
+  EMFILE: 'too many files are open',
+};
+
+/** Whether it is what a failed call to the operating system throws; with `code`, whether it is that one. */
+export function isSystemError(error: unknown, code?: string): error is NodeJS.ErrnoException {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return false;
+  return code === undefined || error.code === code;
+}
+
+/** What went wrong, in words that follow "cannot be written:". */
+export function describeSystemError(error: unknown): string {
+  const code = isSystemError(error) ? error.code : undefined;
+  return (code !== undefined && meanings[code]) || code || 'unknown fault';
+}
+
+/** A part of this package needs another package, which is not installed. */
+export class MissingPackageError extends UserInfoError {
+  readonly code = 'MISSING_PACKAGE';
+
+  /** `name` is that of the other package. */
+  constructor(name: string, cause: unknown) {
+    super(`the package ${name}, which this needs, is not installed`, {
+      hint: `Run "npm install ${name}", or install userinfo-cli without --omit=optional.`,
+      cause,
+    });
+  }
+}
+
+const missing = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[^@./'][^/']*)/;
+
+/** What an import threw; a MissingPackageError in its place where a package was not found. */
+export function explainMissing(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof MissingPackageError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return error;
+  const name = missing.exec(message)?.[1];
+  return name === undefined ? error : new MissingPackageError(name, error);
+}
+
+/**
+ * Loads a part of the program that needs packages of its own.
+ *
+ * @throws MissingPackageError where one is not installed, as after `npm install --omit=optional`
+ */
+export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    throw explainMissing(error);
+  }
+}

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitStatus } from '../../src/cli/exit-status.js';
-import { exitMeanings } from '../../src/cli/help-topics/exit-codes.js';
 import { helpTopics } from '../../src/cli/help-topics/index.js';
+import { exitMeanings } from '../../src/cli/help-topics/topics.js';
 import { outputFormats } from '../../src/cli/options.js';
-import { settingNames } from '../../src/profiles/given-values.js';
+import { settingNames } from '../../src/profiles/flags-and-environment.js';
 import { Machine } from '../support/cli.js';
 
 const machine = new Machine();

@@ -1,9 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createContext } from '../../src/cli/create-context.js';
-import { buildProgram } from '../../src/cli/program.js';
-import { run } from '../../src/cli/run.js';
+import { createContext } from '../../src/cli/context.js';
+import { buildProgram, run } from '../../src/cli/program.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { printedBy } from '../support/cli.js';

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configFolder, dataFolder } from '../../src/profiles/config-folder.js';
+import { configFolder, dataFolder } from '../../src/support/folders.js';
 
 describe('configFolder', () => {
   it('is the one that USERINFO_CONFIG_DIR names', () => {

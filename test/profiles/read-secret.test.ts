@@ -2,11 +2,10 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { secretWarnings } from '../../src/profiles/copy-warnings.js';
 import { CredentialError } from '../../src/profiles/errors.js';
-import { readSecret } from '../../src/profiles/read-secret.js';
-import { type RunCommand, shellRunner } from '../../src/profiles/run-command.js';
+import { readSecret, secretWarnings } from '../../src/profiles/secret.js';
 import { Secret } from '../../src/signing/secret.js';
+import { type RunCommand, shellRunner } from '../../src/support/shell.js';
 import { rejection, secretText, temporaryFolder } from './fixtures.js';
 
 const env = { PATH: process.env.PATH, SHOP_SECRET: ` ${secretText}\n`, EMPTY: '' };

@@ -3,13 +3,13 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CredentialError, ProfileError, ProfileFileError } from '../../src/profiles/errors.js';
-import type { SettingFlags } from '../../src/profiles/given-values.js';
+import type { SettingFlags } from '../../src/profiles/flags-and-environment.js';
 import type { Profile } from '../../src/profiles/profile.js';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
-import { type RunCommand, shellRunner } from '../../src/profiles/run-command.js';
 import { resolveSettings, resolveSigning } from '../../src/profiles/settings.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { Secret } from '../../src/signing/secret.js';
+import { type RunCommand, shellRunner } from '../../src/support/shell.js';
 import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const everything = {

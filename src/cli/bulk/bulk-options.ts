@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { type CommonOptions, type ConnectionOptions, parseCount } from '../options.js';
-import { parseRate } from '../rate.js';
+import { type CommonOptions, type ConnectionOptions, parseCount, parseRate } from '../options.js';
 
 /** The options of a run over many rows. */
 export interface BulkOptions extends CommonOptions, ConnectionOptions {

@@ -8,7 +8,7 @@ import { InputChangedError } from '../../bulk/source/checked-input.js';
 import type { FileRow } from '../../bulk/source/row-format.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { clientOptions } from '../client-options.js';
+import { clientOptions } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
 import { printData } from '../output/print-data.js';

@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
 import type { CommandNode } from '../completion/command-tree.js';
 import type { CliContext } from '../context.js';
-import { examples } from '../examples.js';
 import { write } from '../io.js';
+import { examples } from '../options.js';
 
 const scripts = {
   bash: async () => (await import('../completion/bash.js')).bashScript,

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../context.js';
 import type { Check } from '../doctor/checkup.js';
-import { examples } from '../examples.js';
 import { writeStyled } from '../io.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../options.js';
 import { colorsFor } from '../output/color.js';
 import { printData } from '../output/print-data.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
@@ -30,10 +29,7 @@ export function declareDoctor(program: Command, context: CliContext): void {
 async function runDoctor(context: CliContext, options: CommonOptions & ConnectionOptions): Promise<void> {
   const { io } = context;
   const style = await outputStyle(options, io);
-  const [{ Checkup, formatCheck }, { runCheckup }] = await Promise.all([
-    import('../doctor/checkup.js'),
-    import('../doctor/run-checkup.js'),
-  ]);
+  const { Checkup, formatCheck, runCheckup } = await import('../doctor/checkup.js');
   const colors = colorsFor(io.stdout, io.env, options.color);
   const print = (check: Check) => writeStyled(io.stdout, formatCheck(check, colors));
   const checkup = new Checkup(isPlainTable(style) ? print : async () => {});

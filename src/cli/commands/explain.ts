@@ -4,8 +4,7 @@ import { type ResultCodeText, resultCodeTexts } from '../../protocol/result-code
 import { httpStatusOf, type ResultCode, resultCodes } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import type { CliContext } from '../context.js';
-import { examples } from '../examples.js';
-import type { CommonOptions } from '../options.js';
+import { type CommonOptions, examples } from '../options.js';
 import { printData } from '../output/print-data.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 

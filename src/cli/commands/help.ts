@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { nearestName } from '../../profiles/nearest-name.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
+import { nearestName } from '../../support/nearest-name.js';
 import type { CliContext } from '../context.js';
 import { helpTopics } from '../help-topics/index.js';
 import { write } from '../io.js';

@@ -1,9 +1,28 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../context.js';
-import { type CommandName, commandNames } from './names.js';
+
+/** Every command, in the order in which help lists them. */
+const commandNames = [
+  'read',
+  'passback',
+  'profile',
+  'sign',
+  'serve',
+  'admin',
+  'worker',
+  'runs',
+  'demo',
+  'doctor',
+  'openapi',
+  'explain',
+  'completion',
+  'help',
+] as const;
+
+type CommandName = (typeof commandNames)[number];
 
 /** Adds a command to the program. */
-export type Declare = (program: Command, context: CliContext) => void;
+type Declare = (program: Command, context: CliContext) => void;
 
 /** A module is loaded where its command may be meant. */
 const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {

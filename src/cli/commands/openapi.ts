@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { openApiDocument } from '../../protocol/openapi.js';
 import type { CliContext } from '../context.js';
-import { examples } from '../examples.js';
 import { write } from '../io.js';
-import type { CommonOptions } from '../options.js';
+import { type CommonOptions, examples } from '../options.js';
 import { printData } from '../output/print-data.js';
 import { outputStyle } from '../output/style.js';
 import { defaultUrl } from './serve.js';

@@ -1,11 +1,10 @@
-import type { UserNaming } from '../../bulk/operations/passback-rows.js';
-import { passbackRows } from '../../bulk/operations/passback-rows.js';
+import { passbackRows, type UserNaming } from '../../bulk/operations/passback-rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseTypes } from '../bulk/cell-options.js';
 import type { PassbackManyOptions } from '../bulk/passback-options.js';
 import { type ManyPlan, runMany } from '../bulk/run-many.js';
 import type { CliContext } from '../context.js';
-import { warnOfPrefix } from '../warn-of-prefix.js';
+import { warnOfPrefix } from '../pairs.js';
 
 const defaultColumn = 'union_id';
 

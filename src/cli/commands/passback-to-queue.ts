@@ -12,13 +12,13 @@ import { withProgress } from '../bulk/progress.js';
 import { openRows, type RowSource } from '../bulk/row-source.js';
 import { sayDryRun } from '../bulk/run-many.js';
 import { formatRows } from '../bulk/words.js';
+import { resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say, write } from '../io.js';
 import { printData } from '../output/print-data.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { withQueue } from '../queue/queue-option.js';
 import { targetOf } from '../queue/target.js';
-import { resolveService } from '../resolve-service.js';
 import { planPassback } from './passback-many.js';
 
 interface QueuedPassbackOptions extends PassbackManyOptions {

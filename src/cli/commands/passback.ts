@@ -12,16 +12,19 @@ import {
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
 import { callService } from '../call-service.js';
-import { confirm } from '../confirm.js';
 import type { CliContext } from '../context.js';
-import { examples } from '../examples.js';
-import { formatColumns } from '../help-topics/columns.js';
 import { readAll } from '../io.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
-import { parsePairs } from '../pairs.js';
+import {
+  addConnectionOptions,
+  type CommonOptions,
+  type ConnectionOptions,
+  examples,
+  formatColumns,
+} from '../options.js';
+import { parsePairs, warnOfPrefix } from '../pairs.js';
 import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
+import { confirm } from '../prompt.js';
 import { decodeUtf8 } from '../utf8.js';
-import { warnOfPrefix } from '../warn-of-prefix.js';
 
 export interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly unionId?: string;

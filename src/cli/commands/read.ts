@@ -5,9 +5,13 @@ import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
 import type { CliContext } from '../context.js';
-import { examples } from '../examples.js';
-import { formatColumns } from '../help-topics/columns.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
+import {
+  addConnectionOptions,
+  type CommonOptions,
+  type ConnectionOptions,
+  examples,
+  formatColumns,
+} from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
 const missingCode = "error: missing required argument 'code'";
@@ -92,7 +96,7 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
     });
   }
   if (code !== '-') return code;
-  const { readValue } = await import('../read-value.js');
+  const { readValue } = await import('../input.js');
   return readValue(context, 'code');
 }
 

@@ -4,11 +4,8 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { defaultClockWindowSeconds } from '../../protocol/limits.js';
 import type { CliContext } from '../context.js';
 import { databaseOption } from '../database.js';
-import { parseDuration } from '../duration.js';
-import { examples } from '../examples.js';
-import { parseFaults } from '../fault-options.js';
-import { parseCount } from '../options.js';
-import { parseRate } from '../rate.js';
+import { examples, parseCount, parseDuration, parseRate } from '../options.js';
+import { parseFaults } from '../serve/options.js';
 import { runServe } from '../serve/run.js';
 
 const defaultHost = '127.0.0.1';

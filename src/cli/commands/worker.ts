@@ -1,15 +1,12 @@
 import { type Command, Option } from 'commander';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { formatCount, formatRows } from '../bulk/words.js';
-import { clientOptions } from '../client-options.js';
+import { clientOptions, resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
-import { parseDuration } from '../duration.js';
-import { examples } from '../examples.js';
-import { addConnectionOptions, type ConnectionOptions } from '../options.js';
+import { addConnectionOptions, type ConnectionOptions, examples, parseDuration } from '../options.js';
 import { showText } from '../output/terminal-text.js';
 import { addQueueOption, type QueueOptions, withQueue } from '../queue/queue-option.js';
 import { targetOf } from '../queue/target.js';
-import { resolveService } from '../resolve-service.js';
 
 interface WorkerOptions extends QueueOptions, ConnectionOptions {
   readonly concurrency: number;

@@ -1,6 +1,5 @@
-import { quoteWord } from '../shell-words.js';
-import { type CommandNode, type ValueOption, valueOptions } from './command-tree.js';
-import { formatValues } from './values.js';
+import { quoteWord } from '../../support/shell.js';
+import { type CommandNode, formatValues, type ValueOption, valueOptions } from './command-tree.js';
 
 /** Words that can follow, each with what it is. */
 export type Described = readonly (readonly [word: string, summary: string])[];

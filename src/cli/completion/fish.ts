@@ -1,5 +1,4 @@
-import { type CommandNode, ownOptions, valueOptions } from './command-tree.js';
-import type { Values } from './values.js';
+import { type CommandNode, ownOptions, type Values, valueOptions } from './command-tree.js';
 
 /** A completion script for fish, to be put in a folder of completions as `userinfo.fish`. */
 export function fishScript(tree: readonly CommandNode[]): string {

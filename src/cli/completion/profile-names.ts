@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configFolder, profileFileName } from '../../profiles/config-folder.js';
-import { isProfileName } from '../../profiles/profile-name.js';
+import { isProfileName, profileFileName } from '../../profiles/profile-name.js';
+import { configFolder } from '../../support/folders.js';
 import type { Io } from '../io.js';
 
 /**

@@ -1,4 +1,4 @@
-import { quoteWord } from '../shell-words.js';
+import { quoteWord } from '../../support/shell.js';
 import { caseFunctions, type Described } from './case-functions.js';
 import type { CommandNode } from './command-tree.js';
 

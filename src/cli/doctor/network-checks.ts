@@ -5,9 +5,8 @@ import { findAddresses, openConnection, secure, type Way } from '../../client/pr
 import { parseProxy } from '../../client/proxy.js';
 import type { Settings } from '../../profiles/settings.js';
 import { isLoopback } from '../../protocol/host.js';
+import { networkOptions, proxyFor } from '../connect.js';
 import type { CliContext } from '../context.js';
-import { networkOptions } from '../network-options.js';
-import { proxyFor } from '../proxy-for.js';
 import type { Finding } from './checkup.js';
 
 /** What a connection goes through, and which authorities it trusts. */

@@ -1,18 +1,16 @@
 import { type Stats, statSync } from 'node:fs';
-import { secretWarnings } from '../../profiles/copy-warnings.js';
 import { ProfileFileError } from '../../profiles/errors.js';
-import { describeOrigin } from '../../profiles/given-values.js';
-import { shellRunner } from '../../profiles/run-command.js';
-import { describeSecretSource } from '../../profiles/secret-source.js';
+import { describeOrigin } from '../../profiles/flags-and-environment.js';
+import { describeSecretSource, secretWarnings } from '../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../profiles/settings.js';
-import { findDistrust } from '../../profiles/trusted-path.js';
 import { refusePlainHttp } from '../../protocol/base-url.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Secret } from '../../signing/secret.js';
+import { quoteWhereNeeded, shellRunner } from '../../support/shell.js';
+import { findDistrust } from '../../support/trusted-path.js';
+import { announceProduction } from '../connect.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
-import { announceProduction } from '../resolve-service.js';
-import { quoteWhereNeeded } from '../shell-words.js';
 import type { Finding } from './checkup.js';
 
 /** The profile file can be read, by its owner alone. */

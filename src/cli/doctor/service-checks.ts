@@ -6,10 +6,10 @@ import { defaultClockWindowSeconds, signLength } from '../../protocol/limits.js'
 import { describeResultCode, resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Secret } from '../../signing/secret.js';
-import { CheckFailedError } from '../check-failed.js';
-import { clientOptions } from '../client-options.js';
+import { clientOptions } from '../connect.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions } from '../options.js';
+import { CheckFailedError } from '../report-error.js';
 import type { Finding } from './checkup.js';
 
 /** A client of one attempt, by which a request was signed. */

@@ -10,21 +10,21 @@ export const helpTopics: readonly HelpTopic[] = [
   {
     name: 'environment',
     summary: 'the environment variables that count',
-    load: async () => (await import('./environment.js')).environmentTopic,
+    load: async () => (await import('./topics.js')).environmentTopic,
   },
   {
     name: 'exit-codes',
     summary: 'what the exit status of a command means',
-    load: async () => (await import('./exit-codes.js')).exitCodesTopic,
+    load: async () => (await import('./topics.js')).exitCodesTopic,
   },
   {
     name: 'output',
     summary: 'formats, and how to print only a part',
-    load: async () => (await import('./output.js')).outputTopic,
+    load: async () => (await import('./topics.js')).outputTopic,
   },
   {
     name: 'signing',
     summary: 'how requests are signed, and how to find out',
-    load: async () => (await import('./signing.js')).signingTopic,
+    load: async () => (await import('./topics.js')).signingTopic,
   },
 ];

@@ -1,5 +1,6 @@
+import { InvalidInputError } from '../../protocol/errors.js';
 import type { FaultSettings } from '../../service/index.js';
-import type { CommonOptions } from '../options.js';
+import { type CommonOptions, parseDuration } from '../options.js';
 
 /** What `userinfo serve` is given. */
 export interface ServeOptions extends CommonOptions {
@@ -17,4 +18,60 @@ export interface ServeOptions extends CommonOptions {
   readonly faultSeed?: number;
   readonly page?: boolean;
   readonly demo?: boolean;
+}
+
+type Settings = Omit<FaultSettings, 'seed'>;
+
+/** What `--fault` takes, and how each is read. */
+const readers: Readonly<Record<string, (text: string) => Settings>> = {
+  latency: (text) => ({ latencyMs: parseSpan(text) }),
+  error: (text) => ({ error: parseShare(text) }),
+  reset: (text) => ({ reset: parseShare(text) }),
+  'drop-after-commit': (text) => ({ dropAfterCommit: parseShare(text) }),
+  skew: (text) => ({ skewSeconds: parseSkew(text) }),
+};
+
+/**
+ * Reads faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%`. Throws an
+ * InvalidInputError that names the fault.
+ */
+export function parseFaults(text: string): Settings {
+  let faults: Settings = {};
+  for (const part of text.split(',')) {
+    const [name = '', value = ''] = part.split('=');
+    const read = readers[name];
+    if (read === undefined || value === '') throw unknownFault(part);
+    faults = { ...faults, ...read(value) };
+  }
+  const { error = 0, reset = 0, dropAfterCommit = 0 } = faults;
+  if (error + reset + dropAfterCommit <= 1) return faults;
+  throw new InvalidInputError('the shares of error, reset and drop-after-commit are more than 100% together');
+}
+
+function unknownFault(part: string): InvalidInputError {
+  return new InvalidInputError(`${JSON.stringify(part)} is not a fault`, {
+    hint: 'Such as latency=200ms..2s, error=5%, reset=1%, skew=400s, drop-after-commit=1%. To throttle, give --rate-limit.',
+  });
+}
+
+/** `5%`, as 0.05 */
+function parseShare(text: string): number {
+  const found = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text);
+  const share = found === null ? Number.NaN : Number(found[1]) / 100;
+  if (share <= 1) return share;
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a share`, { hint: 'Write it as 5%.' });
+}
+
+/** `200ms..2s`, or one duration for every request */
+function parseSpan(text: string): { min: number; max: number } {
+  const [first = '', last = first] = text.split('..');
+  const [min, max] = [parseDuration(first), parseDuration(last)];
+  if (min <= max) return { min, max };
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a span`, { hint: 'Write it as 200ms..2s.' });
+}
+
+/** `400s` ahead, `-400s` behind */
+function parseSkew(text: string): number {
+  const seconds = parseDuration(text.replace(/^[+-]/, '')) / 1000;
+  return text.startsWith('-') ? -seconds : seconds;
 }

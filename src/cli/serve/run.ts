@@ -4,8 +4,7 @@ import { isLoopback, urlHost } from '../../protocol/host.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../service/index.js';
 import type { CliContext } from '../context.js';
 import { chooseDatabase } from '../database.js';
-import { say } from '../io.js';
-import { untilAborted } from '../until-aborted.js';
+import { say, untilAborted } from '../io.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -39,7 +38,7 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
     await serveHere(context, options, start);
     return;
   }
-  const { runWorkers } = await import('../workers/run-workers.js');
+  const { runWorkers } = await import('./cluster.js');
   // Each would show what it answered itself, and the next look would go to another one.
   await runWorkers({ count: workers, args, host, port, log, steadyNow, signal }, (shared) =>
     start({ ...shared, page: false }),
@@ -51,7 +50,7 @@ async function serveHere(
   options: ServeOptions,
   start: () => Promise<Service>,
 ): Promise<void> {
-  const demo = options.demo ? await import('./demo.js') : null;
+  const demo = options.demo ? await import('../demo/service.js') : null;
   await demo?.checkDemoProfile(context);
   const service = await start();
   try {

@@ -1,5 +1,5 @@
 import { quoteName } from '../../protocol/text.js';
-import { loadPart } from '../../support/missing-package.js';
+import { loadPart } from '../../support/errors.js';
 import { StartError, StoreUnavailableError } from '../errors.js';
 import type { SqlDriver } from './sql-driver.js';
 import { createStore, type Store } from './store.js';

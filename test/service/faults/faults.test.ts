@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFaults } from '../../../src/cli/fault-options.js';
+import { parseFaults } from '../../../src/cli/serve/options.js';
 import { type FaultSettings, Faults } from '../../../src/service/faults/faults.js';
 import { runService, user } from '../running-service.js';
 

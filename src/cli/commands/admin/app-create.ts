@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { parseSigningRecipes } from '../../../signing/recipe-json.js';
-import { checkKnownApp, profileOfService, writeAppProfile } from '../../app-profile.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
+import { readJson } from '../../input.js';
 import { say } from '../../io.js';
+import { examples } from '../../options.js';
 import { printData } from '../../output/print-data.js';
 import { outputStyle } from '../../output/style.js';
-import { readJson } from '../../read-json.js';
 import { defaultUrl } from '../serve.js';
+import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
 import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
 
 interface AppCreateOptions extends AdminOptions {

@@ -1,10 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { CliContext } from '../../context.js';
-import { parseDuration } from '../../duration.js';
-import { examples } from '../../examples.js';
 import { say, write } from '../../io.js';
-import { parseCount } from '../../options.js';
+import { examples, parseCount, parseDuration } from '../../options.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
 import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
+import { examples } from '../../options.js';
 import { printList } from '../../output/print-data.js';
 import { outputStyle } from '../../output/style.js';
 import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
 import { say } from '../../io.js';
+import { examples } from '../../options.js';
 import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
 
 interface RevokeOptions extends AdminOptions {

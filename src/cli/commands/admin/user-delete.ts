@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
 import { say } from '../../io.js';
+import { examples } from '../../options.js';
 import { addUserOptions, type UserOptions } from './user-options.js';
 import { withAdmin } from './with-admin.js';
 

@@ -1,19 +1,30 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { settingNames } from '../../../profiles/given-values.js';
-import { environments, type Profile, parseEnvironment, parseIdentifier } from '../../../profiles/profile.js';
+import { settingNames } from '../../../profiles/flags-and-environment.js';
+import {
+  describeProfile,
+  environments,
+  type Profile,
+  parseEnvironment,
+  parseIdentifier,
+} from '../../../profiles/profile.js';
 import { checkNewName } from '../../../profiles/profile-list.js';
-import type { SecretSource } from '../../../profiles/secret-source.js';
+import type { SecretSource } from '../../../profiles/secret.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
 import { say } from '../../io.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
-import { describeProfile } from './describe.js';
-import { addSecretOptions, type SecretOptions, sayWhereKept, secretSourceOf } from './secret-options.js';
-import { addSigningOptions, type SigningOptions, signingSourceOf } from './signing-options.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../../options.js';
+import {
+  addSecretOptions,
+  addSigningOptions,
+  type SecretOptions,
+  type SigningOptions,
+  sayWhereKept,
+  secretSourceOf,
+  signingSourceOf,
+} from './edit-options.js';
 
 interface AddOptions extends CommonOptions, ConnectionOptions, SecretOptions, SigningOptions {
   readonly keyPrefix?: string;

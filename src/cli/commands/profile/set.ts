@@ -1,15 +1,20 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type ProfilePatch, parseEnvironment } from '../../../profiles/profile.js';
+import { describeProfile, type ProfilePatch, parseEnvironment } from '../../../profiles/profile.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
 import { say } from '../../io.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
-import { describeProfile } from './describe.js';
-import { addSecretOptions, type SecretOptions, sayWhereKept, secretSourceOf } from './secret-options.js';
-import { addSigningOptions, type SigningOptions, signingSourceOf } from './signing-options.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../../options.js';
+import {
+  addSecretOptions,
+  addSigningOptions,
+  type SecretOptions,
+  type SigningOptions,
+  sayWhereKept,
+  secretSourceOf,
+  signingSourceOf,
+} from './edit-options.js';
 
 interface SetOptions extends CommonOptions, ConnectionOptions, SecretOptions, SigningOptions {
   readonly keyPrefix?: string;

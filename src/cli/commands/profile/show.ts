@@ -1,18 +1,61 @@
 import type { Command } from 'commander';
-import { describeOrigin, settingNames } from '../../../profiles/given-values.js';
-import { shellRunner } from '../../../profiles/run-command.js';
-import { describeSecretSource } from '../../../profiles/secret-source.js';
+import { describeOrigin, settingNames } from '../../../profiles/flags-and-environment.js';
+import { exportProfile } from '../../../profiles/profile-json.js';
+import { describeSecretSource } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { describeSigningSource } from '../../../profiles/signing-source.js';
+import { shellRunner } from '../../../support/shell.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
-import { write } from '../../io.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../../options.js';
+import { say, write, writeStyled } from '../../io.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../../options.js';
 import { colorsFor } from '../../output/color.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, outputStyle, tableStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { warn } from '../../output/warn.js';
+
+export function declareProfileList(profile: Command, context: CliContext): void {
+  const command = profile
+    .command('list')
+    .summary('list the profiles')
+    .description('List the profiles; the active one is marked with an asterisk.')
+    .addHelpText(
+      'after',
+      examples(['userinfo profile list', 'as a table'], ['userinfo profile list --json', 'as a JSON array']),
+    )
+    .action(() => runList(context, command.optsWithGlobals()));
+}
+
+async function runList({ io, profiles }: CliContext, options: CommonOptions): Promise<void> {
+  const style = await outputStyle(options, io);
+  const { active, profiles: all } = await profiles.load();
+  const rows = [...all.values()].map(({ name, environment, base_url, tenant_code, channel, app_key }) => ({
+    name,
+    active: name === active,
+    environment,
+    base_url,
+    tenant_code,
+    channel,
+    app_key,
+  }));
+  if (!isPlainTable(style)) {
+    await printData(rows, io, style);
+    return;
+  }
+  if (rows.length === 0) {
+    await say(io, 'There are no profiles yet: "userinfo profile add <name>" makes one.');
+    return;
+  }
+  const { formatTable } = await import('../../output/table.js');
+  const colors = colorsFor(io.stdout, io.env, options.color);
+  const head = ['', 'name', 'environment', 'base URL', 'tenant code', 'channel', 'app key'];
+  const cells = rows.map((row) => [
+    row.active ? '*' : '',
+    ...[row.name, row.environment, row.base_url, row.tenant_code, row.channel, row.app_key].map(showText),
+  ]);
+  const painted = cells.map((row) => row.map((cell) => (cell === 'production' ? colors.red(cell) : cell)));
+  await writeStyled(io.stdout, formatTable(painted, tableStyle(io, style).columns, head));
+}
 
 export function declareProfileShow(profile: Command, context: CliContext): void {
   const command = profile
@@ -99,4 +142,42 @@ function rowsOf(settings: Settings): Row[] {
     rows.push({ field: 'key_prefix', words: 'key prefix', value: settings.key_prefix, origin: holder });
   }
   return rows;
+}
+
+export function declareProfileExport(profile: Command, context: CliContext): void {
+  profile
+    .command('export')
+    .summary('print a profile as JSON, without the secret')
+    .description('Print a profile as JSON, to hand it on. An app secret in the profile file is left out.')
+    .argument('<name>', 'the profile')
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo profile export shop-test', 'to the terminal'],
+        ['userinfo profile export shop-test > shop-test.json', 'to a file'],
+      ),
+    )
+    .action(async (name: string) => {
+      const exported = exportProfile(await context.profiles.get(name));
+      await write(context.io.stdout, `${JSON.stringify(exported, null, 2)}\n`);
+    });
+}
+
+export function declareProfilePath(profile: Command, context: CliContext): void {
+  profile
+    .command('path')
+    .summary('print the path of the profile file')
+    .description('Print the path of the profile file. USERINFO_CONFIG_DIR names another folder for it.')
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo profile path', 'the file need not exist'],
+        ['USERINFO_CONFIG_DIR=./config userinfo profile path', 'in another folder'],
+      ),
+    )
+    .action(() => {
+      const { stdout } = context.io;
+      const { path } = context.profiles;
+      return write(stdout, `${stdout.isTTY ? showText(path) : path}\n`);
+    });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
 import { say } from '../../io.js';
+import { examples } from '../../options.js';
 import { addQueueOption, type QueueOptions, withQueue } from '../../queue/queue-option.js';
 
 export function declareRunsCancel(runs: Command, context: CliContext): void {

@@ -13,7 +13,7 @@ import { FailedRowsError } from '../../bulk/run-error.js';
 import { refuseSame } from '../../bulk/run-paths.js';
 import { formatCount, formatRows } from '../../bulk/words.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
+import { examples } from '../../options.js';
 import { showData } from '../../output/terminal-text.js';
 import { addQueueOption, type QueueOptions, withQueue } from '../../queue/queue-option.js';
 import { openRunFile } from '../../queue/run-file.js';

@@ -1,7 +1,7 @@
 import type { Secret } from '../../../signing/secret.js';
 import { compareMessages, type Difference } from '../../../signing/verify/compare-messages.js';
 import type { CliContext } from '../../context.js';
-import { readText } from '../../read-text.js';
+import { readText } from '../../input.js';
 import type { CheckedSignature } from './checked-signatures.js';
 import { markDifference } from './mark-difference.js';
 

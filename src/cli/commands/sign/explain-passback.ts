@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { passbackRequest } from '../../../client/request.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
-import { addConnectionOptions } from '../../options.js';
-import type { RecipeOptions } from '../../signing-in-force.js';
+import { addConnectionOptions, examples } from '../../options.js';
+import type { RecipeOptions } from '../../resolve-signing.js';
 import { addPassbackArguments, type PassbackOptions, readUserInfo } from '../passback.js';
 import { addMomentOptions, explainRequest, type MomentOptions } from './explain-request.js';
 

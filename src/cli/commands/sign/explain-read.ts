@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { readRequest } from '../../../client/request.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
-import { addConnectionOptions } from '../../options.js';
-import type { RecipeOptions } from '../../signing-in-force.js';
+import { addConnectionOptions, examples } from '../../options.js';
+import type { RecipeOptions } from '../../resolve-signing.js';
 import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
 import { addMomentOptions, explainRequest, type MomentOptions } from './explain-request.js';
 

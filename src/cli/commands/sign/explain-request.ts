@@ -3,13 +3,13 @@ import { type PlainRequest, signableRequest } from '../../../client/request.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { explainBoth } from '../../../signing/app-signatures.js';
+import { readSecretOf, resolveService } from '../../connect.js';
 import type { CliContext } from '../../context.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { outputStyle } from '../../output/style.js';
-import type { SampleOptions } from '../../read-sample-input.js';
-import { readSecretOf, resolveService } from '../../resolve-service.js';
-import { pairOf, type RecipeOptions, signingInForce } from '../../signing-in-force.js';
+import { pairOf, type RecipeOptions, signingInForce } from '../../resolve-signing.js';
 import { printExplanation } from './print-explanation.js';
+import type { SampleOptions } from './sample-input.js';
 
 /** What makes one request like another, so that its signatures can be compared. */
 export interface MomentOptions {

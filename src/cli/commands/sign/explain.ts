@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import { explainBoth } from '../../../signing/app-signatures.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
-import type { CommonOptions } from '../../options.js';
+import { type CommonOptions, examples } from '../../options.js';
 import { outputStyle } from '../../output/style.js';
-import { addSampleOptions, readSampleInput, type SampleOptions } from '../../read-sample-input.js';
-import { type RecipeOptions, secretInForce, signingInForce } from '../../signing-in-force.js';
+import { type RecipeOptions, secretInForce, signingInForce } from '../../resolve-signing.js';
 import { declareExplainPassback } from './explain-passback.js';
 import { declareExplainRead } from './explain-read.js';
 import { printExplanation } from './print-explanation.js';
 import { addRecipeOption } from './recipe-option.js';
+import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
 
 type ExplainOptions = CommonOptions & SampleOptions & RecipeOptions;
 

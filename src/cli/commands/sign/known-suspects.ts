@@ -1,5 +1,5 @@
 import type { Profile } from '../../../profiles/profile.js';
-import type { SecretSource } from '../../../profiles/secret-source.js';
+import type { SecretSource } from '../../../profiles/secret.js';
 import { isModule, type SignerSource } from '../../../profiles/signing-source.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { UserInfoError } from '../../../protocol/errors.js';

@@ -2,12 +2,11 @@ import type { Command } from 'commander';
 import { presets } from '../../../signing/presets.js';
 import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
 import { write } from '../../io.js';
-import type { CommonOptions } from '../../options.js';
+import { type CommonOptions, examples } from '../../options.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
-import { requirePreset } from '../../read-recipes.js';
+import { requirePreset } from '../../resolve-signing.js';
 
 export function declareSignPresets(sign: Command, context: CliContext): void {
   const command = sign

@@ -4,7 +4,7 @@ import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
 import type { NextSample } from '../../../solve/next-sample.js';
 import type { SignedSample, Solution } from '../../../solve/solve.js';
-import { CheckFailedError } from '../../check-failed.js';
+import { CheckFailedError } from '../../report-error.js';
 
 /** What was found of the rules by which samples were signed. */
 export interface SolveReport {

@@ -6,7 +6,7 @@ import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../.
 import type { CliContext } from '../../context.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';
-import { secretInForce } from '../../signing-in-force.js';
+import { secretInForce } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import { type FoundRecipes, type SaveTarget, saveSigning } from './save-signing.js';
 import type { SolveOptions } from './solve.js';

@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { Sample } from '../../../signing/request.js';
 import type { CliContext } from '../../context.js';
-import { parseDuration } from '../../duration.js';
-import { examples } from '../../examples.js';
-import { type CommonOptions, parseCount } from '../../options.js';
+import { type CommonOptions, examples, parseCount, parseDuration } from '../../options.js';
 import { outputStyle } from '../../output/style.js';
-import { readSampleFrom, readSampleInput } from '../../read-sample-input.js';
+import { readSampleFrom, readSampleInput } from './sample-input.js';
 import type { SaveTarget } from './save-signing.js';
 
 export interface SolveOptions extends CommonOptions {

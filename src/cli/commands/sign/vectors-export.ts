@@ -4,12 +4,11 @@ import type { SigningChoice } from '../../../signing/signing-choice.js';
 import { makeVectors, vectorSecret } from '../../../signing/vectors/make-vectors.js';
 import type { VectorFile } from '../../../signing/vectors/vector-file.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
 import { write } from '../../io.js';
-import type { CommonOptions } from '../../options.js';
+import { type CommonOptions, examples } from '../../options.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
-import { type RecipeOptions, signingInForce } from '../../signing-in-force.js';
+import { type RecipeOptions, signingInForce } from '../../resolve-signing.js';
 import { addRecipeOption } from './recipe-option.js';
 
 const about =

@@ -3,14 +3,13 @@ import { quoteName } from '../../../protocol/text.js';
 import type { SigningChoice } from '../../../signing/signing-choice.js';
 import { checkVectors, type VectorCheck } from '../../../signing/vectors/check-vectors.js';
 import { parseVectors, type ReturnedVectors } from '../../../signing/vectors/vector-file.js';
-import { CheckFailedError } from '../../check-failed.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
-import type { CommonOptions } from '../../options.js';
+import { readJson } from '../../input.js';
+import { type CommonOptions, examples } from '../../options.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
-import { readJson } from '../../read-json.js';
-import { choiceOf, type RecipeOptions, signingInForce } from '../../signing-in-force.js';
+import { CheckFailedError } from '../../report-error.js';
+import { choiceOf, type RecipeOptions, signingInForce } from '../../resolve-signing.js';
 import { markDifference } from './mark-difference.js';
 import { addRecipeOption } from './recipe-option.js';
 

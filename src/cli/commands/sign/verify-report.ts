@@ -1,5 +1,5 @@
 import type { Finding, Verdict } from '../../../signing/verify/verify-signature.js';
-import { CheckFailedError } from '../../check-failed.js';
+import { CheckFailedError } from '../../report-error.js';
 import { type Comparison, comparisonRecord, showComparison } from './compare-theirs.js';
 import { stagesOf, visibleStages } from './print-explanation.js';
 

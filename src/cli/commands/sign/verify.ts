@@ -2,18 +2,17 @@ import type { Command } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { verifySignature } from '../../../signing/verify/verify-signature.js';
 import type { CliContext } from '../../context.js';
-import { examples } from '../../examples.js';
-import type { CommonOptions } from '../../options.js';
+import { type CommonOptions, examples } from '../../options.js';
 import { printData } from '../../output/print-data.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
 import { warn } from '../../output/warn.js';
-import { addSampleOptions, readSampleInput, type SampleOptions } from '../../read-sample-input.js';
-import { type RecipeOptions, secretInForce, signingInForce } from '../../signing-in-force.js';
+import { type RecipeOptions, secretInForce, signingInForce } from '../../resolve-signing.js';
 import { brokenRule } from './broken-rule.js';
 import { type CheckedSignature, checkedSignatures } from './checked-signatures.js';
 import { compareTheirs, readTheirs } from './compare-theirs.js';
 import { knownSuspects } from './known-suspects.js';
 import { addRecipeOption } from './recipe-option.js';
+import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
 import { faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 
 interface VerifyOptions extends CommonOptions, SampleOptions, RecipeOptions {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import envPaths from 'env-paths';
-import type { EnvironmentVariables } from './run-command.js';
+import type { EnvironmentVariables } from './shell.js';
 
 const paths = envPaths('userinfo', { suffix: '' });
 
@@ -8,9 +8,6 @@ const paths = envPaths('userinfo', { suffix: '' });
 export function configFolder(env: EnvironmentVariables): string {
   return env.USERINFO_CONFIG_DIR ? resolve(env.USERINFO_CONFIG_DIR) : paths.config;
 }
-
-/** The profile file, in that folder. */
-export const profileFileName = 'profiles.json';
 
 /** Where the service's database is by default: where the system keeps data (XDG_DATA_HOME counts). */
 export function dataFolder(): string {

@@ -1,7 +1,35 @@
 import { Secret } from '../signing/secret.js';
+import type { CommandLimits, CommandOutcome, EnvironmentVariables, RunCommand } from '../support/shell.js';
 import { CredentialError } from './errors.js';
-import type { CommandLimits, CommandOutcome, EnvironmentVariables, RunCommand } from './run-command.js';
-import type { KeychainSource, SecretSource } from './secret-source.js';
+
+/** Where a profile's app secret comes from: the profile file itself, an environment variable, a command's output. */
+export type SecretSource =
+  | { readonly kind: 'file'; readonly value: Secret }
+  | { readonly kind: 'environment'; readonly name: string }
+  | { readonly kind: 'command'; readonly command: string }
+  | KeychainSource;
+
+/** An entry of the system's keychain, which userinfo 0.1 could use itself: kept as it is, and never read. */
+interface KeychainSource {
+  readonly kind: 'keychain';
+  readonly keychain: string;
+  /** The entry's account, under the service "userinfo". */
+  readonly account: string;
+}
+
+/** In words, for a person: where the secret is, never what it is. */
+export function describeSecretSource(source: SecretSource): string {
+  switch (source.kind) {
+    case 'file':
+      return 'the profile file';
+    case 'environment':
+      return `the environment variable ${source.name}`;
+    case 'command':
+      return 'the output of a command';
+    case 'keychain':
+      return `the keychain of the system, entry "${source.account}", which userinfo no longer reads by itself`;
+  }
+}
 
 /** What a secret may be read from. */
 export interface SecretReaders {
@@ -89,4 +117,29 @@ function outputText(output: Uint8Array): string | null {
   } catch {
     return null;
   }
+}
+
+/** Characters that nobody sees on a screen: zero-width ones, the BOM, the no-break space, controls. */
+const unseen = /[\p{Cc}\p{Cf}\u00a0]/u;
+
+/** A text that holds none of them, told without Unicode's tables, which V8 is slow to read. */
+const plain = /^[ -~]*$/;
+
+/**
+ * What copying and pasting may have brought along with a text. It is used exactly as it is: these are warnings,
+ * one sentence each, that begin with `label` and do not repeat the text.
+ */
+export function copyWarnings(label: string, text: string): string[] {
+  const warnings: string[] = [];
+  if (text !== text.trimStart()) warnings.push(`${label} begins with white space`);
+  if (text !== text.trimEnd()) warnings.push(`${label} ends with white space`);
+  const inside = text.trim();
+  if (/[\r\n]/.test(inside)) warnings.push(`${label} has more than one line`);
+  else if (!plain.test(inside) && unseen.test(inside)) warnings.push(`${label} holds an invisible character`);
+  return warnings;
+}
+
+/** The same for an app secret: a space copied with it is the commonest cause of a refused signature. */
+export function secretWarnings(secret: Secret): string[] {
+  return copyWarnings('the app secret', secret.reveal());
 }

@@ -1,10 +1,31 @@
-import cluster, { type Worker } from 'node:cluster';
+import type { Worker } from 'node:cluster';
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Log } from '../../service/index.js';
-import { ReportedError } from '../reported-error.js';
-import { type Listening, stopMessage } from './messages.js';
+import type { Log, Service, ServiceOptions } from '../../service/index.js';
+import { ReportedError } from '../exit-status.js';
+import { untilAborted } from '../io.js';
+
+/**
+ * Serves with several processes that share a port: the command line starts the first one, which supervises, and
+ * which starts the workers with it again.
+ */
+export async function runWorkers(
+  supervision: Supervision,
+  startService: (options: ServiceOptions) => Promise<Service>,
+): Promise<void> {
+  if (cluster.isPrimary) return await supervise(supervision);
+  const { log, signal } = supervision;
+  // Who supervises tells of all of them.
+  const start = () =>
+    startService({
+      log: (event) => {
+        if (event.event !== 'listening' && event.event !== 'stopped') log(event);
+      },
+    });
+  return await work(start, signal);
+}
 
 export interface Supervision {
   readonly count: number;
@@ -149,4 +170,29 @@ async function freePort(host: string): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** What a worker tells once it listens. */
+export interface Listening {
+  readonly url: string;
+}
+
+/** Tells a worker to end well. A signal could come on top of the terminal's own, and would then end it at once. */
+export const stopMessage = 'stop';
+
+/** Serves as one of several workers, until `signal` or whoever started it ends that. */
+export async function work(startService: () => Promise<Service>, signal: AbortSignal): Promise<void> {
+  const told = new AbortController();
+  process.on('message', (message) => {
+    if (message === stopMessage) told.abort();
+  });
+  try {
+    const service = await startService();
+    process.send?.({ url: service.url } satisfies Listening);
+    await untilAborted(AbortSignal.any([signal, told.signal]));
+    await service.close();
+  } finally {
+    // The process would not end before.
+    cluster.worker?.disconnect();
+  }
 }

@@ -1,9 +1,9 @@
-import { checkProfileName, type Profile } from '../profiles/profile.js';
-import { sameDeployment } from '../protocol/base-url.js';
-import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/text.js';
-import type { AdminOperations, AppCredentials } from '../service/index.js';
-import type { CliContext } from './context.js';
+import { checkProfileName, type Profile } from '../../../profiles/profile.js';
+import { sameDeployment } from '../../../protocol/base-url.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteName } from '../../../protocol/text.js';
+import type { AdminOperations, AppCredentials } from '../../../service/index.js';
+import type { CliContext } from '../../context.js';
 
 /**
  * The profile of that name, which may be overwritten unless it is for production; undefined where there is none.

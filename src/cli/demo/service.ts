@@ -6,11 +6,24 @@ import {
   NotFoundError,
   type Service,
 } from '../../service/index.js';
-import { notOverwritten, writableProfile, writeAppProfile } from '../app-profile.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import { notOverwritten, writableProfile, writeAppProfile } from '../commands/admin/app-profile.js';
 import type { CliContext } from '../context.js';
-import { demoApp, demoProfile, demoUser } from '../demo-data.js';
-import { quoteWhereNeeded } from '../shell-words.js';
-import type { ServeOptions } from './options.js';
+import type { ServeOptions } from '../serve/options.js';
+
+/** The profile of the demo app. */
+export const demoProfile = 'demo';
+
+/** What the demo app may act for. */
+export const demoApp = { tenantCode: 'acme', channel: 'web' } as const;
+
+/** The user whom the demos read and write. */
+export const demoUser = {
+  tenant_code: demoApp.tenantCode,
+  union_id: 'u001',
+  basic_info: { mobile: '13800138000', chat_nickname: '张三' },
+  login_device_info: [{ brand: 'Acme', os: 'Android', os_version: '14', country: '中国', city: '杭州' }],
+};
 
 const appKey = 'app_demo';
 

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../protocol/errors.js';
-import type { Sample } from '../signing/request.js';
-import { readSample } from '../signing/samples/read-sample.js';
-import type { CliContext } from './context.js';
-import { parseJson } from './read-json.js';
-import { inputName, readText } from './read-text.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import type { Sample } from '../../../signing/request.js';
+import { readSample } from '../../../signing/samples/read-sample.js';
+import type { CliContext } from '../../context.js';
+import { inputName, parseJson, readText } from '../../input.js';
 
 /** The options that say where a signed request comes from. */
 export interface SampleOptions {

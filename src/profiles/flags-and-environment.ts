@@ -1,7 +1,7 @@
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import type { EnvironmentVariables } from '../support/shell.js';
 import { type Environment, parseEnvironment, parseIdentifier } from './profile.js';
-import type { EnvironmentVariables } from './run-command.js';
 
 /** Where a value comes from. `name` is the flag with its dashes, the variable, or the profile. */
 export type Origin =

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { UserInfoClientOptions } from '../client/options.js';
+import { parseProxy } from '../client/proxy.js';
+import { describeOrigin } from '../profiles/flags-and-environment.js';
+import { secretWarnings } from '../profiles/secret.js';
+import { resolveSettings, type Settings } from '../profiles/settings.js';
+import { namesModule, type SigningSource } from '../profiles/signing-source.js';
+import { refusePlainHttp } from '../protocol/base-url.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { quoteName } from '../protocol/text.js';
+import type { Signers } from '../signing/app-signatures.js';
+import type { Secret } from '../signing/secret.js';
+import { shellRunner } from '../support/shell.js';
+import type { CliContext } from './context.js';
+import { type Io, say } from './io.js';
+import type { CommonOptions, ConnectionOptions } from './options.js';
+import { traceExchange } from './output/trace.js';
+import { warn } from './output/warn.js';
+import { decodeUtf8 } from './utf8.js';
+
+/** The settings of a command that calls the service; what the user should know of them is said. */
+export async function resolveService(
+  context: CliContext,
+  options: CommonOptions & ConnectionOptions,
+): Promise<Settings> {
+  const { io, profiles } = context;
+  const settings = await resolveSettings({
+    flags: options,
+    env: io.env,
+    run: shellRunner(io.env),
+    store: profiles,
+  });
+  for (const warning of settings.warnings) await warn(io, warning);
+  refusePlainHttp(
+    settings.base_url.value,
+    settings.allow_http !== null,
+    '--allow-http',
+    `the base URL (${describeOrigin(settings.base_url.origin)})`,
+  );
+  await announceProduction(io, settings);
+  return settings;
+}
+
+/** Nobody should meet production without being told. */
+export async function announceProduction(
+  io: Io,
+  { environment, profile, base_url }: Pick<Settings, 'environment' | 'profile' | 'base_url'>,
+): Promise<void> {
+  if (environment.value !== 'production') return;
+  const who = profile === null ? '' : `profile "${profile}", `;
+  await say(io, `production: ${who}${new URL(base_url.value).host}`);
+}
+
+/** Fetches the secret, and warns of what copying it may have added. */
+export async function readSecretOf(context: CliContext, settings: Pick<Settings, 'secret'>): Promise<Secret> {
+  const secret = await settings.secret.read();
+  for (const warning of secretWarnings(secret)) await warn(context.io, warning);
+  return secret;
+}
+
+/** What signs for a profile; a module of the user's is loaded here. */
+export async function loadSigning({ profiles }: CliContext, source: SigningSource): Promise<Signers> {
+  if (namesModule(source)) profiles.refuseShared();
+  const { loadSigners } = await import('../profiles/load-signers.js');
+  return loadSigners(source, dirname(profiles.path));
+}
+
+/** What a client is made with: the settings, the options, and the secret, which is fetched here unless it is given. */
+export async function clientOptions(
+  context: CliContext,
+  settings: Settings,
+  options: CommonOptions,
+  secret?: Secret,
+): Promise<UserInfoClientOptions> {
+  const { io, now } = context;
+  return {
+    baseUrl: settings.base_url.value,
+    tenantCode: settings.tenant_code.value,
+    channel: settings.channel.value,
+    appKey: settings.app_key.value,
+    appSecret: secret ?? (await readSecretOf(context, settings)),
+    timeoutMs: options.timeout,
+    attempts: options.attempts,
+    now,
+    ...(await networkOptions(settings, io.env)),
+    ...(settings.signing === null ? {} : { signing: await loadSigning(context, settings.signing) }),
+    ...(options.verbose ? traceExchange(io) : {}),
+  };
+}
+
+type NetworkOptions = Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>;
+
+/**
+ * How a client is to reach the service from here. Throws an InvalidInputError for a CA file that cannot be read, or a
+ * proxy that is none.
+ */
+export async function networkOptions(
+  { base_url, allow_http, ca_file }: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file'>,
+  env: Io['env'],
+): Promise<NetworkOptions> {
+  const proxy = proxyFor(base_url.value, env);
+  if (proxy !== null) parseProxy(proxy.address, proxy.variable);
+  return {
+    allowHttp: allow_http !== null,
+    ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
+    ...(proxy === null ? {} : { proxy: proxy.address }),
+  };
+}
+
+/** Node reads NODE_EXTRA_CA_CERTS by itself, but lets it go where authorities are named. */
+async function readAuthorities(
+  file: NonNullable<Settings['ca_file']>,
+  extra: string | undefined,
+): Promise<string> {
+  const label = `the CA file (${describeOrigin(file.origin)})`;
+  const ours = await readPem(file.value, label);
+  const { checkAuthorities } = await import('../client/trust.js');
+  checkAuthorities(ours, label);
+  return extra ? `${ours}\n${await readPem(extra, 'the file of NODE_EXTRA_CA_CERTS')}` : ours;
+}
+
+async function readPem(path: string, label: string): Promise<string> {
+  try {
+    return decodeUtf8(readFileSync(path), label);
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new InvalidInputError(`${label} cannot be read (${code}): ${quoteName(path)}`, { cause: error });
+  }
+}
+
+/** A proxy that the environment names, and the variable that does. */
+interface NamedProxy {
+  readonly address: string;
+  readonly variable: string;
+}
+
+/**
+ * The proxy for a base URL: HTTPS_PROXY or HTTP_PROXY after its scheme, unless NO_PROXY lists its host. The names in
+ * small letters are understood too, and win, as with curl. `null`: none.
+ */
+export function proxyFor(baseUrl: string, env: Io['env']): NamedProxy | null {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;
+  const address = env[variable];
+  if (!address) return null;
+  const exceptions = (env.no_proxy || env.NO_PROXY || '').split(/[,\s]+/).filter((entry) => entry !== '');
+  const usedPort = port || (protocol === 'https:' ? '443' : '80');
+  return exceptions.some((entry) => covers(entry, hostname, usedPort)) ? null : { address, variable };
+}
+
+/** `*` covers every host, a name itself and what is below it, `.name` and `*.name` the same; each with `:port`, or any. */
+function covers(entry: string, hostname: string, port: string): boolean {
+  if (entry === '*') return true;
+  const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
+  const isIpv6 = name.includes(':') && !name.startsWith('[');
+  const covered = (isIpv6 ? `[${entry}]` : name.replace(/^\*?\./, '')).toLowerCase();
+  if (!isIpv6 && onlyPort !== undefined && onlyPort !== port) return false;
+  return hostname === covered || hostname.endsWith(`.${covered}`);
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable, type Writable } from 'node:stream';
+import { ProfileStore } from '../../profiles/profile-store.js';
+import type { Service } from '../../service/index.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import type { CliContext } from '../context.js';
+import { type Io, write, writeStyled } from '../io.js';
+import type { CommonOptions } from '../options.js';
+import { colorsFor } from '../output/color.js';
+import { buildProgram } from '../program.js';
+import { demoApp, demoProfile, demoUser } from './service.js';
+
+/** Shows the commands that make an app, a user and a code, and use them, at work on a service in memory. */
+export async function runDemo(context: CliContext, { color }: CommonOptions): Promise<void> {
+  const { io } = context;
+  const { createService } = await import('../../service/index.js');
+  const folder = await mkdtemp(join(tmpdir(), 'userinfo-demo-'));
+  const service = await createService({ database: ':memory:' });
+  try {
+    const colors = colorsFor(io.stdout, io.env, color);
+    await tour(new DemoShell(demoContext(context, service, folder), colors.cyan), service.url);
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The user's own profiles, environment variables and database stay out of it. */
+function demoContext(context: CliContext, service: Service, folder: string): CliContext {
+  const { PATH, TERM, NO_COLOR, FORCE_COLOR } = context.io.env;
+  return {
+    ...context,
+    io: { ...context.io, env: { PATH, TERM, NO_COLOR, FORCE_COLOR } },
+    profiles: new ProfileStore(folder),
+    openAdmin: async () => ({ ...service.admin, close: leaveOpen, [Symbol.asyncDispose]: leaveOpen }),
+  };
+}
+
+/** The store is the service's: a command is not the one to close it. */
+async function leaveOpen(): Promise<void> {}
+
+async function tour(shell: DemoShell, url: string): Promise<void> {
+  const { tenantCode, channel } = demoApp;
+  const app = [
+    '--tenant-code',
+    tenantCode,
+    '--channel',
+    channel,
+    '--profile',
+    demoProfile,
+    '--base-url',
+    url,
+  ];
+  await shell.type(['admin', 'app', 'create', ...app]);
+  await shell.type(['admin', 'user', 'put'], JSON.stringify(demoUser));
+  await shell.type([
+    'passback',
+    'acme_level=gold',
+    'age:=28',
+    'name=张三/李四',
+    '--union-id',
+    demoUser.union_id,
+  ]);
+  const issue = ['admin', 'code', 'issue', '--tenant-code', tenantCode, '--union-id', demoUser.union_id];
+  const first = await shell.type(issue);
+  await shell.type(['read', first.trim()]);
+  const second = await shell.type(issue);
+  await shell.type(['read', second.trim(), 'mobile,acme_level', 'device_info', 'location_info']);
+}
+
+/** Shows commands as a user would type them, and runs each as `userinfo` would. */
+class DemoShell {
+  readonly #context: CliContext;
+  readonly #paint: (command: string) => string;
+
+  /** `paint` colours what is typed. */
+  constructor(context: CliContext, paint: (command: string) => string) {
+    this.#context = context;
+    this.#paint = paint;
+  }
+
+  /** Runs `userinfo` with `args`, all that it prints on stdout, and returns its data. */
+  async type(args: readonly string[], stdin?: string): Promise<string> {
+    const { io } = this.#context;
+    const command = ['userinfo', ...args].map(quoteWhereNeeded).join(' ');
+    const typed = stdin === undefined ? command : `echo ${quoteWhereNeeded(stdin)} | ${command}`;
+    await writeStyled(io.stdout, `${this.#paint(`$ ${typed}`)}\n`);
+    const printed = copyTo(io.stdout);
+    const inner: Io = {
+      ...io,
+      stdin: Readable.from([Buffer.from(stdin ?? '')]),
+      stdout: printed.stream,
+      stderr: io.stdout,
+    };
+    const program = await buildProgram({ ...this.#context, io: inner }, args);
+    await program.parseAsync(args, { from: 'user' });
+    await write(io.stdout, '\n');
+    return printed.text();
+  }
+}
+
+/** A stream that passes everything on, and keeps it. */
+function copyTo(stdout: Writable): { stream: PassThrough; text: () => string } {
+  const chunks: Buffer[] = [];
+  const stream = new PassThrough();
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    stdout.write(chunk);
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
+}

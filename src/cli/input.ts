@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { InvalidInputError } from '../protocol/errors.js';
+import { quoteName } from '../protocol/text.js';
+import { findJsonFault } from '../support/json-fault.js';
+import type { CliContext } from './context.js';
+import { readAll } from './io.js';
+import { decodeUtf8 } from './utf8.js';
+
+/** The text of a file, or of standard input for `-`. Throws an InvalidInputError that names it. */
+export async function readText({ io, signal }: CliContext, file: string): Promise<string> {
+  const name = inputName(file);
+  if (file === '-') return decodeUtf8(await readAll(io.stdin, signal), name);
+  try {
+    return decodeUtf8(await readFile(file), name);
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new InvalidInputError(`${name} cannot be read (${code})`, { cause: error });
+  }
+}
+
+/** What messages call a file, or standard input for `-`. */
+export function inputName(file: string): string {
+  return file === '-' ? 'standard input' : `the file ${quoteName(file)}`;
+}
+
+/** The JSON of a file, or of standard input for `-`. Throws an InvalidInputError that names it. */
+export async function readJson(context: CliContext, file: string): Promise<unknown> {
+  return parseJson(await readText(context, file), inputName(file));
+}
+
+/** Throws an InvalidInputError that tells where the JSON called `name` is wrong, and shows nothing of it. */
+export function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const fault = findJsonFault(text);
+    const place = fault === null ? '' : `: the fault is at line ${fault.line}, column ${fault.column}`;
+    throw new InvalidInputError(`${name} is not JSON${place}`);
+  }
+}
+
+/**
+ * One value from standard input, without the line break at its end; `what` names it. Throws an InvalidInputError where
+ * there is none.
+ */
+export async function readValue(context: CliContext, what: string): Promise<string> {
+  const value = (await readText(context, '-')).replace(/\r?\n$/, '');
+  if (value === '') throw new InvalidInputError(`standard input holds no ${what}`);
+  return value;
+}

@@ -1,2 +1,0 @@
-/** The library that asks: it takes long to load. */
-export { confirm, input, password, select } from '@inquirer/prompts';
