@@ -14,8 +14,9 @@ const arrows = {
   client: ['signing', 'protocol', 'support'],
   profiles: ['signing', 'protocol', 'support'],
   bulk: ['client', 'protocol', 'support'],
-  queue: ['bulk', 'client', 'service', 'protocol', 'support'],
-  service: ['signing', 'protocol', 'support'],
+  database: ['protocol', 'support'],
+  queue: ['bulk', 'client', 'database', 'protocol', 'support'],
+  service: ['database', 'signing', 'protocol', 'support'],
   index: ['bulk', 'client', 'signing', 'protocol', 'support'],
   cli: ['queue', 'bulk', 'service', 'profiles', 'client', 'solve', 'signing', 'protocol', 'support'],
 };

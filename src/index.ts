@@ -15,15 +15,15 @@ export {
   RejectedError,
   RetryLaterError,
 } from './client/errors.js';
-export type { ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/events.js';
+export type { ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/hooks.js';
 export type { CallOptions, UserInfoClientOptions } from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
 export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';
-export { JsonNumber } from './protocol/flat-json.js';
 export type { ReadData } from './protocol/read-data.js';
 export { type ResultCode, resultCode } from './protocol/result-codes.js';
 export type { UserInfo, UserInfoValue } from './protocol/user-info.js';
+export { JsonNumber } from './protocol/user-info.js';
 export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
 export { compileRecipes, type SignaturePair, type Signers } from './signing/app-signatures.js';
 export { compileRecipe } from './signing/compile-recipe.js';

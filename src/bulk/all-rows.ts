@@ -1,7 +1,6 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError } from '../client/errors.js';
-import { type Check, isCount, isRate, isSignal } from '../client/input.js';
-import type { UserInfoClientOptions } from '../client/options.js';
+import { type Check, isCount, isRate, isSignal, type UserInfoClientOptions } from '../client/options.js';
 import { givenPassback, givenRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';

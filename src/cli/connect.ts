@@ -115,7 +115,7 @@ async function readAuthorities(
 ): Promise<string> {
   const label = `the CA file (${describeOrigin(file.origin)})`;
   const ours = await readPem(file.value, label);
-  const { checkAuthorities } = await import('../client/trust.js');
+  const { checkAuthorities } = await import('../client/tls-trust.js');
   checkAuthorities(ours, label);
   return extra ? `${ours}\n${await readPem(extra, 'the file of NODE_EXTRA_CA_CERTS')}` : ours;
 }

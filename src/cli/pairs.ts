@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidInputError } from '../protocol/errors.js';
-import { FlatJsonError, type FlatValue, parseFlatJson } from '../protocol/flat-json.js';
 import { quoteName } from '../protocol/text.js';
-import { specialUserInfoKeys } from '../protocol/user-info.js';
+import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
 import type { Io } from './io.js';
 import { warn } from './output/warn.js';
 import { decodeUtf8 } from './utf8.js';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { showParameter } from '../client/events.js';
+import { showParameter } from '../client/hooks.js';
 import type { WireRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import { encodePairs } from '../protocol/percent-encoding.js';

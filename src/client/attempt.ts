@@ -1,12 +1,11 @@
 import { InvalidInputError } from '../protocol/errors.js';
-import { takeAnswer, type WireAnswer } from './answer.js';
-import { AnswerCollector, type AnswerListener } from './answer-collector.js';
+import { AnswerCollector, type AnswerListener, takeAnswer, type WireAnswer } from './answer.js';
 import { CancelledError, NoAnswerError } from './errors.js';
-import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './events.js';
-import { toNoAnswerError } from './failures.js';
+import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { dispatchOptions, type SignedRequest } from './request.js';
 import { type AttemptOutcome, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
+import { toNoAnswerError } from './transport-errors.js';
 
 /** What one attempt came to. */
 export interface AttemptResult {

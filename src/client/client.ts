@@ -6,8 +6,7 @@ import { resultCode } from '../protocol/result-codes.js';
 import type { Answer } from './answer.js';
 import { type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError, RejectedError } from './errors.js';
-import { checkCallOptions } from './input.js';
-import type { CallOptions, UserInfoClientOptions } from './options.js';
+import { type CallOptions, checkCallOptions, type UserInfoClientOptions } from './options.js';
 import {
   givenPassback,
   givenRead,

@@ -8,9 +8,9 @@ import openTunnel from 'undici/lib/api/api-connect.js';
 import UndiciPool from 'undici/lib/dispatcher/pool.js';
 // @ts-expect-error
 import UndiciProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
-import { isLoopback } from '../protocol/host.js';
+import { isLoopback } from '../protocol/base-url.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
-import { trustAlso } from './trust.js';
+import { trustAlso } from './tls-trust.js';
 
 const Pool: typeof undici.Pool = UndiciPool;
 const ProxyAgent: typeof undici.ProxyAgent = UndiciProxyAgent;

@@ -10,7 +10,7 @@ import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import { checkPassbackInput, checkReadInput } from './input.js';
+import { checkPassbackInput, checkReadInput } from './options.js';
 
 /** Who signs, and how. */
 export interface Credentials {

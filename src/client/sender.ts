@@ -8,9 +8,8 @@ import { parseSigningRecipes } from '../signing/recipe-json.js';
 import { Secret } from '../signing/secret.js';
 import { Attempt, type AttemptResult } from './attempt.js';
 import { openConnections } from './connections.js';
-import { Hooks } from './events.js';
-import { checkClientOptions } from './input.js';
-import type { UserInfoClientOptions } from './options.js';
+import { Hooks } from './hooks.js';
+import { checkClientOptions, type UserInfoClientOptions } from './options.js';
 import type { HttpProxy } from './proxy.js';
 import {
   type Credentials,

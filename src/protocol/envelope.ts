@@ -10,6 +10,9 @@ export interface Envelope<Data = Record<string, unknown>> {
   readonly data: Data;
 }
 
+/** The `Content-Type` of an envelope. */
+export const envelopeContentType = 'application/json; charset=utf-8';
+
 /** How deep the JSON of an answer may be nested: §4 needs 4 levels, and what shows an answer may be recursive. */
 const maxLevels = 100;
 

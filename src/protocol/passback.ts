@@ -1,8 +1,7 @@
 import { InvalidInputError } from './errors.js';
-import { type FlatValue, JsonNumber } from './flat-json.js';
 import { resultCode } from './result-codes.js';
 import { quoteName } from './text.js';
-import { reservedKeys, type UserInfoEntries } from './user-info.js';
+import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from './user-info.js';
 import type { BasicInfo, LoginDevice, UserRecord } from './user-record.js';
 
 /** How a passback names its user (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */

@@ -1,4 +1,4 @@
-import { type ResultCodeText, resultCodeTexts } from './result-code-texts.js';
+import { defaultClockWindowSeconds } from './limits.js';
 
 /**
  * Result codes of the envelope. §7.1 gives 200; the others are this project's (design.md, "The gaps of the
@@ -49,3 +49,188 @@ export function httpStatusOf(code: ResultCode): number {
 export function messageOf(code: ResultCode): string {
   return resultCodeTexts[code].msg;
 }
+
+/** What is known of a code. */
+export interface ResultCodeText {
+  /** `msg` of the envelope where the service has nothing more exact to say. */
+  readonly msg: string;
+  /** What happened, in one sentence. */
+  readonly meaning: string;
+  /** Who can put it right. */
+  readonly fix: 'nobody' | 'caller' | 'operator' | 'caller or operator';
+  /** What the caller can do about it. */
+  readonly hint: string;
+  /**
+   * Which requests may be sent once more as they are, signed anew: those that were turned away unread, a passback
+   * where that is not known, for it only writes the same again, or none before something was put right.
+   */
+  readonly again: 'any' | 'passback' | 'none';
+  /** The operations that are answered with it; absent: both. */
+  readonly operations?: readonly ('read' | 'passback')[];
+}
+
+const read = { operations: ['read'] } as const;
+const passback = { operations: ['passback'] } as const;
+/** The request was for neither operation. */
+const neither = { operations: [] } as const;
+const byCaller = { fix: 'caller', again: 'none' } as const;
+const byEither = { fix: 'caller or operator', again: 'none' } as const;
+
+/** What each code of the table means. */
+export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
+  200: {
+    msg: 'ok',
+    meaning: 'The request was carried out.',
+    hint: 'Nothing to do.',
+    fix: 'nobody',
+    again: 'none',
+  },
+  40001: {
+    msg: 'missing parameter',
+    meaning: 'A required parameter was not sent, or is empty.',
+    hint: 'Send the parameter that msg names.',
+    ...byCaller,
+  },
+  40002: {
+    msg: 'malformed parameter',
+    meaning:
+      'A parameter breaks a rule: its length, its form or its place, text that cannot be stored; or it came twice, or the operation has none of that name.',
+    hint: 'Correct the parameter that msg names.',
+    ...byCaller,
+  },
+  40003: {
+    msg: 'reserved key in user_info',
+    meaning: 'user_info holds a key that must not be passed back.',
+    hint: 'Leave union_id and channel out of user_info.',
+    ...byCaller,
+    ...passback,
+  },
+  40004: {
+    msg: 'user_info is not a flat JSON object',
+    meaning: 'user_info is not JSON, is empty, or holds an object or an array.',
+    hint: 'Send one level of key/value pairs: text, numbers, true, false or null.',
+    ...byCaller,
+    ...passback,
+  },
+  40005: {
+    msg: 'neither union_id nor primary_key',
+    meaning: 'Nothing in the request says which user it is for.',
+    hint: 'Name the user by one of the two.',
+    ...byCaller,
+    ...passback,
+  },
+  40006: {
+    msg: 'primary_key is not in user_info',
+    meaning:
+      'user_info has no value for the key that should identify the user, or one that is empty, true or false.',
+    hint: 'Add the key that primary_key names to user_info, or name the user by union_id.',
+    ...byCaller,
+    ...passback,
+  },
+  40101: {
+    msg: 'unknown app_key',
+    meaning: 'This deployment knows no application by that key.',
+    hint: 'Check the app key, and that it belongs to this deployment (test or production).',
+    ...byEither,
+  },
+  40102: {
+    msg: 'app_sign is wrong',
+    meaning: 'The service computes another app_sign: with another secret, or by another recipe.',
+    hint: 'Check the app secret and the app_sign recipe.',
+    ...byCaller,
+  },
+  40103: {
+    msg: 'sign is wrong',
+    meaning: 'The service computes another sign for these parameters, though app_sign was right.',
+    hint: 'Check the sign recipe; app_sign was right, so the secret is.',
+    ...byCaller,
+  },
+  40104: {
+    msg: 'timestamp is outside the allowed window',
+    meaning: `The clocks of caller and service differ by more than is allowed: ${defaultClockWindowSeconds} s by default.`,
+    hint: 'Set the clock of this machine; compare it with the Date header of the answer.',
+    ...byEither,
+  },
+  40105: {
+    msg: 'random was used before',
+    meaning: 'A request with the same app_key and random came before: this one is a copy of it.',
+    hint: 'Sign every request anew: a pair of app_key and random is taken once.',
+    ...byCaller,
+  },
+  40106: {
+    msg: 'code is unknown, expired or used',
+    meaning: 'Application and signatures were accepted; the authorization code was not.',
+    hint: 'Have a new code issued to the user: most codes work once and for a few minutes.',
+    ...byCaller,
+    ...read,
+  },
+  40301: {
+    msg: 'the app is not allowed for this tenant or channel',
+    meaning: 'The application exists, but for another tenant or channel.',
+    hint: 'Check the tenant code and the channel.',
+    ...byEither,
+  },
+  40401: {
+    msg: 'no such user',
+    meaning: 'The tenant has no user with that union_id, or with that value of the primary key.',
+    hint: 'Check union_id or the primary key; a passback creates nobody.',
+    ...byCaller,
+    ...passback,
+  },
+  40402: {
+    msg: 'no such path',
+    meaning: 'The address is not that of an operation.',
+    hint: 'Check the base URL: both operations live under /api/v1/server/user/.',
+    ...byCaller,
+    ...neither,
+  },
+  40501: {
+    msg: 'wrong method',
+    meaning: 'The address is that of an operation, but the method is not.',
+    hint: 'Read with GET, pass back with PUT.',
+    ...byCaller,
+    ...neither,
+  },
+  40801: {
+    msg: 'the request took too long',
+    meaning: 'The request had not arrived whole when the service stopped waiting; it was not looked into.',
+    hint: 'Send the request at once, then try again.',
+    fix: 'caller',
+    again: 'any',
+  },
+  40901: {
+    msg: 'the primary key matches several users',
+    meaning: 'More than one user of the tenant has that value; nothing was written.',
+    hint: 'Name the user by union_id, or by a key that only one user has.',
+    ...byCaller,
+    ...passback,
+  },
+  41301: {
+    msg: 'the request is too large',
+    meaning:
+      "The body, the address with its parameters, or the user's record with what was passed back, is larger than the service takes.",
+    hint: 'Send less: fewer or shorter values.',
+    ...byCaller,
+  },
+  42901: {
+    msg: 'too many requests',
+    meaning: 'More requests came in a second than the service allows; this one was not carried out.',
+    hint: 'Wait as Retry-After says, then try again.',
+    fix: 'caller',
+    again: 'any',
+  },
+  50001: {
+    msg: 'internal error',
+    meaning: 'The service failed; whether it acted on the request is not known.',
+    hint: "A fault of the service: its operator's log says more.",
+    fix: 'operator',
+    again: 'passback',
+  },
+  50301: {
+    msg: 'the store is unavailable',
+    meaning: 'The service could not reach its data: locked, full, or down.',
+    hint: 'Try again in a moment.',
+    fix: 'operator',
+    again: 'passback',
+  },
+};

@@ -1,4 +1,4 @@
-import { type FlatValue, formatFlatJson } from '../protocol/flat-json.js';
+import { type FlatValue, formatFlatJson } from '../protocol/user-info.js';
 
 /**
  * Where a chunk stands: the rows of one user are all in one lane, and the chunks of a lane are done one after the

@@ -1,4 +1,4 @@
-import type { Sql, SqlDriver } from '../service/store/sql-driver.js';
+import type { Sql, SqlDriver } from '../database/sql-driver.js';
 import { type ChunkPlace, type FilledChunk, parseChunk, type QueuedRow } from './chunk.js';
 import { chunkStatements as statements } from './chunk-statements.js';
 import type { JobQueue } from './job-queue.js';

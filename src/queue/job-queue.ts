@@ -1,5 +1,5 @@
 import type PgBoss from 'pg-boss';
-import type { Sql, SqlDriver, SqlRow, SqlValue } from '../service/store/sql-driver.js';
+import type { Sql, SqlDriver, SqlRow, SqlValue } from '../database/sql-driver.js';
 import type { ChunkPlace } from './chunk.js';
 
 /** What pg-boss keeps its tables in. */

@@ -1,5 +1,5 @@
 import type { Outcome } from '../bulk/outcome.js';
-import type { Sql, SqlDriver } from '../service/store/sql-driver.js';
+import type { Sql, SqlDriver } from '../database/sql-driver.js';
 
 /** What became of a row of a run. */
 export interface QueuedOutcome {

@@ -1,7 +1,7 @@
-import { StartError, StoreUnavailableError } from '../service/errors.js';
-import { migrate } from '../service/store/migrations.js';
-import { describePostgres, openPostgresDriver } from '../service/store/postgres-driver.js';
-import type { SqlDriver } from '../service/store/sql-driver.js';
+import { StartError, StoreUnavailableError } from '../database/errors.js';
+import { migrate } from '../database/migrations.js';
+import { describePostgres, openPostgresDriver } from '../database/postgres-driver.js';
+import type { SqlDriver } from '../database/sql-driver.js';
 import { Chunks } from './chunks.js';
 import { JobQueue } from './job-queue.js';
 import { Runs } from './runs.js';
@@ -42,7 +42,7 @@ export async function openQueue(url: string): Promise<Queue> {
 
 async function openOver(driver: SqlDriver): Promise<Queue> {
   try {
-    await migrate(driver, {}, queueSchema);
+    await migrate(driver, queueSchema);
     const jobs = await JobQueue.open(driver);
     return {
       driver,

@@ -1,6 +1,6 @@
 import type { UserNaming } from '../bulk/operations/passback-rows.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
-import type { SqlRow } from '../service/store/sql-driver.js';
+import type { SqlRow } from '../database/sql-driver.js';
 
 /** Where the rows of a run go. A worker does none for another deployment, tenant or channel than its own. */
 export interface RunTarget {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Outcome, OutcomeCounts } from '../bulk/outcome.js';
+import type { SqlDriver } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
-import type { SqlDriver } from '../service/store/sql-driver.js';
 import type { JobQueue } from './job-queue.js';
 import { type NewRun, type QueuedRun, runColumns, toRun } from './run.js';
 import { nowMs } from './schema.js';

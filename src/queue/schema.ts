@@ -1,4 +1,4 @@
-import type { Schema } from '../service/store/migrations.js';
+import type { Schema } from '../database/migrations.js';
 
 /**
  * The tables of the queue, beside those of pg-boss, which hand out places of chunks and hold nothing about a person.

@@ -1,12 +1,11 @@
 import { defaultClockWindowSeconds, defaultMaxBodyBytes } from '../protocol/limits.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
-import { Faults } from './faults/faults.js';
+import { Faults } from './faults.js';
 import { startServer } from './http/server.js';
-import { createSignersCache } from './http/signers-cache.js';
+import { createSignersCache } from './http/service-context.js';
 import { TokenBuckets } from './http/token-bucket.js';
-import { foldRepeats } from './log/fold-repeats.js';
-import { logFault } from './log/log-fault.js';
+import { foldRepeats, logFault } from './log.js';
 import type { ServiceHost, ServiceSettings } from './settings.js';
 import type { Store } from './store/store.js';
 

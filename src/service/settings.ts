@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../protocol/errors.js';
 import { maxClockWindowSeconds } from '../protocol/limits.js';
-import type { FaultSettings } from './faults/faults.js';
-import type { Log } from './log/log.js';
+import type { FaultSettings } from './faults.js';
+import type { Log } from './log.js';
 
 /** How a service behaves. Everything has a default. */
 export interface ServiceSettings {

@@ -125,7 +125,7 @@ describe('an attempt that starts calls one more hook at its end', () => {
 
   it('in a run of many rows', async () => {
     const told: string[] = [];
-    const options = { ...credentials, baseUrl: silent.url, ...hooksInto(told), timeoutMs: 50, attempts: 2 };
+    const options = { ...credentials, baseUrl: silent.url, ...hooksInto(told), timeoutMs: 500, attempts: 2 };
     for await (const { outcome } of passbackAll([row], options)) expect(outcome).toBe('unknown');
     expect(told).toEqual(['request 1', 'timeout 1 received', 'request 2', 'timeout 2 received']);
   });

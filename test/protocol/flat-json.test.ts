@@ -6,7 +6,7 @@ import {
   formatFlatJson,
   JsonNumber,
   parseFlatJson,
-} from '../../src/protocol/flat-json.js';
+} from '../../src/protocol/user-info.js';
 
 const plain = (text: string) =>
   [...parseFlatJson(text)].map(([key, value]) => [key, value instanceof JsonNumber ? value.text : value]);

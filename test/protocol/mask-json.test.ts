@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { topLevelKeys } from '../../src/protocol/json-tokens.js';
-import { maskJson } from '../../src/protocol/mask-json.js';
-import { isPersonalName, maskText } from '../../src/protocol/personal-data.js';
+import { isPersonalName, maskJson, maskText } from '../../src/protocol/masking.js';
 
 const mask = (json: string) => maskJson(json, isPersonalName);
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { mayRetry } from '../../src/client/retry.js';
-import { resultCodeTexts } from '../../src/protocol/result-code-texts.js';
-import { describeResultCode, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
+import {
+  describeResultCode,
+  httpStatusOf,
+  resultCodes,
+  resultCodeTexts,
+} from '../../src/protocol/result-codes.js';
 
 describe('the table of result codes', () => {
   it('knows every code, in ascending order, and no other', () => {

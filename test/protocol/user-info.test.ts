@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/protocol/errors.js';
-import { JsonNumber } from '../../src/protocol/flat-json.js';
 import {
   formatUserInfo,
   hasNeedlessEscapes,
+  JsonNumber,
   parseUserInfo,
   toUserInfo,
 } from '../../src/protocol/user-info.js';

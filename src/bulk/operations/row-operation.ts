@@ -1,8 +1,8 @@
 import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import type { FlatValue } from '../../protocol/flat-json.js';
 import { identifyingText } from '../../protocol/passback.js';
 import { quoteName } from '../../protocol/text.js';
+import type { FlatValue } from '../../protocol/user-info.js';
 import type { ColumnRules } from '../source/columns.js';
 
 /** What is done with each row. */

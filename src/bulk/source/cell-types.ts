@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { type FlatValue, JsonNumber } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
+import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
 
 /** What the cells of a column are taken for; text unless said otherwise. */
 export const cellTypes = ['text', 'number', 'boolean'] as const;

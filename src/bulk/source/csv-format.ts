@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { InvalidInputError } from '../../protocol/errors.js';
-import type { FlatValue } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
+import type { FlatValue } from '../../protocol/user-info.js';
 import { type CellType, parseCell } from './cell-types.js';
 import { type CsvRecord, readRecords } from './csv-records.js';
 import type { LineBlock } from './lines.js';

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/flat-json.js';
+import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow, RowFormat } from './row-format.js';
 

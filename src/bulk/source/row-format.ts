@@ -1,4 +1,4 @@
-import type { FlatValue } from '../../protocol/flat-json.js';
+import type { FlatValue } from '../../protocol/user-info.js';
 import type { LineBlock } from './lines.js';
 
 /** A row of a file, not looked into yet. */

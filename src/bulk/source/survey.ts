@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import type { FlatValue } from '../../protocol/flat-json.js';
 import { quoteName } from '../../protocol/text.js';
+import type { FlatValue } from '../../protocol/user-info.js';
 import { InputDigest } from './checked-input.js';
 import { decompress } from './decompress.js';
 import type { Input } from './input.js';

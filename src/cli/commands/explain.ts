@@ -1,7 +1,12 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { type ResultCodeText, resultCodeTexts } from '../../protocol/result-code-texts.js';
-import { httpStatusOf, type ResultCode, resultCodes } from '../../protocol/result-codes.js';
+import {
+  httpStatusOf,
+  type ResultCode,
+  type ResultCodeText,
+  resultCodes,
+  resultCodeTexts,
+} from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import type { CliContext } from '../context.js';
 import { type CommonOptions, examples } from '../options.js';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../protocol/host.js';
+import { isLoopback } from '../../protocol/base-url.js';
 import { parseUserRecord } from '../../protocol/user-record.js';
 import {
   type AdminOperations,

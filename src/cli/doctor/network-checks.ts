@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 import { NoAnswerError } from '../../client/errors.js';
-import { findAddresses, openConnection, secure, type Way } from '../../client/probe.js';
 import { parseProxy } from '../../client/proxy.js';
 import type { Settings } from '../../profiles/settings.js';
-import { isLoopback } from '../../protocol/host.js';
+import { isLoopback } from '../../protocol/base-url.js';
 import { networkOptions, proxyFor } from '../connect.js';
 import type { CliContext } from '../context.js';
 import type { Finding } from './checkup.js';
+import { findAddresses, openConnection, secure, type Way } from './probe.js';
 
 /** What a connection goes through, and which authorities it trusts. */
 export async function checkProxy(

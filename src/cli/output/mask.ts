@@ -1,5 +1,4 @@
-import { maskJson } from '../../protocol/mask-json.js';
-import { isPersonalName } from '../../protocol/personal-data.js';
+import { isPersonalName, maskJson } from '../../protocol/masking.js';
 
 /** For `--mask`: JSON text with what is about a person masked; all else stays as it was, to the byte. */
 export function maskText(json: string): string {

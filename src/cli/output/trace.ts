@@ -1,4 +1,4 @@
-import type { ClientHooks } from '../../client/events.js';
+import type { ClientHooks } from '../../client/hooks.js';
 import type { Io } from '../io.js';
 import { showText } from './terminal-text.js';
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
+import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { isLoopback, urlHost } from '../../protocol/host.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../service/index.js';
 import type { CliContext } from '../context.js';
 import { chooseDatabase } from '../database.js';

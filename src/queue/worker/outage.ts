@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { BackOff } from '../../bulk/engine/back-off.js';
-import { StoreUnavailableError } from '../../service/errors.js';
+import { StoreUnavailableError } from '../../database/errors.js';
 
 /** How long a worker that was stopped still tries to reach the database, in milliseconds. */
 const lastTriesMs = 5_000;

@@ -1,3 +1,6 @@
+import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
+import type { ResultCode } from '../../protocol/result-codes.js';
+import { quoteName, textFault } from '../../protocol/text.js';
 import type { Store } from '../store/store.js';
 
 /** What the operations of the admin work with. */
@@ -17,4 +20,58 @@ export function unixSeconds({ now }: Pick<AdminContext, 'now'>): number {
 /** Lower-case hex, two characters a byte. */
 export function randomHex({ randomBytes }: Pick<AdminContext, 'randomBytes'>, bytes: number): string {
   return Buffer.from(randomBytes(bytes)).toString('hex');
+}
+
+/** What was asked for is not in the store. */
+export class NotFoundError extends UserInfoError {
+  readonly code = 'NOT_FOUND';
+  /** What a request for the same is answered with: 40401 for a user, 40101 for an app, 40106 for a code. */
+  readonly resultCode: ResultCode;
+
+  constructor(resultCode: ResultCode, message: string, options?: UserInfoErrorOptions) {
+    super(message, options);
+    this.resultCode = resultCode;
+  }
+}
+
+/** What makes up a key of the store, in characters: PostgreSQL indexes no more than some 2700 bytes. */
+const maxKeyLength = 255;
+
+/** Checks a text that is kept as a key, or as a part of one. Throws an InvalidInputError that names it. */
+export function checkKey(name: string, text: string): string {
+  if (typeof text !== 'string' || text === '') throw new InvalidInputError(`${name} is missing`);
+  const fault = textFault(text);
+  if (fault !== null) throw new InvalidInputError(`${name} ${quoteName(text)} ${fault}`);
+  if (text.length > maxKeyLength) {
+    throw new InvalidInputError(
+      `${name} has ${text.length} characters; the store takes up to ${maxKeyLength}`,
+    );
+  }
+  return text;
+}
+
+/** Checks a number that counts something. Throws an InvalidInputError that names it. */
+export function checkCount(name: string, count: number): number {
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidInputError(`${name} is ${count}; it must be a whole number above 0`);
+}
+
+const pageSize = 500;
+
+/**
+ * Everything of an ordered list, page by page: never held whole, and no transaction stays open between two pages.
+ * `after` is the key of the last one taken, empty at first.
+ */
+export async function* listAll<T>(
+  readPage: (after: string, limit: number) => Promise<readonly T[]>,
+  keyOf: (item: T) => string,
+): AsyncGenerator<T, void, undefined> {
+  let after = '';
+  for (;;) {
+    const page = await readPage(after, pageSize);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = keyOf(last);
+  }
 }

@@ -4,11 +4,15 @@ import { quoteName } from '../../protocol/text.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
-import { NotFoundError } from '../errors.js';
 import type { App } from '../store/apps.js';
-import { type AdminContext, randomHex, unixSeconds } from './admin-context.js';
-import { checkKey } from './check-input.js';
-import { listAll } from './list-all.js';
+import {
+  type AdminContext,
+  checkKey,
+  listAll,
+  NotFoundError,
+  randomHex,
+  unixSeconds,
+} from './admin-context.js';
 
 export interface NewApp {
   readonly tenantCode: string;

@@ -2,11 +2,8 @@ import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
-import { NotFoundError } from '../errors.js';
 import type { Code } from '../store/codes.js';
-import { type AdminContext, randomHex } from './admin-context.js';
-import { checkCount } from './check-input.js';
-import { listAll } from './list-all.js';
+import { type AdminContext, checkCount, listAll, NotFoundError, randomHex } from './admin-context.js';
 import { noSuchUser } from './users.js';
 
 export interface NewCode {

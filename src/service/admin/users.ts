@@ -1,10 +1,7 @@
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
-import { NotFoundError } from '../errors.js';
-import type { AdminContext } from './admin-context.js';
-import { checkKey } from './check-input.js';
-import { listAll } from './list-all.js';
+import { type AdminContext, checkKey, listAll, NotFoundError } from './admin-context.js';
 
 /** How a user is named in the store. */
 export interface UserKey {

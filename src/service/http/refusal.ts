@@ -1,7 +1,7 @@
+import { StoreUnavailableError } from '../../database/errors.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
-import { StoreUnavailableError } from '../errors.js';
-import type { RejectedSignature } from '../log/explain-rejection.js';
+import type { RejectedSignature } from '../rejection.js';
 
 /** A request that is answered with a code of the table for what it asks, not for how it is written. */
 export class RefusedError extends UserInfoError {

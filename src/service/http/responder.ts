@@ -1,16 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { formatFailure, formatSuccess } from '../../protocol/envelope.js';
-import { maskQuotedNames } from '../../protocol/mask-name.js';
+import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
+import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
-import { maskText } from '../../protocol/personal-data.js';
 import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
-import { explainRejection } from '../log/explain-rejection.js';
-import type { Log, RequestEvent } from '../log/log.js';
-import { logFault } from '../log/log-fault.js';
+import { type Log, logFault, type RequestEvent } from '../log.js';
+import { explainRejection } from '../rejection.js';
 import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
-import { envelopeType } from './envelope-type.js';
 import { refusalOf, TooManyRequestsError, WrongSignatureError } from './refusal.js';
 import type { TokenBuckets } from './token-bucket.js';
 
@@ -140,5 +137,5 @@ function onceSent({ raw }: FastifyReply, call: () => void): void {
 }
 
 function send(reply: FastifyReply, code: ResultCode, envelope: string): FastifyReply {
-  return reply.code(httpStatusOf(code)).header('content-type', envelopeType).send(envelope);
+  return reply.code(httpStatusOf(code)).header('content-type', envelopeContentType).send(envelope);
 }

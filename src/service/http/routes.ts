@@ -1,13 +1,68 @@
-import type { FastifyError, FastifyInstance } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { endpoints } from '../../protocol/endpoints.js';
-import { Health, healthPath } from './health.js';
-import { answerOpenApi, openApiPath } from './openapi.js';
-import type { ArrivingBodies } from './overload.js';
-import { refuseUnread, refuseUnrouted } from './refuse-request.js';
-import type { Responder } from './responder.js';
-import { serve } from './serve.js';
+import { envelopeContentType } from '../../protocol/envelope.js';
+import { maskPath } from '../../protocol/masking.js';
+import { openApiDocument } from '../../protocol/openapi.js';
+import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import { logFault } from '../log.js';
+import { answerWorkbench, type Workbench, workbenchPath } from '../workbench/routes.js';
+import type { ArrivingBodies } from './connections.js';
+import { serve } from './handle.js';
+import type { Asked, Responder } from './responder.js';
 import type { ServiceContext } from './service-context.js';
-import { answerWorkbench, type Workbench, workbenchPath } from './workbench.js';
+
+const openApiPath = '/openapi.json';
+
+let document: string | undefined;
+
+/** The description of the operations, for this very address. No envelope, and no line in the log. */
+function answerOpenApi(reply: FastifyReply): FastifyReply {
+  document ??= JSON.stringify(openApiDocument([{ url: '.' }]));
+  return reply.type('application/json').send(document);
+}
+
+const healthPath = '/healthz';
+
+/** How long the outcome of a probe is given as the answer, in milliseconds. */
+const probeLastsMs = 1000;
+
+/**
+ * Whether the store can be written: 200 or 503. Requests share a probe: there is one at a time, and one a second. No
+ * envelope, and no line in the log for each request, which would fill it.
+ */
+class Health {
+  readonly #context: ServiceContext;
+  #probe: Promise<boolean> | undefined;
+  /** When the probe ended, in milliseconds that only go forward. */
+  #endedAt = Number.POSITIVE_INFINITY;
+
+  constructor(context: ServiceContext) {
+    this.#context = context;
+  }
+
+  async answer(reply: FastifyReply): Promise<FastifyReply> {
+    if (this.#probe === undefined || this.#context.steadyNow() - this.#endedAt > probeLastsMs) {
+      this.#endedAt = Number.POSITIVE_INFINITY;
+      this.#probe = this.#run();
+    }
+    const isWell = await this.#probe;
+    reply.type(envelopeContentType);
+    return isWell ? reply.send('{"status":"ok"}') : reply.code(503).send('{"status":"unavailable"}');
+  }
+
+  async #run(): Promise<boolean> {
+    const { store, log } = this.#context;
+    try {
+      await store.check();
+      return true;
+    } catch (error) {
+      logFault(log, error);
+      return false;
+    } finally {
+      this.#endedAt = this.#context.steadyNow();
+    }
+  }
+}
 
 /** Adds the operations of the spec, and what is about the service. */
 export function addRoutes(
@@ -53,4 +108,57 @@ export function addRoutes(
   if (workbench !== null) {
     app.get(workbenchPath, (request, reply) => answerWorkbench(request, reply, workbench, responder));
   }
+}
+
+/** The method of each path that there is. */
+const methods = new Map<string, string>([
+  ...endpoints.map(({ path, method }) => [path, method] as const),
+  [healthPath, 'GET'],
+  [openApiPath, 'GET'],
+]);
+
+/** Answers a request for which there is no route: 40402, or 40501 where another method would do. */
+export function refuseUnrouted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  responder: Responder,
+): FastifyReply {
+  const method = methodOf(request);
+  if (method === undefined) return responder.sendCode(reply, askedOf(request), resultCode.noSuchPath);
+  return responder.sendCode(reply.header('allow', method), askedOf(request), resultCode.wrongMethod);
+}
+
+function methodOf(request: FastifyRequest): string | undefined {
+  const path = pathOf(request);
+  if (path !== workbenchPath) return methods.get(path);
+  return request.server.hasRoute({ method: 'GET', url: path }) ? 'GET' : undefined;
+}
+
+/** Answers a request whose body could not be read. */
+function refuseUnread(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  responder: Responder,
+): FastifyReply {
+  // The client is gone.
+  if (error.code === 'ECONNRESET') return reply.hijack();
+  // Fastify would close the connection under a client that is still sending, which then loses the answer.
+  reply.removeHeader('connection');
+  const code = codeFor(error);
+  if (code === null) return responder.sendError(reply, askedOf(request), error);
+  return responder.sendCode(reply, askedOf(request), code);
+}
+
+function codeFor({ code, statusCode = 500 }: FastifyError): ResultCode | null {
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return resultCode.tooLarge;
+  return statusCode < 500 ? resultCode.malformedParameter : null;
+}
+
+function askedOf(request: FastifyRequest): Asked {
+  return { operation: `${request.method} ${maskPath(pathOf(request))}` };
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.replace(/\?.*/s, '');
 }

@@ -1,21 +1,19 @@
 import { lookup } from 'node:dns/promises';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import fastify, { type FastifyInstance } from 'fastify';
-import { isLoopback, urlHost } from '../../protocol/host.js';
-import { StartError } from '../errors.js';
-import { addFaults } from '../faults/add-faults.js';
-import type { Faults } from '../faults/faults.js';
+import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
+import { StartError } from '../../database/errors.js';
+import { isLoopback, urlHost } from '../../protocol/base-url.js';
+import { addFaults, type Faults } from '../faults.js';
 import { RequestRing } from '../workbench/request-ring.js';
-import { InFlight } from './in-flight.js';
-import { ArrivingBodies, limitConnections } from './overload.js';
-import { refuseUnrouted } from './refuse-request.js';
+import type { Workbench } from '../workbench/routes.js';
+import { ArrivingBodies, InFlight, limitConnections } from './connections.js';
+import { Unparsed } from './parser-errors.js';
 import { Responder } from './responder.js';
-import { addRoutes } from './routes.js';
+import { addRoutes, refuseUnrouted } from './routes.js';
 import type { ServiceContext } from './service-context.js';
 import type { TokenBuckets } from './token-bucket.js';
-import { Unparsed } from './unparsed.js';
-import type { Workbench } from './workbench.js';
 
 export interface ServerOptions {
   readonly host: string;

@@ -1,5 +1,5 @@
+import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import { Secret } from '../../signing/secret.js';
-import type { Sql, SqlRow } from './sql-driver.js';
 import { statements } from './statements.js';
 
 /** A server application (§5): the tenant and channel it may act for, and how it signs. */

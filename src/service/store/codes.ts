@@ -1,5 +1,5 @@
+import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
-import type { Sql, SqlRow } from './sql-driver.js';
 import { statements } from './statements.js';
 
 /** An authorization code (§4.1), good for one tenant. */

@@ -1,5 +1,5 @@
+import type { Sql } from '../../database/sql-driver.js';
 import { maxClockWindowSeconds } from '../../protocol/limits.js';
-import type { Sql } from './sql-driver.js';
 import { statements } from './statements.js';
 
 /** The `random` of a request, which its app may use once (§5.4). */

@@ -1,3 +1,41 @@
+import type { Schema } from '../../database/migrations.js';
+
+/** The tables of the store. */
+export const storeSchema: Schema = {
+  table: 'userinfo_migrations',
+  owner: 'the service',
+  steps: [
+    [
+      `CREATE TABLE apps (
+      app_key TEXT NOT NULL PRIMARY KEY, app_secret TEXT NOT NULL, tenant_code TEXT NOT NULL,
+      channel TEXT NOT NULL, recipes TEXT, created_at BIGINT NOT NULL)`,
+      `CREATE TABLE users (
+      tenant_code TEXT NOT NULL, union_id TEXT NOT NULL, record TEXT NOT NULL, revision BIGINT NOT NULL,
+      PRIMARY KEY (tenant_code, union_id))`,
+      `CREATE TABLE user_values (
+      tenant_code TEXT NOT NULL, digest TEXT NOT NULL, union_id TEXT NOT NULL,
+      PRIMARY KEY (tenant_code, digest, union_id))`,
+      `CREATE TABLE codes (
+      tenant_code TEXT NOT NULL, code TEXT NOT NULL, union_id TEXT NOT NULL, info_names TEXT,
+      expires_at BIGINT NOT NULL, uses_left BIGINT, PRIMARY KEY (tenant_code, code))`,
+      'CREATE INDEX codes_by_user ON codes (tenant_code, union_id)',
+      'CREATE INDEX codes_by_expiry ON codes (tenant_code, expires_at)',
+      `CREATE TABLE nonces (
+      tenant_code TEXT NOT NULL, app_key TEXT NOT NULL, random TEXT NOT NULL, expires_at BIGINT NOT NULL,
+      PRIMARY KEY (tenant_code, app_key, random))`,
+      'CREATE INDEX nonces_by_expiry ON nonces (tenant_code, expires_at)',
+    ],
+    [
+      'CREATE TABLE service_state (name TEXT NOT NULL PRIMARY KEY, holder TEXT, value BIGINT NOT NULL)',
+      "INSERT INTO service_state (name, value) VALUES ('health', 0), ('purge', 0)",
+      'DROP INDEX codes_by_expiry',
+      'CREATE INDEX codes_by_expiry ON codes (expires_at)',
+      'DROP INDEX nonces_by_expiry',
+      'CREATE INDEX nonces_by_expiry ON nonces (expires_at)',
+    ],
+  ],
+};
+
 /**
  * Every statement of the store, standard enough for SQLite and what speaks PostgreSQL. Keys are led by
  * `tenant_code`, except where an app must be found by its key alone; `$` numbers name a value, not its turn.

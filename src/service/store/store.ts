@@ -1,11 +1,13 @@
-import { StoreUnavailableError } from '../errors.js';
+import { setTimeout as wait } from 'node:timers/promises';
+import { StartError, StoreUnavailableError } from '../../database/errors.js';
+import { type MigrateOptions, migrate } from '../../database/migrations.js';
+import type { Sql, SqlDriver } from '../../database/sql-driver.js';
+import { quoteName } from '../../protocol/text.js';
+import { loadPart } from '../../support/errors.js';
 import { Apps } from './apps.js';
 import { Codes } from './codes.js';
-import { type MigrateOptions, migrate } from './migrations.js';
 import { Nonces } from './nonces.js';
-import { Purge } from './purge.js';
-import type { Sql, SqlDriver } from './sql-driver.js';
-import { emptyStatements, statements } from './statements.js';
+import { emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
 
 /** What the store holds, inside one read or one transaction. */
@@ -40,7 +42,7 @@ export interface Store {
 /** The store over a driver, its schema brought up to date. Throws what `migrate` throws, the driver closed. */
 export async function createStore(driver: SqlDriver, options: MigrateOptions = {}): Promise<Store> {
   try {
-    await migrate(driver, options);
+    await migrate(driver, storeSchema, options);
   } catch (error) {
     await driver.close();
     throw error;
@@ -84,4 +86,145 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
 
 function recordsOf(sql: Sql): Records {
   return { apps: new Apps(sql), users: new Users(sql), codes: new Codes(sql), nonces: new Nonces(sql) };
+}
+
+interface OpenStoreOptions {
+  /** With PostgreSQL: how many connections there are at the most; 10 unless given. */
+  readonly poolSize?: number;
+  /** Whether the database, or its tables, are made where there are none, as they are unless told otherwise. */
+  readonly create?: boolean;
+}
+
+/** A mistyped URL, which may hold a password: no message may show it, as it would show the name of a file. */
+const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
+
+/**
+ * Opens a database: a SQLite file, which is made where there is none, `:memory:`, or PostgreSQL by its URL. Throws
+ * a StartError where it cannot be used.
+ */
+export async function openStore(database: string, options: OpenStoreOptions = {}): Promise<Store> {
+  const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase();
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    // The packages of a database are loaded where they are needed.
+    const { describePostgres, openPostgresDriver } = await loadPart(
+      () => import('../../database/postgres-driver.js'),
+    );
+    return await open(describePostgres(database), options, () => openPostgresDriver(database, options));
+  }
+  if (scheme === undefined && likeUrl.test(database)) {
+    throw new StartError(
+      'CANNOT_OPEN_DATABASE',
+      'the database is neither a file nor a URL that can be read',
+      {
+        hint: 'Write a URL as postgres://user@host/database, the password in PGPASSWORD.',
+      },
+    );
+  }
+  if (scheme === undefined && database !== '') {
+    const { openSqliteDriver } = await loadPart(() => import('../../database/sqlite-driver.js'));
+    return await open(database, options, () => openSqliteDriver(database, options));
+  }
+  throw new StartError(
+    'CANNOT_OPEN_DATABASE',
+    scheme === undefined ? 'no database is named' : `databases of kind ${quoteName(scheme)} are not known`,
+    { hint: 'Give the path of a SQLite file, :memory:, or a URL such as postgres://user@host/database.' },
+  );
+}
+
+/** `name` is what messages call the database. */
+async function open(
+  name: string,
+  options: OpenStoreOptions,
+  openDriver: () => Promise<SqlDriver>,
+): Promise<Store> {
+  try {
+    return await createStore(await openDriver(), options);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${name}: ${error.message}`, {
+      hint: error.hint ?? 'Stop what else uses the database, or use another one.',
+      cause: error,
+    });
+  }
+}
+
+const intervalMs = 60_000;
+
+/** So that requests come between two batches, in milliseconds. */
+const pauseMs = 2;
+
+/** Longer than the interval: who purges goes on purging, until its process ends. */
+const holdSeconds = 90;
+
+const tables = [
+  { firstExpired: statements.expiredNonce, purge: statements.purgeNonces },
+  { firstExpired: statements.expiredCode, purge: statements.purgeCodes },
+];
+
+/**
+ * Deletes what has expired, nonces and codes of every tenant, now and once a minute until it is stopped: in batches,
+ * and in one process at a time, whose `holder` no other has. A failure goes to `onFault`, and ends that minute's turn.
+ */
+class Purge {
+  readonly #driver: SqlDriver;
+  readonly #holder: string;
+  readonly #stopped = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(driver: SqlDriver, holder: string, onFault: (error: unknown) => void) {
+    this.#driver = driver;
+    this.#holder = holder;
+    this.#running = this.#run(onFault);
+  }
+
+  /** Resolves when the batch that runs has ended, and another process may purge. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+    // Where this fails, the hold ends by itself.
+    await this.#driver.write((sql) => sql.run(statements.releasePurge, [this.#holder])).catch(() => {});
+  }
+
+  async #run(onFault: (error: unknown) => void): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      try {
+        await this.#takeTurn();
+      } catch (error) {
+        onFault(error);
+      }
+      await this.#pause(intervalMs);
+    }
+  }
+
+  async #takeTurn(): Promise<void> {
+    for (const { firstExpired, purge } of tables) {
+      const [row] = await this.#driver.read((sql) => sql.all(firstExpired));
+      if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at)))) return;
+    }
+    await this.#driver.tidy();
+  }
+
+  /** `false` where another process purges, or this one stops. */
+  async #purge(statement: string, firstExpired: number): Promise<boolean> {
+    const { purgeRows } = this.#driver;
+    for (let from = firstExpired; ; ) {
+      const deleted = await this.#driver.write(async (sql) =>
+        (await this.#hold(sql)) ? await sql.all(statement, [from, purgeRows]) : null,
+      );
+      if (deleted === null) return false;
+      if (deleted.length < purgeRows) return true;
+      from = Math.max(...deleted.map(({ expires_at }) => Number(expires_at)));
+      await this.#pause(pauseMs);
+      if (this.#stopped.signal.aborted) return false;
+    }
+  }
+
+  async #hold(sql: Sql): Promise<boolean> {
+    return (await sql.run(statements.holdPurge, [this.#holder, holdSeconds])) === 1;
+  }
+
+  /** Keeps no process alive, and ends when it is stopped. */
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { ref: false, signal: this.#stopped.signal }).catch(() => {});
+  }
 }

@@ -1,13 +1,13 @@
+import { createHash } from 'node:crypto';
+import { StoreUnavailableError } from '../../database/errors.js';
+import type { Sql } from '../../database/sql-driver.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues } from '../../protocol/read-data.js';
 import type { UserRecord } from '../../protocol/user-record.js';
-import { StoreUnavailableError } from '../errors.js';
-import type { Sql } from './sql-driver.js';
 import { addValues, digestCounts, removeValues, statements } from './statements.js';
-import { valueDigest } from './value-digest.js';
 
 /** Why a change found nobody to change. */
-export type NoOneUser = 'no user' | 'several users';
+type NoOneUser = 'no user' | 'several users';
 
 type UserKey = Pick<UserRecord, 'tenant_code' | 'union_id'>;
 
@@ -139,4 +139,12 @@ function toRecord(json: unknown): UserRecord {
   } catch {
     throw new Error('a record in the table users is not JSON');
   }
+}
+
+/**
+ * What stands for a named value in the index: names and values may be long, a digest is not. No name holds
+ * U+0000, so no two pairs run together.
+ */
+function valueDigest(name: string, value: string): string {
+  return createHash('sha256').update(`${name}\0${value}`).digest('base64url');
 }

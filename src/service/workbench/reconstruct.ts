@@ -1,11 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parameterText, unsentParameters } from '../../protocol/parameters.js';
 import { defaultRecipes } from '../../signing/presets.js';
 import { parseSigningRecipes } from '../../signing/recipe-json.js';
 import { namedPresets } from '../../signing/verify/recipe-suspects.js';
 import type { ReceivedSignature } from '../../signing/verify/suspect.js';
 import { type Finding, likeliestMistake } from '../../signing/verify/verify-signature.js';
-import { asSeenBy, type RejectedSignature } from '../log/explain-rejection.js';
-import { cutStage, maskRequest } from '../log/mask-request.js';
+import { asSeenBy, cutStage, maskRequest, type RejectedSignature } from '../rejection.js';
+import type { RecentRequest } from './request-ring.js';
 
 /** How a wrong signature must have been made: its client made a usual mistake. */
 export interface Reconstruction {
@@ -17,7 +18,7 @@ export interface Reconstruction {
 }
 
 /** Finds the usual mistake that gives the signature that was received; `null` where none does. */
-export function reconstruct(rejected: RejectedSignature): Reconstruction | null {
+function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   const { signature, request, app } = rejected;
   const wrong = receivedSignature(rejected);
   const mistake = likeliestMistake(wrong);
@@ -46,4 +47,23 @@ function receivedSignature({ signature, request, app, signers }: RejectedSignatu
     otherRecipes: namedPresets,
     unsent: unsentParameters(request.endpoint, request.parameters),
   };
+}
+
+/** So many are looked into at a time. A search takes some milliseconds, and a client may send nothing but wrong ones. */
+const atOnce = 20;
+
+const known = new WeakMap<RejectedSignature, Reconstruction | null>();
+
+/** Looks into the wrong signatures of some requests, each of them once. In between the service answers. */
+export async function lookInto(requests: readonly RecentRequest[]): Promise<void> {
+  const rejected = requests.flatMap(({ rejection }) => rejection?.rejected ?? []);
+  for (const fresh of rejected.filter((one) => !known.has(one)).slice(0, atOnce)) {
+    await nextTurn();
+    known.set(fresh, reconstruct(fresh));
+  }
+}
+
+/** What was found out about a signature: `null` for nothing, `undefined` where it was not looked into. */
+export function reconstructionOf(rejected: RejectedSignature | null): Reconstruction | null | undefined {
+  return rejected === null ? undefined : known.get(rejected);
 }

@@ -1,5 +1,5 @@
-import type { RejectedSignature } from '../log/explain-rejection.js';
-import type { RequestEvent, SignatureRejectedEvent } from '../log/log.js';
+import type { RequestEvent, SignatureRejectedEvent } from '../log.js';
+import type { RejectedSignature } from '../rejection.js';
 
 /** So many requests are kept, the last ones. */
 export const keptRequests = 200;

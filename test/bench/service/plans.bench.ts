@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openPostgresDriver } from '../../../src/service/store/postgres-driver.js';
+import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
 import { fillStore, plansOf } from '../../service/store/postgres-plans.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonNumber } from '../../../src/protocol/flat-json.js';
+import { JsonNumber } from '../../../src/protocol/user-info.js';
 import { cellsOf, csv, failure, readRows } from './read-rows.js';
 
 const header = 'union_id,a\n';

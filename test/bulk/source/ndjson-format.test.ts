@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NdjsonFormat } from '../../../src/bulk/source/ndjson-format.js';
-import { JsonNumber } from '../../../src/protocol/flat-json.js';
+import { JsonNumber } from '../../../src/protocol/user-info.js';
 import { readRows } from './read-rows.js';
 
 describe('NDJSON rows', () => {

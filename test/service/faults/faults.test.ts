@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseFaults } from '../../../src/cli/serve/options.js';
-import { type FaultSettings, Faults } from '../../../src/service/faults/faults.js';
+import { type FaultSettings, Faults } from '../../../src/service/faults.js';
 import { runService, user } from '../running-service.js';
 
 const settings: FaultSettings = {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SqlDriver } from '../../../src/database/sql-driver.js';
 import type { LogEvent, Service } from '../../../src/service/index.js';
-import type { ProblemEvent } from '../../../src/service/log/log.js';
+import type { ProblemEvent } from '../../../src/service/log.js';
 import { startService } from '../../../src/service/service.js';
-import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
 import { createStore } from '../../../src/service/store/store.js';
 import { type AppKeys, draftPassback, fetchAnswer, send } from '../foreign-client.js';
 import { createAppKeys, tenant, user } from '../running-service.js';

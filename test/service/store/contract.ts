@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StartError, StoreUnavailableError } from '../../../src/database/errors.js';
+import type { Sql, SqlDriver } from '../../../src/database/sql-driver.js';
 import { maxClockWindowSeconds } from '../../../src/protocol/limits.js';
 import { applyPassback } from '../../../src/protocol/passback.js';
 import { parseUserInfo } from '../../../src/protocol/user-info.js';
-import { StartError, StoreUnavailableError } from '../../../src/service/errors.js';
 import type { Code } from '../../../src/service/store/codes.js';
-import type { Sql, SqlDriver } from '../../../src/service/store/sql-driver.js';
 import { statements } from '../../../src/service/store/statements.js';
 import { createStore, type Store } from '../../../src/service/store/store.js';
 import { Users } from '../../../src/service/store/users.js';

@@ -1,5 +1,5 @@
-import { openPostgresDriver, type PostgresOptions } from '../../../src/service/store/postgres-driver.js';
-import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { openPostgresDriver, type PostgresOptions } from '../../../src/database/postgres-driver.js';
+import type { SqlDriver } from '../../../src/database/sql-driver.js';
 import { createSchema } from '../../support/postgres/test-schema.js';
 import type { TestDatabase } from './contract.js';
 

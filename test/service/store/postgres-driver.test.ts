@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StoreUnavailableError } from '../../../src/service/errors.js';
-import { openPostgresDriver } from '../../../src/service/store/postgres-driver.js';
-import type { Sql, SqlDriver } from '../../../src/service/store/sql-driver.js';
+import { StoreUnavailableError } from '../../../src/database/errors.js';
+import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
+import type { Sql, SqlDriver } from '../../../src/database/sql-driver.js';
 import { execute } from '../../support/postgres/test-schema.js';
 import { storeContract } from './contract.js';
 import { createPostgresDatabase, type PostgresDatabase } from './postgres-database.js';

@@ -1,4 +1,4 @@
-import type { SqlDriver } from '../../../src/service/store/sql-driver.js';
+import type { SqlDriver } from '../../../src/database/sql-driver.js';
 import { createStore } from '../../../src/service/store/store.js';
 import { execute } from '../../support/postgres/test-schema.js';
 import { everyStatement } from './every-statement.js';

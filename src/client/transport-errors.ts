@@ -1,0 +1,154 @@
+import type { Endpoint } from '../protocol/endpoints.js';
+import { maxAnswerBytes, notTakenCode, tooLongCode } from './answer.js';
+import { NoAnswerError, type NoAnswerReason } from './errors.js';
+import type { HttpProxy } from './proxy.js';
+
+interface Failure {
+  readonly reason: NoAnswerReason;
+  /** Whether the service may have acted on a request that was being written. */
+  readonly received: boolean;
+  readonly message: (host: string) => string;
+  readonly hint: string;
+}
+
+/** undici gives its parser's errors a name, but a code only now and then. */
+const notHttp = 'HTTPParserError';
+
+/** Codes that say nothing to a reader. */
+const ownCodes: readonly string[] = ['', notHttp, tooLongCode, notTakenCode];
+
+/** What is left when no code says more. */
+const connectionLost: Failure = {
+  reason: 'reset',
+  received: true,
+  message: (host) => `${host} closed the connection before its answer was complete`,
+  hint: 'Whether the request was carried out is not known: try again, writing the same once more changes nothing.',
+};
+
+/** A read is not like a passback: sent again, it may find its code used up by itself. */
+const readHint = 'Whether the code was used is not known: where it is refused now, have a new one issued.';
+
+/** The connection was gone before all of the request was on its way: nobody can have acted on it. */
+const notSent: Failure = {
+  reason: 'reset',
+  received: false,
+  message: (host) => `${host} closed the connection before the request was sent`,
+  hint: 'Try again: the request cannot have been carried out.',
+};
+
+/** `codes` are those that Node or undici give the error. */
+const failures: readonly (Failure & { readonly codes: RegExp })[] = [
+  {
+    reason: 'dns',
+    codes: /^(?:ENOTFOUND|EAI_AGAIN)$/,
+    received: false,
+    message: (host) => `the host of ${host} is not known`,
+    hint: 'Check the base URL, and the network.',
+  },
+  {
+    reason: 'connect',
+    codes:
+      /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EACCES|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)$/,
+    received: false,
+    message: (host) => `cannot connect to ${host}`,
+    hint: 'Check the base URL, and that the service is running there.',
+  },
+  {
+    reason: 'tls',
+    codes: /CERT|TLS|SSL|SIGNATURE|EPROTO/,
+    received: false,
+    message: (host) => `no secure connection to ${host}`,
+    hint: 'Check the certificate of the service, and whether the base URL should be http or https.',
+  },
+  {
+    reason: 'timeout',
+    codes: /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/,
+    received: true,
+    message: (host) => `${host} stopped answering`,
+    hint: 'Try again, or give it more time.',
+  },
+  {
+    reason: 'not-envelope',
+    codes: new RegExp(`^(?:${tooLongCode}|UND_ERR_RES_EXCEEDED_MAX_SIZE)$`),
+    received: true,
+    message: (host) => `${host} answered with more than ${maxAnswerBytes} bytes`,
+    hint: 'Check that the base URL is that of the service.',
+  },
+  {
+    reason: 'not-envelope',
+    codes: new RegExp(`^(?:${notHttp}|HPE_.*|UND_ERR_HEADERS_OVERFLOW)$`),
+    received: true,
+    message: (host) => `${host} answered with something that is not HTTP`,
+    hint: 'Check the base URL: its port, and whether it should be http or https.',
+  },
+  {
+    reason: 'not-envelope',
+    codes: new RegExp(`^${notTakenCode}$`),
+    received: true,
+    message: (host) => `${host} answered, but taking in the answer failed`,
+    hint: 'The cause says why; whether the request was carried out is not known.',
+  },
+];
+
+/** Where a request was on its way to when it failed, and how far it had come. */
+export interface FailedRequest {
+  readonly host: string;
+  readonly proxy: HttpProxy | null;
+  /** Whether it was being written on a connection. */
+  readonly started: boolean;
+  /** Undefined for a step of the way that sends no request. */
+  readonly operation?: Endpoint['operation'];
+}
+
+/** What an error of the transport means for the caller. */
+export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswerError {
+  const { host, proxy, operation } = request;
+  const code = codeOf(error);
+  // A proxy that refuses plain http answers the request itself: it goes no further.
+  const started = request.started && !(proxy !== null && isRefusedByProxy(error));
+  const failure = findFailure(error, code, started);
+  const { reason, message } = failure;
+  const received = failure.received && started;
+  const shown = ownCodes.includes(code) ? '' : ` (${code})`;
+  const cause = withoutData(error, code);
+  if (proxy !== null && !started && reason !== 'tls') {
+    return new NoAnswerError(`no way to ${host} through the proxy ${proxy.host}${proxyFault(error, shown)}`, {
+      reason: 'proxy',
+      received: false,
+      hint: 'Check the proxy, and whether this host should be reached through it.',
+      cause,
+    });
+  }
+  const isDoubtfulRead = received && operation === 'read' && reason !== 'not-envelope';
+  const hint = isDoubtfulRead ? readHint : failure.hint;
+  return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
+}
+
+/** undici gives the answer 407 as an error that only its message tells from others. */
+function isRefusedByProxy(error: unknown): boolean {
+  return /^Proxy Authentication Required/.test(String((error as { message?: unknown }).message));
+}
+
+function findFailure(error: unknown, code: string, started: boolean): Failure {
+  const known = failures.find(({ codes }) => codes.test(code));
+  if (known !== undefined) return known;
+  return started && (error as { syscall?: unknown }).syscall !== 'write' ? connectionLost : notSent;
+}
+
+/** undici tells the status with which a proxy refuses a tunnel in words alone. */
+function proxyFault(error: unknown, shown: string): string {
+  const status = /\((\d{3})\)/.exec(String((error as { message?: unknown }).message))?.[1];
+  return status === undefined ? shown : `, which answered HTTP ${status}`;
+}
+
+function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return name === notHttp ? notHttp : typeof code === 'string' ? code : '';
+}
+
+/** undici's parser puts the bytes that it could not take beside its error: a person's data may be in them. */
+function withoutData(error: unknown, code: string): unknown {
+  return error instanceof Error && 'data' in error
+    ? Object.assign(new Error(error.message), { code })
+    : error;
+}

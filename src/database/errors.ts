@@ -1,0 +1,21 @@
+import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import { resultCode } from '../protocol/result-codes.js';
+
+/** Why the service, or the store alone, cannot be started. */
+export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE';
+
+/** The service, or the store alone, cannot be started: nothing was opened, or it is closed again. */
+export class StartError extends UserInfoError {
+  readonly code: StartFault;
+
+  constructor(code: StartFault, message: string, options?: UserInfoErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The store cannot answer now: locked, full, read-only, closed or damaged. Nothing of the work was stored. */
+export class StoreUnavailableError extends UserInfoError {
+  readonly code = 'STORE_UNAVAILABLE';
+  readonly resultCode = resultCode.storeUnavailable;
+}

@@ -1,0 +1,168 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ClientBase, Pool, type QueryResult } from 'pg';
+import { StartError, StoreUnavailableError } from './errors.js';
+import { postgresConfig } from './postgres-config.js';
+import { ConflictError, ConnectionLostError, toStoreFault } from './postgres-errors.js';
+import { PostgresPool } from './postgres-pool.js';
+import { checkValues, type Sql, type SqlDriver, type SqlValue } from './sql-driver.js';
+
+export { describePostgres } from './postgres-config.js';
+
+export interface PostgresOptions {
+  /** How many connections there are at the most. */
+  readonly poolSize?: number;
+  /** Whether statements are prepared once a connection, as they are unless told otherwise. */
+  readonly prepares?: boolean;
+}
+
+const defaultPoolSize = 10;
+
+/**
+ * Every statement finds its rows by an index, in its order. What PostgreSQL knows of a table may be old, and a plan that
+ * it made while the table was empty, and kept, would read the whole of it.
+ */
+const planByIndex =
+  'SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
+
+/** What PostgreSQL calls `unixepoch()`. */
+const presentSecond = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
+
+/** How often a work is run that the database breaks off. */
+const maxRuns = 5;
+
+/** How much longer each pause before another run is, in milliseconds. */
+const pauseStepMs = 5;
+
+/**
+ * Opens the PostgreSQL database of a URL, or one that speaks its protocol. Throws a StartError where it cannot be
+ * used, a StoreUnavailableError where it does not answer.
+ */
+export async function openPostgresDriver(url: string, options: PostgresOptions = {}): Promise<SqlDriver> {
+  const driver = new PostgresDriver(url, options.poolSize ?? defaultPoolSize, options.prepares ?? true);
+  try {
+    await driver.read(checkEncoding);
+    return driver;
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+async function checkEncoding(sql: Sql): Promise<void> {
+  const [row] = await sql.all('SHOW server_encoding');
+  if (row?.server_encoding === 'UTF8') return;
+  throw new StartError('CANNOT_OPEN_DATABASE', `the database has the encoding ${row?.server_encoding}`, {
+    hint: 'Create it with the encoding UTF8.',
+  });
+}
+
+/**
+ * A transaction is READ COMMITTED: the statements lock what they change. One that the database breaks off, to
+ * resolve a deadlock or because a connection is lost before its COMMIT, is run again.
+ */
+class PostgresDriver implements SqlDriver {
+  readonly purgeRows = 5000;
+  readonly #pool: PostgresPool;
+  readonly #prepares: boolean;
+  /** Statements are prepared once a connection, under these names. */
+  readonly #names = new Map<string, string>();
+
+  constructor(url: string, poolSize: number, prepares: boolean) {
+    this.#prepares = prepares;
+    const pool = new Pool(postgresConfig(url, poolSize));
+    if (prepares) {
+      // Other engines that speak PostgreSQL's protocol may not have these settings.
+      pool.on('connect', (client) => void client.query(planByIndex).catch(() => {}));
+    }
+    this.#pool = new PostgresPool(pool, poolSize);
+  }
+
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#run((client) => work(this.#sqlOver(client)));
+  }
+
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
+  }
+
+  /** PostgreSQL does so by itself. */
+  async tidy(): Promise<void> {}
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    for (let run = 1; ; run++) {
+      try {
+        return await this.#pool.use(work);
+      } catch (error) {
+        const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;
+        if (!brokenOff || run === maxRuns) throw error;
+      }
+      await wait(run * pauseStepMs);
+    }
+  }
+
+  #sqlOver(client: ClientBase): Sql {
+    const query = async (statement: string, values: readonly SqlValue[] = []) => {
+      checkValues(values);
+      const text = statement.replaceAll('unixepoch()', presentSecond);
+      if (values.length === 0) return await ask(client, text);
+      const name = this.#prepares ? { name: this.#nameOf(text) } : {};
+      return await ask(client, { text, values: [...values], ...name });
+    };
+    return {
+      run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
+      all: async (statement, values) => (await query(statement, values)).rows,
+    };
+  }
+
+  #nameOf(statement: string): string {
+    const name = this.#names.get(statement) ?? `userinfo_${this.#names.size + 1}`;
+    this.#names.set(statement, name);
+    return name;
+  }
+}
+
+async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+  const [begun, worked] = await Promise.allSettled([
+    ask(client, 'BEGIN ISOLATION LEVEL READ COMMITTED'),
+    work(),
+  ]);
+  const failed = [begun, worked].find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) {
+    // Where this fails, so does the connection, and the transaction with it.
+    await ask(client, 'ROLLBACK').catch(() => {});
+    throw failed.reason;
+  }
+  await commit(client);
+  return (worked as PromiseFulfilledResult<T>).value;
+}
+
+async function commit(client: ClientBase): Promise<void> {
+  let result: QueryResult;
+  try {
+    result = await ask(client, 'COMMIT');
+  } catch (error) {
+    if (!(error instanceof ConnectionLostError)) throw error;
+    throw new StoreUnavailableError(
+      'the connection to the database was lost during a commit: the work may be stored',
+      {
+        cause: error,
+      },
+    );
+  }
+  // PostgreSQL answers so, without an error, where a statement of the work failed.
+  if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
+}
+
+type Query = string | { readonly name?: string; readonly text: string; readonly values: SqlValue[] };
+
+async function ask(client: ClientBase, query: Query): Promise<QueryResult> {
+  try {
+    return await client.query(query);
+  } catch (error) {
+    throw toStoreFault(error);
+  }
+}

@@ -1,0 +1,198 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { StartError, StoreUnavailableError } from './errors.js';
+import type { Sql, SqlDriver } from './sql-driver.js';
+import { SqliteConnection } from './sqlite-connection.js';
+import { describeSqliteFault, isBusy } from './sqlite-errors.js';
+
+export interface SqliteOptions {
+  /** Whether a file is made where there is none, as it is unless told otherwise. */
+  readonly create?: boolean;
+  /** How long to wait for another process that holds the database, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+}
+
+/** Work that waits for a commit. */
+interface Job {
+  /** Does the work, and gives what answers the caller once it is durable. */
+  readonly run: () => Promise<() => void>;
+  readonly reject: (error: unknown) => void;
+}
+
+const defaultBusyTimeoutMs = 5000;
+const busyPauseMs = 10;
+
+/** A commit blocks the event loop: not for longer than this many works take. */
+const maxJobsPerCommit = 256;
+
+/** Opens a SQLite file, or `:memory:`. Throws a StartError that says why it cannot be used. */
+export async function openSqliteDriver(file: string, options: SqliteOptions = {}): Promise<SqlDriver> {
+  const { create = true, busyTimeoutMs = defaultBusyTimeoutMs } = options;
+  try {
+    // Processes that open a new file at once lock each other out of making it a WAL database.
+    const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(file, create));
+    return new SqliteDriver(connection, busyTimeoutMs);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(
+      'CANNOT_OPEN_DATABASE',
+      `cannot open the database ${file}: ${describeSqliteFault(error)}`,
+      {
+        hint: 'Check the path: its folder must be there, and be writable.',
+        cause: error,
+      },
+    );
+  }
+}
+
+/**
+ * Group commit: works that arrive while the event loop turns, or while a commit runs, share the next transaction,
+ * each under a savepoint of its own, and are answered after its COMMIT. So one write to the disk serves many.
+ */
+class SqliteDriver implements SqlDriver {
+  /** About as many pages as are kept in memory while they are changed. */
+  readonly purgeRows = 128;
+  #connection: SqliteConnection;
+  readonly #busyTimeoutMs: number;
+  readonly #sql: Sql;
+  #jobs: Job[] = [];
+  #committing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(connection: SqliteConnection, busyTimeoutMs: number) {
+    this.#connection = connection;
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.#sql = {
+      run: async (statement, values) => this.#connection.run(statement, values),
+      all: async (statement, values) => this.#connection.all(statement, values),
+    };
+  }
+
+  async read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return await whenFree(this.#busyTimeoutMs, async () => {
+      // The connection is shared: inside another's transaction, its uncommitted rows would be seen.
+      while (this.#connection.inTransaction) await nextTurn();
+      this.#renew();
+      return await work(this.#sql);
+    });
+  }
+
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) {
+        reject(new StoreUnavailableError('the database is closed'));
+        return;
+      }
+      const run = async () => {
+        const result = await work(this.#sql);
+        return () => resolve(result);
+      };
+      this.#jobs.push({ run, reject });
+      this.#committing ??= this.#commitJobs();
+    });
+  }
+
+  async tidy(): Promise<void> {
+    await this.read(async () => this.#connection.checkpoint());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#committing;
+    // Reads that waited for the commit come first.
+    await nextTurn();
+    this.#connection.close();
+  }
+
+  async #commitJobs(): Promise<void> {
+    while (this.#jobs.length > 0) {
+      await nextTurn();
+      try {
+        await this.#begin();
+      } catch (error) {
+        for (const job of this.#jobs.splice(0)) job.reject(error);
+        continue;
+      }
+      // Taken only now: those that came while the database was waited for are served too.
+      await this.#commit(this.#jobs.splice(0, maxJobsPerCommit));
+    }
+    this.#committing = null;
+  }
+
+  async #begin(): Promise<void> {
+    await whenFree(this.#busyTimeoutMs, async () => {
+      this.#renew();
+      this.#connection.run('BEGIN IMMEDIATE');
+    });
+  }
+
+  /** A spent connection gives way to a new one as soon as the database can be used again. */
+  #renew(): void {
+    if (this.#closed) return;
+    this.#connection.checkFile();
+    if (this.#connection.isSpent) this.#connection = this.#connection.reopen();
+  }
+
+  async #commit(jobs: readonly Job[]): Promise<void> {
+    try {
+      const answers = [];
+      for (const job of jobs) answers.push(await this.#runInSavepoint(job));
+      this.#connection.run('COMMIT');
+      for (const answer of answers) answer();
+    } catch (error) {
+      this.#connection.rollBack();
+      if (error instanceof TransactionLostError && jobs.length > 1) await this.#commitEach(jobs);
+      else for (const job of jobs) job.reject(unavailable(error));
+    }
+  }
+
+  /** So that the one that cannot be stored takes no other with it. */
+  async #commitEach(jobs: readonly Job[]): Promise<void> {
+    for (const job of jobs) {
+      try {
+        await this.#begin();
+        await this.#commit([job]);
+      } catch (error) {
+        job.reject(error);
+      }
+    }
+  }
+
+  async #runInSavepoint(job: Job): Promise<() => void> {
+    this.#connection.run('SAVEPOINT job');
+    try {
+      const answer = await job.run();
+      this.#connection.run('RELEASE job');
+      return answer;
+    } catch (error) {
+      if (!this.#connection.inTransaction) throw new TransactionLostError(error);
+      this.#connection.run('ROLLBACK TO job');
+      this.#connection.run('RELEASE job');
+      return () => job.reject(error);
+    }
+  }
+}
+
+/** Waits for another process that holds the database, without holding up the event loop as SQLite would. */
+async function whenFree<T>(timeoutMs: number, attempt: () => Promise<T>): Promise<T> {
+  for (let waited = 0; ; waited += busyPauseMs) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error) || waited >= timeoutMs) throw error;
+    }
+    await wait(busyPauseMs);
+  }
+}
+
+function unavailable(error: unknown): unknown {
+  const cause = error instanceof TransactionLostError ? error.cause : error;
+  if (cause instanceof StoreUnavailableError) return cause;
+  return new StoreUnavailableError('the database did not commit', { cause });
+}
+
+/** SQLite rolls a whole transaction back by itself where it runs out of room, and with it what others did in it. */
+class TransactionLostError extends Error {
+  constructor(cause: unknown) {
+    super('the transaction was rolled back', { cause });
+  }
+}

@@ -1,0 +1,70 @@
+import { StoreUnavailableError } from './errors.js';
+
+/** https://www.sqlite.org/rescode.html: what keeps the database itself from answering. */
+const unavailable: Readonly<Record<number, string>> = {
+  5: 'the database is locked by another process',
+  6: 'a table of the database is locked',
+  7: 'the database is out of memory',
+  8: 'the database is read-only',
+  10: 'the disk of the database cannot be read or written',
+  11: 'the database file is damaged',
+  13: 'the database or its disk is full',
+  14: 'the database file cannot be opened',
+  15: 'the database file is locked by a process that died',
+  26: 'the file is not a database',
+};
+
+/** What SQLite says of the same: the library's `all` throws the words alone. */
+const words: Readonly<Record<string, number>> = {
+  'database is locked': 5,
+  'database table is locked': 6,
+  'out of memory': 7,
+  'attempt to write a readonly database': 8,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'locking protocol': 15,
+  'file is not a database': 26,
+};
+
+const busy = [5, 6];
+
+/** What the connection may have read wrongly, and would go on to believe. */
+const breaking = [10, 11, 14, 26];
+
+/** Whether the store threw this because another connection holds the lock: waiting may help. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof StoreUnavailableError && busy.includes(primaryCode(error.cause) ?? 0);
+}
+
+/** Whether the connection is of no more use: on a new one, the file may be found whole again. */
+export function breaksConnection(error: unknown): boolean {
+  return breaking.includes(primaryCode(error) ?? 0);
+}
+
+/** What the library threw, as the error the store throws: its own for what is no fault of the statement. */
+export function toStoreFault(error: unknown): unknown {
+  const fault = faultOf(error);
+  return fault === undefined ? error : new StoreUnavailableError(fault, { cause: error });
+}
+
+/** In words, for a database that cannot be opened. */
+export function describeSqliteFault(error: unknown): string {
+  return faultOf(error) ?? (error instanceof Error ? error.message : String(error));
+}
+
+function faultOf(error: unknown): string | undefined {
+  const code = primaryCode(error);
+  if (code !== undefined) return unavailable[code];
+  const closed =
+    error instanceof Error && /^database (?:is not open|connection is closed)$/i.test(error.message);
+  return closed ? 'the database is closed' : undefined;
+}
+
+/** Extended codes carry the primary one in their low byte. */
+function primaryCode(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
+  return Object.hasOwn(words, error.message) ? words[error.message] : undefined;
+}

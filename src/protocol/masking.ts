@@ -1,0 +1,131 @@
+import { InvalidInputError } from './errors.js';
+import { jsonTokens } from './json-tokens.js';
+import { formatUserInfo, parseUserInfo } from './user-info.js';
+
+/** What names of parameters, keys and paths look like, and values that went astray do not. */
+const plainName = /^[A-Za-z_~][\w.~-]{0,39}$/;
+
+/** A phone number has more, and so has an identity card, a place, a `code`. */
+const maxDigits = 5;
+
+const maxSegments = 8;
+
+/** A name that was received, as a log may show it: hidden where it may as well be a value. */
+export function maskName(name: string): string {
+  const digits = name.match(/\d/g)?.length ?? 0;
+  return plainName.test(name) && digits <= maxDigits ? name : '****';
+}
+
+/** A message as a log may show it: the names that `quoteName` put into it were received. */
+export function maskQuotedNames(message: string): string {
+  return message.replace(/"((?:[^"\\]|\\.)*)"/g, (_, name: string) => `"${maskName(name)}"`);
+}
+
+/** A path that was received, as a log may show it: each of its names by itself, and not too many. */
+export function maskPath(path: string): string {
+  const segments = path.split('/', maxSegments);
+  return segments.map((segment) => (segment === '' ? '' : maskName(segment))).join('/');
+}
+
+/** Names whose values are about a person, and are masked wherever they would be logged. */
+const personalNames: readonly string[] = [
+  'mobile',
+  'id_card',
+  'device_token',
+  'uuid',
+  'gps',
+  'chat_union_id',
+  'chat_open_id',
+  'chat_nickname',
+  'chat_avatar',
+];
+
+/** Whether values of this name are about a person, be it behind a tenant's prefix, such as `acme_mobile`. */
+export function isPersonalName(name: string): boolean {
+  return personalNames.some((personal) => name === personal || name.endsWith(`_${personal}`));
+}
+
+/** A value with its middle hidden: `138****1234`. What is shorter than a mobile number is hidden whole. */
+export function maskText(text: string): string {
+  const characters = [...text];
+  if (characters.length < 11) return '****';
+  return `${characters.slice(0, 3).join('')}****${characters.slice(-4).join('')}`;
+}
+
+/**
+ * A parameter of a request as a log may show it: `code` and the values of `user_info` are masked, each key of
+ * `user_info` is kept that looks like one. A `user_info` that cannot be read is hidden whole.
+ */
+export function maskParameter(name: string, value: string): string {
+  if (name === 'code' || isPersonalName(name)) return maskText(value);
+  return name === 'user_info' ? maskUserInfo(value) : value;
+}
+
+function maskUserInfo(text: string): string {
+  try {
+    const masked = [...parseUserInfo(text)].map(
+      ([key, value]) => [maskName(key), maskText(String(value))] as const,
+    );
+    return formatUserInfo(new Map(masked));
+  } catch (error) {
+    if (error instanceof InvalidInputError) return '****';
+    throw error;
+  }
+}
+
+type IsPersonal = (key: string) => boolean;
+
+/** An object or a list that is open at some place of a JSON text. */
+interface Container {
+  readonly isObject: boolean;
+  /** Everything in it is about a person. */
+  readonly isPersonal: boolean;
+}
+
+/**
+ * A JSON text with the values masked whose key `isPersonal`, and all that is inside such a value. `null` and the
+ * empty text stay, and everything else is as it was, to the byte. A text that encodes an object is looked into, as
+ * those of `device_info` are (§4.1, shape rule 3). `json` is one that JSON.parse takes.
+ */
+export function maskJson(json: string, isPersonal: IsPersonal): string {
+  const shown: string[] = [];
+  const open: Container[] = [];
+  let copied = 0;
+  let key = '';
+  let keyIsNext = false;
+  for (const { start, end } of jsonTokens(json)) {
+    const first = json[start];
+    const within = open.at(-1);
+    const hides = within !== undefined && (within.isPersonal || (within.isObject && isPersonal(key)));
+    if (first === '{' || first === '[') {
+      open.push({ isObject: first === '{', isPersonal: hides });
+      keyIsNext = first === '{';
+    } else if (first === '}' || first === ']') open.pop();
+    else if (first === ',') keyIsNext = within?.isObject === true;
+    else if (keyIsNext) {
+      key = JSON.parse(json.slice(start, end));
+      keyIsNext = false;
+    } else if (first !== ':') {
+      shown.push(json.slice(copied, start), maskToken(json.slice(start, end), hides, isPersonal));
+      copied = end;
+    }
+  }
+  return [...shown, json.slice(copied)].join('');
+}
+
+function maskToken(token: string, hides: boolean, isPersonal: IsPersonal): string {
+  if (token === 'null' || token === '""') return token;
+  const text: string = token.startsWith('"') ? JSON.parse(token) : token;
+  if (encodesObject(text)) return JSON.stringify(maskJson(text, hides ? () => true : isPersonal));
+  return hides ? JSON.stringify(maskText(text)) : token;
+}
+
+function encodesObject(text: string): boolean {
+  if (!/^\s*\{/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

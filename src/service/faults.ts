@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { endpoints } from '../protocol/endpoints.js';
+import { resultCode } from '../protocol/result-codes.js';
+import type { Responder } from './http/responder.js';
+
+/** What goes wrong on purpose, so that a client can be tested. Shares are of all requests, 0 to 1. */
+export interface FaultSettings {
+  /** How long a request waits before anything is done with it, in milliseconds. */
+  readonly latencyMs?: { readonly min: number; readonly max: number };
+  /** The share that is answered with 50001, and not carried out. */
+  readonly error?: number;
+  /** The share whose connection is closed before anything is done. */
+  readonly reset?: number;
+  /** The share that is carried out, and whose connection is closed in place of an answer. */
+  readonly dropAfterCommit?: number;
+  /** How far the service's clock is ahead, in seconds; behind where it is negative. */
+  readonly skewSeconds?: number;
+  /** The same faults in the same order for the same seed, a whole number. */
+  readonly seed: number;
+}
+
+/** What happens to one request. */
+interface Fault {
+  readonly delayMs: number;
+  readonly kind: 'none' | 'error' | 'reset' | 'drop after commit';
+}
+
+/** Draws what happens to each request, as it comes. */
+export class Faults {
+  readonly #settings: FaultSettings;
+  readonly #random: SeededRandom;
+
+  constructor(settings: FaultSettings) {
+    this.#settings = settings;
+    this.#random = new SeededRandom(settings.seed);
+  }
+
+  draw(): Fault {
+    const { latencyMs = { min: 0, max: 0 }, error = 0, reset = 0, dropAfterCommit = 0 } = this.#settings;
+    // Both are drawn for every request, so that one fault does not move the others.
+    const delayMs = latencyMs.min + this.#random.next() * (latencyMs.max - latencyMs.min);
+    const lot = this.#random.next();
+    return { delayMs, kind: kindOf(lot, error, reset, dropAfterCommit) };
+  }
+}
+
+function kindOf(lot: number, error: number, reset: number, drop: number): Fault['kind'] {
+  if (lot < error) return 'error';
+  if (lot < error + reset) return 'reset';
+  return lot < error + reset + drop ? 'drop after commit' : 'none';
+}
+
+/** Faults in the words in which they are asked for. */
+export function describeFaults(faults: FaultSettings): string {
+  const { latencyMs, error, reset, dropAfterCommit, skewSeconds, seed } = faults;
+  const parts = [
+    latencyMs && `latency=${latencyMs.min}ms..${latencyMs.max}ms`,
+    error && `error=${percent(error)}`,
+    reset && `reset=${percent(reset)}`,
+    dropAfterCommit && `drop-after-commit=${percent(dropAfterCommit)}`,
+    skewSeconds && `skew=${skewSeconds}s`,
+  ].filter(Boolean);
+  return `${parts.join(',')} (seed ${seed})`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(3))}%`;
+}
+
+/** Numbers that look random and are the same for the same seed (mulberry32). Not for secrets. */
+class SeededRandom {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** At least 0, less than 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+}
+
+/** Has what is asked of the operations go wrong, as `faults` draws it. */
+export function addFaults(app: FastifyInstance, faults: Faults, responder: Responder): void {
+  const drawn = new WeakMap<FastifyRequest, Fault>();
+
+  app.addHook('preHandler', async (request, reply) => {
+    const endpoint = endpoints.find(({ path }) => path === request.routeOptions.url);
+    if (endpoint === undefined) return;
+    const fault = faults.draw();
+    drawn.set(request, fault);
+    await wait(fault.delayMs);
+    if (fault.kind === 'error') {
+      return responder.sendCode(reply, { operation: endpoint.operation }, resultCode.internal);
+    }
+    if (fault.kind === 'reset') {
+      reply.hijack();
+      request.socket.destroy();
+    }
+  });
+
+  app.addHook('onSend', async (request, _, payload) => {
+    if (drawn.get(request)?.kind === 'drop after commit') request.socket.destroy();
+    return payload;
+  });
+}

@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Endpoint } from '../../protocol/endpoints.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { splitInfoNames } from '../../protocol/info-names.js';
+import { type Parameters, parameterText } from '../../protocol/parameters.js';
+import { applyPassback, checkPassback } from '../../protocol/passback.js';
+import { type ReadData, readData } from '../../protocol/read-data.js';
+import { resultCode } from '../../protocol/result-codes.js';
+import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
+import { checkRecordSize } from '../../protocol/user-record.js';
+import type { App } from '../store/apps.js';
+import type { Records } from '../store/store.js';
+import { authenticate } from './authenticate.js';
+import { checkRequest, type ReceivedRequest, readRequest } from './received-request.js';
+import { RefusedError, TooManyRequestsError } from './refusal.js';
+import type { Asked, Responder } from './responder.js';
+import type { ServiceContext } from './service-context.js';
+
+/** Answers a request for an operation of the spec, its body read. */
+export async function serve(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: ServiceContext,
+  responder: Responder,
+): Promise<FastifyReply> {
+  const received = readRequest({
+    endpoint,
+    target: request.url,
+    host: addressedHost(request),
+    contentType: request.headers['content-type'],
+    body: Buffer.isBuffer(request.body) ? request.body : null,
+  });
+  const { parameters } = received;
+  let asked: Asked = { operation: endpoint.operation, parameters };
+  try {
+    const checked = checkRequest(received);
+    const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
+    asked = { ...asked, app };
+    const caller = authenticate(checked, app, context.unixSeconds(), context);
+    asked = { ...asked, isAuthenticated: true };
+    return responder.sendData(reply, asked, await perform(checked, caller, context));
+  } catch (error) {
+    return responder.sendError(reply, asked, error);
+  }
+}
+
+/** RFC 9112 §3.2: of several, and of one that is no host, who is meant depends on who reads it. */
+function addressedHost({ raw, socket }: FastifyRequest): string | null {
+  const { localAddress, localPort } = socket;
+  const [host = `${localAddress}:${localPort}`, ...others] = raw.headersDistinct.host ?? [];
+  return others.length === 0 && /^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host) ? host : null;
+}
+
+const operations = { read, passback };
+
+/** Does what a request of an app asks for, and gives `data` of the answer. Throws what the request is refused with. */
+async function perform(
+  request: ReceivedRequest,
+  { app_key, tenant_code }: App,
+  context: ServiceContext,
+): Promise<object> {
+  const { parameters, endpoint } = request;
+  const seconds = context.appLimit?.take(app_key) ?? 0;
+  if (seconds > 0) throw new TooManyRequestsError(seconds);
+  if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
+    context.log({ event: 'needless_escapes', app_key, tenant_code });
+  }
+  const nonce = {
+    tenantCode: tenant_code,
+    appKey: app_key,
+    random: parameterText(parameters, 'random'),
+  };
+  const outcome = await context.store.write(async (records) => {
+    if (!(await records.nonces.take(nonce))) throw new RefusedError(resultCode.randomReplayed);
+    return await settle(() => operations[endpoint.operation](parameters, records));
+  });
+  if (outcome.refusal !== undefined) throw outcome.refusal;
+  return outcome.data;
+}
+
+type Outcome =
+  | { readonly data: object; readonly refusal?: never }
+  | { readonly refusal: InvalidInputError | RefusedError };
+
+/** A refused request has used its `random` all the same: its transaction must not be rolled back. */
+async function settle(work: () => Promise<object>): Promise<Outcome> {
+  try {
+    return { data: await work() };
+  } catch (error) {
+    if (error instanceof InvalidInputError || error instanceof RefusedError) return { refusal: error };
+    throw error;
+  }
+}
+
+/** §4.1, for an app that may. Throws a RefusedError (40106). */
+async function read(parameters: Parameters, records: Records): Promise<ReadData> {
+  const tenantCode = parameterText(parameters, 'tenant_code');
+  const code = await records.codes.take(tenantCode, parameterText(parameters, 'code'));
+  const record = code && (await records.users.find(tenantCode, code.union_id));
+  if (code === null || record === null) throw new RefusedError(resultCode.codeNotValid);
+  const infoName = parameterText(parameters, 'info_name');
+  return readData(record, infoName === '' ? null : splitInfoNames(infoName), code.info_names);
+}
+
+/** §4.2, for an app that may. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
+async function passback(parameters: Parameters, records: Records): Promise<{ readonly union_id: string }> {
+  const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
+  const { user, userInfo } = checkPassback(target, () =>
+    parseUserInfo(parameterText(parameters, 'user_info')),
+  );
+  const changed = await records.users.change(parameterText(parameters, 'tenant_code'), user, (record) =>
+    checkRecordSize(applyPassback(record, userInfo)),
+  );
+  if (changed === 'no user') throw new RefusedError(resultCode.noSuchUser);
+  if (changed === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
+  return { union_id: changed.union_id };
+}

@@ -1,0 +1,228 @@
+import { StoreUnavailableError } from '../database/errors.js';
+import { UserInfoError } from '../protocol/errors.js';
+import { resultCode } from '../protocol/result-codes.js';
+import { escapeUnsafe } from '../support/unsafe-characters.js';
+import { describeFaults, type FaultSettings } from './faults.js';
+
+/** What the service tells its operator, named as the JSON log names it. Personal data is masked by whoever logs. */
+export type LogEvent =
+  | { readonly event: 'listening'; readonly url: string }
+  | { readonly event: 'stopped' }
+  | ({ readonly event: 'faults' } & FaultSettings)
+  | WorkerEndedEvent
+  | RequestEvent
+  | SignatureRejectedEvent
+  | NeedlessEscapesEvent
+  | { readonly event: 'log_dropped'; readonly events: number }
+  | ProblemEvent;
+
+/** Something is more than the service takes, the store does not answer, or the service has a fault. */
+export interface ProblemEvent {
+  readonly event: 'overload' | 'store_unavailable' | 'fault';
+  readonly problem: string;
+  /** How often it came again since it was last logged; absent where it is new. */
+  readonly repeats?: number;
+}
+
+/** One of several processes that serve together has ended, though nobody stopped it. */
+interface WorkerEndedEvent {
+  readonly event: 'worker_ended';
+  readonly pid: number;
+  /** The signal that killed it, or its exit status. */
+  readonly reason: string;
+  /** After how long another is started, in milliseconds. */
+  readonly restart_ms: number;
+}
+
+/** A request was answered. */
+export interface RequestEvent {
+  readonly event: 'request';
+  /** `read`, `passback`, or what was asked for instead: method and path. */
+  readonly operation: string;
+  /** Masked where there is no such app. */
+  readonly app_key: string | null;
+  /** Masked where it is not the app's. */
+  readonly tenant_code: string | null;
+  readonly status: number;
+  readonly code: number;
+  /** `msg` of the envelope; the names in it masked that may be values. */
+  readonly msg: string;
+  /** From its headers to the end of the answer, in milliseconds. */
+  readonly ms: number;
+}
+
+/** Why a signature is wrong, stage by stage: `<secret>` for the secret, personal data masked. */
+export interface SignatureRejectedEvent {
+  readonly event: 'signature_rejected';
+  readonly signature: 'app_sign' | 'sign';
+  readonly app_key: string;
+  /** What the service signed, where the message takes parameters. */
+  readonly params: string;
+  readonly message: string;
+  /** Its middle hidden, as that of the one that was received. */
+  readonly expected: string;
+  readonly received: string;
+}
+
+/** A `user_info` was received that writes non-ASCII text or slashes as escapes, against §4.2 rule 7. */
+interface NeedlessEscapesEvent {
+  readonly event: 'needless_escapes';
+  readonly app_key: string;
+  readonly tenant_code: string;
+}
+
+/** Where the service tells what happens. */
+export type Log = (event: LogEvent) => void;
+
+export type LogFormat = 'pretty' | 'json';
+
+export interface LogOptions {
+  readonly format: LogFormat;
+  /** Takes one line, without its newline. */
+  readonly write: (line: string) => void;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** A log that is written: `pretty` for people, `json` with one object a line for programs. */
+export function createLog({ format, write, now }: LogOptions): Log {
+  return (event) => {
+    const time = new Date(now()).toISOString();
+    const lines = format === 'json' ? [formatJson(time, event)] : formatPretty(time, event);
+    for (const line of lines) write(line);
+  };
+}
+
+const levels: Readonly<Record<LogEvent['event'], 'info' | 'warn' | 'error'>> = {
+  listening: 'info',
+  stopped: 'info',
+  faults: 'warn',
+  worker_ended: 'error',
+  request: 'info',
+  signature_rejected: 'warn',
+  needless_escapes: 'warn',
+  overload: 'warn',
+  log_dropped: 'warn',
+  store_unavailable: 'error',
+  fault: 'error',
+};
+
+/** One line: the time, how grave it is, and the event as it is. */
+function formatJson(time: string, event: LogEvent): string {
+  return escapeUnsafe(JSON.stringify({ time, level: levels[event.event], ...event }));
+}
+
+/** The lines that tell a person of an event. Nothing in them can act on a terminal. */
+function formatPretty(time: string, event: LogEvent): string[] {
+  return linesOf(event).map((line, index) => escapeUnsafe(index === 0 ? `${time} ${line}` : `    ${line}`));
+}
+
+function linesOf(event: LogEvent): string[] {
+  switch (event.event) {
+    case 'listening':
+      return [`listening on ${event.url}`];
+    case 'stopped':
+      return ['stopped'];
+    case 'faults':
+      return [`warning: things go wrong on purpose: ${describeFaults(event)}`];
+    case 'worker_ended':
+      return [`worker ${event.pid} ended: ${event.reason}; another starts in ${event.restart_ms}ms`];
+    case 'request':
+      return [requestLine(event)];
+    case 'signature_rejected':
+      return rejectionLines(event);
+    case 'needless_escapes':
+      return [
+        `warning: app ${event.app_key} of tenant ${event.tenant_code} escapes characters of user_info` +
+          ' that it should write as they are (§4.2 rule 7)',
+      ];
+    case 'log_dropped':
+      return [`warning: ${event.events} events were not logged: the log was not read fast enough`];
+    case 'overload':
+      return [`warning: ${event.problem}${again(event)}`];
+    case 'store_unavailable':
+      return [`the store is unavailable: ${event.problem}${again(event)}`];
+    case 'fault':
+      return [`fault of the service${again(event)}:`, ...event.problem.split('\n')];
+  }
+}
+
+function again({ repeats }: ProblemEvent): string {
+  if (repeats === undefined) return '';
+  return repeats === 1 ? ' (once more)' : ` (${repeats} more times)`;
+}
+
+function requestLine({ operation, app_key, tenant_code, status, code, msg, ms }: RequestEvent): string {
+  const who = `app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'}`;
+  const line = `${status} ${operation} ${who} ${ms}ms ${code}`;
+  return code === resultCode.ok ? line : `${line} ${msg}`;
+}
+
+function rejectionLines(event: SignatureRejectedEvent): string[] {
+  return [
+    `${event.signature} of app ${event.app_key} is wrong; the service computes it so:`,
+    `params    ${event.params}`,
+    `message   ${event.message}`,
+    `expected  ${event.expected}`,
+    `received  ${event.received}`,
+  ];
+}
+
+/** Tells the operator of a failure that needs him: one of the store, or one that nobody meant. */
+export function logFault(log: Log, error: unknown): void {
+  if (error instanceof StoreUnavailableError) log({ event: 'store_unavailable', problem: error.message });
+  else if (!(error instanceof UserInfoError)) log({ event: 'fault', problem: describe(error) });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** How long the repeats of a problem are counted before they are logged, in milliseconds. */
+const countingMs = 1000;
+
+/** What is known of a problem that was logged less than a second ago. */
+interface Recent {
+  readonly event: ProblemEvent;
+  repeats: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * A log that writes a problem at once, and its repeats once a second with their number: what is wrong with the store
+ * is wrong for each request. Other events are written as they come. `end` writes what was counted until then.
+ */
+export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
+  const recent = new Map<string, Recent>();
+  const logRepeats = ({ event, repeats }: Recent) => {
+    if (repeats > 0) log({ ...event, repeats });
+  };
+  const onTimer = (key: string) => {
+    const found = recent.get(key);
+    if (found === undefined) return;
+    logRepeats(found);
+    if (found.repeats === 0) recent.delete(key);
+    else found.timer.refresh();
+    found.repeats = 0;
+  };
+  return {
+    log(event) {
+      if (!('problem' in event)) return log(event);
+      const key = `${event.event} ${event.problem}`;
+      const found = recent.get(key);
+      if (found !== undefined) {
+        found.repeats += 1;
+        return;
+      }
+      recent.set(key, { event, repeats: 0, timer: setTimeout(onTimer, countingMs, key).unref() });
+      log(event);
+    },
+    end() {
+      for (const found of recent.values()) {
+        clearTimeout(found.timer);
+        logRepeats(found);
+      }
+      recent.clear();
+    },
+  };
+}
