@@ -8,7 +8,7 @@ import { clientOptions, resolveService } from './connect.js';
 import type { CliContext } from './context.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
-import { printAnswer } from './output/print-answer.js';
+import { printAnswer } from './output/print.js';
 import { outputStyle } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 

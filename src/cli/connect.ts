@@ -15,8 +15,8 @@ import { shellRunner } from '../support/shell.js';
 import type { CliContext } from './context.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
+import { warn } from './output/color.js';
 import { traceExchange } from './output/trace.js';
-import { warn } from './output/warn.js';
 import { decodeUtf8 } from './utf8.js';
 
 /** The settings of a command that calls the service; what the user should know of them is said. */

@@ -4,7 +4,7 @@ import type { WireRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import { encodePairs } from '../protocol/percent-encoding.js';
 import { type Io, say, write } from './io.js';
-import { printData } from './output/print-data.js';
+import { printData } from './output/print.js';
 import type { OutputStyle } from './output/style.js';
 
 /** What shows a request in place of sending it. */

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
 import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -91,4 +92,11 @@ export function requirePreset(name: string): Preset {
 
 function isPair(json: unknown): boolean {
   return typeof json === 'object' && json !== null && ('app_sign' in json || 'sign' in json);
+}
+
+export function addRecipeOption(command: Command): Command {
+  return command.option(
+    '--recipe <name>',
+    'a preset, or a file with one recipe or {app_sign, sign}; those of the profile unless given',
+  );
 }

@@ -5,7 +5,7 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { formatDataTable } from '../../src/cli/output/data-table.js';
 import { formatEnvelopeTable } from '../../src/cli/output/envelope-table.js';
-import { printAnswer } from '../../src/cli/output/print-answer.js';
+import { printAnswer } from '../../src/cli/output/print.js';
 import { showText } from '../../src/cli/output/terminal-text.js';
 
 const plain = { colors: new Chalk({ level: 0 }), columns: undefined };

@@ -11,7 +11,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { clientOptions } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
-import { printData } from '../output/print-data.js';
+import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { hintOf } from '../report-error.js';
 import type { BulkOptions } from './bulk-options.js';

@@ -4,7 +4,7 @@ import type { Check } from '../doctor/checkup.js';
 import { writeStyled } from '../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../options.js';
 import { colorsFor } from '../output/color.js';
-import { printData } from '../output/print-data.js';
+import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 
 export function declareDoctor(program: Command, context: CliContext): void {

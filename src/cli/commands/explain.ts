@@ -10,7 +10,7 @@ import {
 import { quoteName } from '../../protocol/text.js';
 import type { CliContext } from '../context.js';
 import { type CommonOptions, examples } from '../options.js';
-import { printData } from '../output/print-data.js';
+import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 
 export function declareExplain(program: Command, context: CliContext): void {

@@ -3,7 +3,7 @@ import { openApiDocument } from '../../protocol/openapi.js';
 import type { CliContext } from '../context.js';
 import { write } from '../io.js';
 import { type CommonOptions, examples } from '../options.js';
-import { printData } from '../output/print-data.js';
+import { printData } from '../output/print.js';
 import { outputStyle } from '../output/style.js';
 import { defaultUrl } from './serve.js';
 

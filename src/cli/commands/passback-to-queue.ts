@@ -1,3 +1,4 @@
+// Apart from passback.ts: only --queue needs it.
 import type { Command } from 'commander';
 import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
 import { rowsIn } from '../../bulk/source/input-rows.js';
@@ -15,11 +16,11 @@ import { formatRows } from '../bulk/words.js';
 import { resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say, write } from '../io.js';
-import { printData } from '../output/print-data.js';
+import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { withQueue } from '../queue/queue-option.js';
 import { targetOf } from '../queue/target.js';
-import { planPassback } from './passback-many.js';
+import { planPassback } from './many.js';
 
 interface QueuedPassbackOptions extends PassbackManyOptions {
   readonly queue: string;

@@ -1,5 +1,5 @@
 import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
-import type { Io, Terminal } from '../io.js';
+import { type Io, say, type Terminal } from '../io.js';
 
 /**
  * The colours of one stream: none under NO_COLOR or `--no-color`, some under FORCE_COLOR, else as the terminal has
@@ -13,4 +13,9 @@ function colorLevel(stream: Terminal<unknown>, env: Io['env'], wanted: boolean):
   if (!wanted || env.NO_COLOR) return 0;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR === '0' || env.FORCE_COLOR === 'false' ? 0 : 1;
   return stream.isTTY && env.TERM !== 'dumb' ? 1 : 0;
+}
+
+/** A warning on stderr. */
+export function warn(io: Io, warning: string): Promise<void> {
+  return say(io, warning, `${colorsFor(io.stderr, io.env).yellow('warning:')} `);
 }

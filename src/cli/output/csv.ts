@@ -1,3 +1,4 @@
+// Apart from print.ts: only -o csv needs csv-stringify.
 import { stringify } from 'csv-stringify/sync';
 import { isNested, isObject } from './parsed-json.js';
 

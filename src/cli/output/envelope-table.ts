@@ -1,6 +1,7 @@
+// Apart from print.ts: only a table needs it.
 import { resultCode } from '../../protocol/result-codes.js';
+import { formatSections, showValue, type TableStyle } from './data-table.js';
 import { isNested, isObject, parseLoosely } from './parsed-json.js';
-import { formatSections, showValue, type TableStyle } from './section.js';
 import { formatTable } from './table.js';
 
 /** Keys of `data` whose strings are JSON-encoded objects (§4.1, shape rule 3). */

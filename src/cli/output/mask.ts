@@ -1,3 +1,4 @@
+// Apart from print.ts: only --mask needs it.
 import { isPersonalName, maskJson } from '../../protocol/masking.js';
 
 /** For `--mask`: JSON text with what is about a person masked; all else stays as it was, to the byte. */

@@ -1,3 +1,4 @@
+// Apart from style.ts: only --query needs jmespath.
 import {
   compile,
   isRegistered,

@@ -1,8 +1,8 @@
 import type { Io } from '../io.js';
 import { type CommonOptions, type OutputFormat, outputFormat } from '../options.js';
 import { colorsFor } from './color.js';
+import type { TableStyle } from './data-table.js';
 import type { Select } from './query.js';
-import type { TableStyle } from './section.js';
 
 /** How a command prints its data. */
 export interface OutputStyle {

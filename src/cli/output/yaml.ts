@@ -1,3 +1,4 @@
+// Apart from print.ts: only -o yaml needs yaml.
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { type ScalarTag, stringify } from 'yaml';
 import { escapeUnsafe, hasUnsafe } from '../../support/unsafe-characters.js';

@@ -1,16 +1,8 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
-import { declareAppCreate } from './app-create.js';
-import { declareAppList } from './app-list.js';
-import { declareAppRemove } from './app-remove.js';
-import { declareAppRotateSecret } from './app-rotate-secret.js';
-import { declareCodeIssue } from './code-issue.js';
-import { declareCodeList } from './code-list.js';
-import { declareCodeRevoke } from './code-revoke.js';
-import { declareUserDelete } from './user-delete.js';
-import { declareUserGet } from './user-get.js';
-import { declareUserList } from './user-list.js';
-import { declareUserPut } from './user-put.js';
+import { declareAppCreate, declareAppList, declareAppRemove, declareAppRotateSecret } from './app.js';
+import { declareCodeIssue, declareCodeList, declareCodeRevoke } from './code.js';
+import { declareUserDelete, declareUserGet, declareUserList, declareUserPut } from './user.js';
 
 export function declareAdmin(program: Command, context: CliContext): void {
   const admin = program

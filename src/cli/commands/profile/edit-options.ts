@@ -10,8 +10,8 @@ import { loadSigning } from '../../connect.js';
 import type { CliContext } from '../../context.js';
 import { readJson, readValue } from '../../input.js';
 import { say } from '../../io.js';
+import { warn } from '../../output/color.js';
 import { showText } from '../../output/terminal-text.js';
-import { warn } from '../../output/warn.js';
 import { requirePreset } from '../../resolve-signing.js';
 
 /** Where the app secret comes from: at most one of these. */

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
-import { declareRunsCancel } from './cancel.js';
-import { declareRunsList } from './list.js';
-import { declareRunsPurge } from './purge.js';
+import { say } from '../../io.js';
+import { examples } from '../../options.js';
+import { printData, printList } from '../../output/print.js';
+import { outputStyle } from '../../output/style.js';
+import { describeRun, summarizeRun } from '../../queue/describe-run.js';
+import { addQueueOption, type QueueOptions, withQueue } from '../../queue/queue-option.js';
 import { declareRunsResults } from './results.js';
-import { declareRunsShow } from './show.js';
 
 export function declareRuns(program: Command, context: CliContext): void {
   const runs = program
@@ -16,4 +18,111 @@ export function declareRuns(program: Command, context: CliContext): void {
   declareRunsResults(runs, context);
   declareRunsCancel(runs, context);
   declareRunsPurge(runs, context);
+}
+
+export function declareRunsList(runs: Command, context: CliContext): void {
+  const command = runs
+    .command('list')
+    .summary('list the runs')
+    .description('List the runs of a queue, the oldest first; with --json one object a line.');
+  addQueueOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo runs list --queue postgres://userinfo@db.example/queue', 'as a table'],
+        ['userinfo runs list --queue postgres://userinfo@db.example/queue --json', 'one object a line'],
+      ),
+    )
+    .action(() => runList(context, command.optsWithGlobals()));
+}
+
+async function runList(context: CliContext, options: QueueOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  await withQueue(context, options.queue, async ({ runs }) => {
+    const list = await runs.list();
+    await printList(list.map(summarizeRun), io, style);
+  });
+}
+
+export function declareRunsShow(runs: Command, context: CliContext): void {
+  const command = runs
+    .command('show')
+    .argument('<run>', 'as "runs list" names it')
+    .summary('show how a run goes')
+    .description('Show a run: where its rows go, how many are done, and by how many workers right now.');
+  addQueueOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo runs show 3f9a1c07d2 --queue postgres://userinfo@db.example/queue', 'as a table'],
+        [
+          'userinfo runs show 3f9a1c07d2 --queue postgres://userinfo@db.example/queue --query state',
+          'whether it is loading, ready, done or cancelled',
+        ],
+      ),
+    )
+    .action((run: string) => runShow(context, run, command.optsWithGlobals()));
+}
+
+async function runShow(context: CliContext, name: string, options: QueueOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  await withQueue(context, options.queue, async ({ runs }) => {
+    const run = await runs.find(name);
+    // A run that was ended has rows with an outcome in chunks that are not done.
+    const counts = run.state === 'cancelled' ? await runs.countOutcomes(name) : run.counts;
+    await printData(describeRun({ ...run, counts }, await runs.countWorkers(name)), io, style);
+  });
+}
+
+export function declareRunsCancel(runs: Command, context: CliContext): void {
+  const command = runs
+    .command('cancel')
+    .argument('<run>', 'as "runs list" names it')
+    .summary('end a run before all its rows are done')
+    .description(
+      'End a run: its workers send no more of its rows, and those that were not sent are removed from the queue.',
+    );
+  addQueueOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo runs cancel 3f9a1c07d2 --queue postgres://userinfo@db.example/queue', 'end it'],
+        [
+          'userinfo runs results 3f9a1c07d2 --queue postgres://userinfo@db.example/queue',
+          'what became of the rows that were sent',
+        ],
+      ),
+    )
+    .action((run: string) => runCancel(context, run, command.optsWithGlobals()));
+}
+
+async function runCancel(context: CliContext, run: string, options: QueueOptions): Promise<void> {
+  await withQueue(context, options.queue, ({ runs }) => runs.cancel(run));
+  await say(context.io, `run ${run} is cancelled; what is under way is still answered`);
+}
+
+export function declareRunsPurge(runs: Command, context: CliContext): void {
+  const command = runs
+    .command('purge')
+    .argument('<run>', 'as "runs list" names it')
+    .summary('remove a run that is over')
+    .description(
+      'Remove all that a queue holds of a run that is over: its outcomes, and rows that were kept.',
+    );
+  addQueueOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo runs purge 3f9a1c07d2 --queue postgres://userinfo@db.example/queue', 'remove it'],
+        ['userinfo runs list --queue postgres://userinfo@db.example/queue', 'what is left'],
+      ),
+    )
+    .action((run: string) => runPurge(context, run, command.optsWithGlobals()));
+}
+
+async function runPurge(context: CliContext, run: string, options: QueueOptions): Promise<void> {
+  await withQueue(context, options.queue, ({ runs }) => runs.purge(run));
+  await say(context.io, `run ${run} is removed`);
 }

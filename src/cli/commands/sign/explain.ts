@@ -1,14 +1,23 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type PlainRequest, passbackRequest, readRequest, signableRequest } from '../../../client/request.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { explainBoth } from '../../../signing/app-signatures.js';
+import { readSecretOf, resolveService } from '../../connect.js';
 import type { CliContext } from '../../context.js';
-import { type CommonOptions, examples } from '../../options.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../../options.js';
 import { outputStyle } from '../../output/style.js';
-import { type RecipeOptions, secretInForce, signingInForce } from '../../resolve-signing.js';
-import { declareExplainPassback } from './explain-passback.js';
-import { declareExplainRead } from './explain-read.js';
-import { printExplanation } from './print-explanation.js';
-import { addRecipeOption } from './recipe-option.js';
+import {
+  addRecipeOption,
+  pairOf,
+  type RecipeOptions,
+  secretInForce,
+  signingInForce,
+} from '../../resolve-signing.js';
+import { addPassbackArguments, type PassbackOptions, readUserInfo } from '../passback.js';
+import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
+import { printExplanation } from './stages.js';
 
 type ExplainOptions = CommonOptions & SampleOptions & RecipeOptions;
 
@@ -55,4 +64,128 @@ async function runExplain(
       ? signing.signer.explain(sample, secret)
       : explainBoth(signing.signers, sample, secret);
   await printExplanation(context, explained, style);
+}
+
+type ExplainReadOptions = ReadOptions & MomentOptions & RecipeOptions;
+
+function declareExplainRead(explain: Command, context: CliContext): void {
+  const command = explain
+    .command('read')
+    .summary('show how a read would be signed')
+    .description('Show how "userinfo read" with these arguments would be signed. Nothing is sent.');
+  addConnectionOptions(addMomentOptions(addReadArguments(command)))
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
+        [
+          'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
+          'those of a given request',
+        ],
+      ),
+    )
+    .action((code: string, names: string[]) =>
+      runExplainRead(context, code, names, command.optsWithGlobals()),
+    );
+}
+
+async function runExplainRead(
+  context: CliContext,
+  code: string,
+  names: readonly string[],
+  options: ExplainReadOptions,
+): Promise<void> {
+  await explainRequest(context, readRequest(readInputOf(code, names, options)), options);
+}
+
+type ExplainPassbackOptions = PassbackOptions & MomentOptions & RecipeOptions;
+
+function declareExplainPassback(explain: Command, context: CliContext): void {
+  const command = explain
+    .command('passback')
+    .summary('show how a passback would be signed')
+    .description('Show how "userinfo passback" with these arguments would be signed. Nothing is sent.');
+  addConnectionOptions(addMomentOptions(addPassbackArguments(command)))
+    .addHelpText(
+      'after',
+      examples(
+        [
+          'userinfo sign explain passback name=张三 age:=28 --union-id u001',
+          'both signatures, stage by stage',
+        ],
+        ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'for a program'],
+      ),
+    )
+    .action((pairs: string[]) => runExplainPassback(context, pairs, command.optsWithGlobals()));
+}
+
+async function runExplainPassback(
+  context: CliContext,
+  pairs: readonly string[],
+  options: ExplainPassbackOptions,
+): Promise<void> {
+  const { unionId, primaryKey } = options;
+  const userInfo = await readUserInfo(context, pairs, options.userInfo);
+  await explainRequest(context, passbackRequest({ unionId, primaryKey, userInfo }), options);
+}
+
+/** What makes one request like another, so that its signatures can be compared. */
+interface MomentOptions {
+  readonly timestamp: string;
+  readonly random: string;
+}
+
+function addMomentOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--timestamp <seconds>', 'timestamp of the request')
+        .default('1700000000')
+        .argParser((text) => {
+          if (new RegExp(`^\\d{${timestampDigits}}$`).test(text)) return text;
+          throw new InvalidArgumentError(`Give Unix seconds, ${timestampDigits} digits.`);
+        }),
+    )
+    .addOption(
+      new Option('--random <text>', 'random string of the request')
+        .default('fixed-for-explain')
+        .argParser((text) => {
+          const { min, max } = randomLength;
+          if (text.length >= min && text.length <= max) return text;
+          throw new InvalidArgumentError(`Give ${min} to ${max} characters.`);
+        }),
+    );
+}
+
+/** Shows how a request would be signed, stage by stage. Nothing is sent. */
+async function explainRequest(
+  context: CliContext,
+  request: PlainRequest,
+  options: CommonOptions & ConnectionOptions & RecipeOptions & SampleOptions & MomentOptions,
+): Promise<void> {
+  const style = await outputStyle(options, context.io);
+  if (options.sample !== undefined) {
+    throw new InvalidInputError('--sample is a request of its own: it does not go with read and passback');
+  }
+  const settings = await resolveService(context, options);
+  const signing =
+    options.recipe === undefined
+      ? await pairOf(context, settings.signing)
+      : await signingInForce(context, options);
+  if (signing.kind === 'one') {
+    throw new InvalidInputError('--recipe holds one recipe; a request carries app_sign and sign', {
+      hint: 'Write {"app_sign": …, "sign": …}, or explain one signature of a --sample.',
+    });
+  }
+  const signable = signableRequest(
+    request,
+    settings.base_url.value,
+    {
+      tenantCode: settings.tenant_code.value,
+      appKey: settings.app_key.value,
+      channel: settings.channel.value,
+    },
+    { random: options.random, timestamp: Number(options.timestamp) },
+  );
+  const secret = await readSecretOf(context, settings);
+  await printExplanation(context, explainBoth(signing.signers, signable, secret), style);
 }

@@ -4,7 +4,7 @@ import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { CliContext } from '../../context.js';
 import { write } from '../../io.js';
 import { type CommonOptions, examples } from '../../options.js';
-import { printData } from '../../output/print-data.js';
+import { printData } from '../../output/print.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
 import { requirePreset } from '../../resolve-signing.js';
 

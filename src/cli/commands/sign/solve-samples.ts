@@ -1,16 +1,19 @@
+// Apart from solve.ts: the search is loaded when it begins, not for help.
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { isModule, type SignerSources, type SigningSource } from '../../../profiles/signing-source.js';
+import { defaultRecipes } from '../../../signing/presets.js';
+import type { Recipe } from '../../../signing/recipe.js';
 import type { Sample } from '../../../signing/request.js';
 import type { SolveTask } from '../../../solve/candidates/search-space.js';
 import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
 import type { CliContext } from '../../context.js';
-import { printData } from '../../output/print-data.js';
+import { say } from '../../io.js';
+import { printData } from '../../output/print.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';
 import { secretInForce } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
-import { type FoundRecipes, type SaveTarget, saveSigning } from './save-signing.js';
 import type { SolveOptions } from './solve.js';
-import { withSolveProgress } from './solve-progress.js';
 import { faultOf, reportRecord, type SolveReport, showReport } from './solve-report.js';
 
 /** Finds the rules, prints them, and saves the likeliest. Throws a CheckFailedError where nothing fits. */
@@ -66,4 +69,62 @@ function likeliest({ name, sign, appSign }: SolveReport): FoundRecipes {
   const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
   const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
   return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };
+}
+
+const lineMs = 150;
+
+/** Shows on a terminal, while something is searched, how far the search is. */
+export async function withSolveProgress<T>(
+  { io, now }: CliContext,
+  work: (onProgress: (tried: number) => void) => Promise<T>,
+): Promise<T> {
+  const { stderr } = io;
+  let tried = 0;
+  const onProgress = (count: number) => {
+    tried = count;
+  };
+  if (!stderr.isTTY) return work(onProgress);
+  const startedAt = now();
+  const timer = setInterval(() => {
+    const seconds = ((now() - startedAt) / 1000).toFixed(0);
+    stderr.write(`\rsearching: ${tried.toLocaleString('en')} recipes tried, ${seconds} s\u001b[K`);
+  }, lineMs);
+  try {
+    return await work(onProgress);
+  } finally {
+    clearInterval(timer);
+    stderr.write('\r\u001b[K');
+  }
+}
+
+/** A profile that takes recipes. */
+export interface SaveTarget {
+  readonly name: string;
+  /** How it signs now. */
+  readonly sources: SignerSources;
+}
+
+/** What was found, by signature. */
+export type FoundRecipes = { readonly [Name in keyof SignerSources]?: Recipe };
+
+/** Throws a ProfileError where there is no such profile: before anything is searched. */
+export async function prepareSaving({ profiles }: CliContext, name: string): Promise<SaveTarget> {
+  const { signing } = await profiles.get(name);
+  return { name, sources: sourcesOf(signing ?? defaultRecipes) };
+}
+
+/** Writes what was found into the profile; the rest stays as it was. */
+export async function saveSigning(
+  { io, profiles }: CliContext,
+  { name, sources }: SaveTarget,
+  found: FoundRecipes,
+): Promise<void> {
+  const names = Object.keys(found);
+  if (names.length === 0) return;
+  await profiles.update(name, { signing: { ...sources, ...found } });
+  await say(io, `saved in profile "${name}": ${names.join(' and ')}`);
+}
+
+function sourcesOf(signing: SigningSource): SignerSources {
+  return isModule(signing) ? { app_sign: signing, sign: signing } : signing;
 }

@@ -4,7 +4,6 @@ import type { CliContext } from '../../context.js';
 import { type CommonOptions, examples, parseCount, parseDuration } from '../../options.js';
 import { outputStyle } from '../../output/style.js';
 import { readSampleFrom, readSampleInput } from './sample-input.js';
-import type { SaveTarget } from './save-signing.js';
 
 export interface SolveOptions extends CommonOptions {
   readonly sample?: readonly string[];
@@ -62,12 +61,10 @@ async function runSolve(
   requests: readonly string[],
   options: SolveOptions,
 ): Promise<void> {
-  const { solveSamples } = await import('./solve-samples.js');
-  const { prepareSaving } = await import('./save-signing.js');
+  const { prepareSaving, solveSamples } = await import('./solve-samples.js');
   const style = await outputStyle(options, context.io);
   const samples = await readSamples(context, requests, options);
-  const target: SaveTarget | null =
-    options.save === undefined ? null : await prepareSaving(context, options.save);
+  const target = options.save === undefined ? null : await prepareSaving(context, options.save);
   await solveSamples(context, samples, options, style, target);
 }
 

@@ -1,7 +1,19 @@
 import type { Command } from 'commander';
+import { quoteName } from '../../../protocol/text.js';
+import { formatRecipe } from '../../../signing/recipe-json.js';
+import type { SigningChoice } from '../../../signing/signing-choice.js';
+import { checkVectors, type VectorCheck } from '../../../signing/vectors/check-vectors.js';
+import { makeVectors, vectorSecret } from '../../../signing/vectors/make-vectors.js';
+import { parseVectors, type ReturnedVectors, type VectorFile } from '../../../signing/vectors/vector-file.js';
 import type { CliContext } from '../../context.js';
-import { declareVectorsExport } from './vectors-export.js';
-import { declareVectorsVerify } from './vectors-verify.js';
+import { readJson } from '../../input.js';
+import { write } from '../../io.js';
+import { type CommonOptions, examples } from '../../options.js';
+import { printData } from '../../output/print.js';
+import { isPlainTable, outputStyle } from '../../output/style.js';
+import { CheckFailedError } from '../../report-error.js';
+import { addRecipeOption, choiceOf, type RecipeOptions, signingInForce } from '../../resolve-signing.js';
+import { markDifference } from './stages.js';
 
 export function declareSignVectors(sign: Command, context: CliContext): void {
   const vectors = sign
@@ -10,4 +22,122 @@ export function declareSignVectors(sign: Command, context: CliContext): void {
     .description('Requests with a throw-away key, and what each stage of signing them gives.');
   declareVectorsExport(vectors, context);
   declareVectorsVerify(vectors, context);
+}
+
+const about =
+  'Sign each request with the secret, and compare your params, message and digest with those under "signatures". ' +
+  'The params of a request are in request order, as plain text. Write your own values in their place and send the ' +
+  'file back: "userinfo sign vectors verify" tells the first stage that differs.';
+
+function declareVectorsExport(vectors: Command, context: CliContext): void {
+  const command = vectors
+    .command('export')
+    .summary('print test vectors as JSON')
+    .description(
+      'Print test vectors for the recipes of the profile, or for --recipe. No secret of yours is used.',
+    );
+  addRecipeOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo sign vectors export > vectors.json', 'for the recipes of the profile'],
+        ['userinfo sign vectors export --recipe taobao > vectors.json', 'for any recipe'],
+      ),
+    )
+    .action(() => runVectorsExport(context, command.optsWithGlobals()));
+}
+
+async function runVectorsExport(context: CliContext, options: CommonOptions & RecipeOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  const signing = await signingInForce(context, options);
+  const file: VectorFile = {
+    about,
+    ...recipesOf(signing),
+    secret: vectorSecret,
+    vectors: makeVectors(signing),
+  };
+  if (isPlainTable(style)) await write(io.stdout, `${JSON.stringify(file, null, 2)}\n`);
+  else await printData(file, io, style);
+}
+
+/** Without those that a module stands for. */
+function recipesOf(signing: SigningChoice): Pick<VectorFile, 'recipe' | 'recipes'> {
+  if (signing.kind === 'one') return { recipe: formatRecipe(signing.recipe) };
+  const { app_sign, sign } = signing.recipes;
+  if (app_sign === null || sign === null) return {};
+  return { recipes: { app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) } };
+}
+
+function declareVectorsVerify(vectors: Command, context: CliContext): void {
+  const command = vectors
+    .command('verify')
+    .summary('check vectors that another team computed')
+    .description(
+      'Check the stages in a file of vectors, and tell for each signature the first one that differs. The recipes are ' +
+        "those of --recipe, else the file's own, else the profile's.",
+    )
+    .argument('<file>', 'what came back; - reads standard input');
+  addRecipeOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo sign vectors export | userinfo sign vectors verify -', 'our own, which are right'],
+        [
+          'userinfo sign vectors export > ours.json; userinfo sign vectors verify ours.json --json',
+          'for a program',
+        ],
+      ),
+    )
+    .action((file: string) => runVectorsVerify(context, file, command.optsWithGlobals()));
+}
+
+async function runVectorsVerify(
+  context: CliContext,
+  file: string,
+  options: CommonOptions & RecipeOptions,
+): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  const returned = parseVectors(await readJson(context, file));
+  const signing = await chooseSigning(context, options, returned);
+  const checks = checkVectors(signing, returned.vectors, returned.secret);
+  const failed = checks.filter(({ result }) => result !== 'right');
+  const record = isPlainTable(style) ? showChecks(checks) : { right: failed.length === 0, checks };
+  await printData(record, io, style);
+  const [first] = failed;
+  if (first === undefined) return;
+  throw new CheckFailedError(`${failed.length} of ${checks.length} signatures are not right`, {
+    hint: `The first is ${first.signature} of ${quoteName(first.vector)}; "sign explain" shows how it should be made.`,
+  });
+}
+
+async function chooseSigning(
+  context: CliContext,
+  options: CommonOptions & RecipeOptions,
+  { recipes }: ReturnedVectors,
+): Promise<SigningChoice> {
+  if (options.recipe !== undefined || recipes === null) return signingInForce(context, options);
+  return choiceOf(recipes);
+}
+
+/** What a person reads: how many are right, then each that is not, by itself. */
+function showChecks(checks: readonly VectorCheck[]): object {
+  const count = (result: VectorCheck['result']) => checks.filter((check) => check.result === result).length;
+  const wrong = checks.filter(({ result }) => result !== 'right');
+  return {
+    right: count('right'),
+    wrong: count('wrong'),
+    missing: count('missing'),
+    ...Object.fromEntries(wrong.map((check) => [`${check.vector}: ${check.signature}`, showCheck(check)])),
+  };
+}
+
+function showCheck({ result, fault }: VectorCheck): object {
+  if (fault === null) return { result };
+  return {
+    'first difference': `in ${fault.stage}, at byte ${fault.offset} (from 0)`,
+    ...markDifference(fault),
+    cause: fault.causes.join(' ') || 'not known',
+  };
 }

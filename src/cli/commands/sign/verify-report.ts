@@ -1,7 +1,12 @@
+import { paramOf, type Sample } from '../../../signing/request.js';
+import type { Secret } from '../../../signing/secret.js';
+import { type RequestSignature, type SigningChoice, signaturesOf } from '../../../signing/signing-choice.js';
+import { compareMessages, type Difference } from '../../../signing/verify/compare-messages.js';
 import type { Finding, Verdict } from '../../../signing/verify/verify-signature.js';
+import type { CliContext } from '../../context.js';
+import { readText } from '../../input.js';
 import { CheckFailedError } from '../../report-error.js';
-import { type Comparison, comparisonRecord, showComparison } from './compare-theirs.js';
-import { stagesOf, visibleStages } from './print-explanation.js';
+import { markDifference, stagesOf, visibleStages } from './stages.js';
 
 /** All that was found out about a signed request. */
 export interface VerifyReport {
@@ -78,4 +83,65 @@ function wrongSignature(name: string, { findings: [finding] }: Verdict): CheckFa
   return new CheckFailedError(`${name} is wrong, and none of the usual mistakes fits`, {
     hint: 'Compare the texts to sign with --theirs, or find the rule with "userinfo sign solve".',
   });
+}
+
+/** What the operator's text to sign was compared with, and where the two part. */
+interface Comparison {
+  /** The parameter whose text to sign is the nearest. */
+  readonly signature: string;
+  /** `null` where the two are the same. */
+  readonly difference: Difference | null;
+}
+
+/** `--theirs`: the text itself, `@file`, or `-` for standard input; of those two a line break at the end is not taken. */
+export async function readTheirs(context: CliContext, theirs: string): Promise<string> {
+  if (theirs !== '-' && !theirs.startsWith('@')) return theirs;
+  return (await readText(context, theirs.replace(/^@/, ''))).replace(/\r?\n$/, '');
+}
+
+/** Compares the operator's text to sign with ours: with that of the signature where they part last. */
+export function compareTheirs(
+  signatures: readonly CheckedSignature[],
+  theirs: string,
+  secret: Secret,
+): Comparison | null {
+  const comparisons = signatures.map(({ name, signer, request, recipe }): Comparison => {
+    const { pairSep = '&', kvSep = '=' } = recipe?.params ?? {};
+    const { message } = signer.explain(request, secret);
+    return { signature: name, difference: compareMessages(message, theirs, secret, { pairSep, kvSep }) };
+  });
+  const alike = ({ difference }: Comparison) => difference?.offset ?? Number.POSITIVE_INFINITY;
+  return comparisons.toSorted((a, b) => alike(b) - alike(a))[0] ?? null;
+}
+
+/** A comparison as programs take it. */
+function comparisonRecord({ signature, difference }: Comparison) {
+  return { signature, same: difference === null, ...difference };
+}
+
+/** A comparison as a person reads it: both texts with a mark where they part. */
+function showComparison({ signature, difference }: Comparison) {
+  if (difference === null) return { 'compared with': signature, verdict: 'the same text to sign' };
+  const { offset, causes } = difference;
+  return {
+    'compared with': signature,
+    verdict: `they part at byte ${offset} (from 0)`,
+    ...markDifference(difference),
+    cause: causes.join(' ') || 'not known',
+  };
+}
+
+/** A signature of a request, and what was received for it. */
+export interface CheckedSignature extends RequestSignature {
+  /** `null` where the request does not carry it. */
+  readonly received: string | null;
+}
+
+/** The one signature that a recipe makes, or `app_sign` and `sign`. */
+export function checkedSignatures(signing: SigningChoice, sample: Sample): CheckedSignature[] {
+  return signaturesOf(signing, sample, sample.signParam).map((signature) => ({
+    ...signature,
+    received:
+      signature.name === sample.signParam ? sample.signature : (paramOf(sample, signature.name) ?? null),
+  }));
 }

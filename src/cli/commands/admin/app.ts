@@ -6,11 +6,11 @@ import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
 import { say } from '../../io.js';
 import { examples } from '../../options.js';
-import { printData } from '../../output/print-data.js';
+import { printData, printList } from '../../output/print.js';
 import { outputStyle } from '../../output/style.js';
 import { defaultUrl } from '../serve.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
-import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
+import { type AdminOptions, addDatabaseOption, withAdmin } from './command.js';
 
 interface AppCreateOptions extends AdminOptions {
   readonly tenantCode: string;
@@ -98,4 +98,80 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
 async function warnOfRecipes({ io }: CliContext, recipes: SigningRecipes): Promise<void> {
   const { recipeWarnings } = await import('../../../service/index.js');
   for (const warning of recipeWarnings(recipes)) await say(io, `warning: ${warning}`);
+}
+
+export function declareAppList(app: Command, context: CliContext): void {
+  const command = app
+    .command('list')
+    .summary('list the apps')
+    .description('List the apps, without their secrets; with --json one JSON object a line.');
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo admin app list', 'as a table'],
+        ['userinfo admin app list --json', 'one object a line'],
+      ),
+    )
+    .action(() => runAppList(context, command.optsWithGlobals()));
+}
+
+async function runAppList(context: CliContext, options: AdminOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  await withAdmin(context, options, (admin) => printList(admin.listApps(), io, style));
+}
+
+interface RotateOptions extends AdminOptions {
+  readonly appKey: string;
+}
+
+export function declareAppRotateSecret(app: Command, context: CliContext): void {
+  const command = app
+    .command('rotate-secret')
+    .summary('give an app a new secret')
+    .description('Give an app a new secret and print it, this once. The old one holds no longer.')
+    .requiredOption('--app-key <key>', 'the app');
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo admin app rotate-secret --app-key app-1', 'as a table'],
+        ['userinfo admin app rotate-secret --app-key app-1 --json', 'for a program'],
+      ),
+    )
+    .action(() => runRotate(context, command.optsWithGlobals()));
+}
+
+async function runRotate(context: CliContext, options: RotateOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  const { app_secret, ...app } = await withAdmin(context, options, (admin) => admin.rotateSecret(options));
+  await printData({ ...app, app_secret: app_secret.reveal() }, io, style);
+}
+
+interface RemoveOptions extends AdminOptions {
+  readonly appKey: string;
+}
+
+export function declareAppRemove(app: Command, context: CliContext): void {
+  const command = app
+    .command('remove')
+    .summary('remove an app')
+    .description('Remove an app: what it signs is refused from then on.')
+    .requiredOption('--app-key <key>', 'the app');
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo admin app remove --app-key app-1', 'in the default database'],
+        ['userinfo admin app remove --app-key app-1 --database f.db', 'in another'],
+      ),
+    )
+    .action(() => runRemove(context, command.optsWithGlobals()));
+}
+
+async function runRemove(context: CliContext, options: RemoveOptions): Promise<void> {
+  await withAdmin(context, options, (admin) => admin.removeApp(options));
+  await say(context.io, `removed app "${options.appKey}"`);
 }

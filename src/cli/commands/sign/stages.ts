@@ -1,10 +1,11 @@
 import type { ExplanationPair } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
+import type { Difference } from '../../../signing/verify/compare-messages.js';
 import type { CliContext } from '../../context.js';
-import { printData } from '../../output/print-data.js';
+import { warn } from '../../output/color.js';
+import { printData } from '../../output/print.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
-import { warn } from '../../output/warn.js';
 
 /** Prints the stages of one signature, or of both, and warns of what the request has nothing for. */
 export async function printExplanation(
@@ -32,4 +33,10 @@ export function stagesOf({ params, message, digest }: Explanation) {
 /** The stages as a person reads them. */
 export function visibleStages({ params, message, digest }: Explanation) {
   return { params: showInvisible(params), message: showInvisible(message), digest };
+}
+
+/** Both texts of a difference, with a mark where they part. */
+export function markDifference({ ours, theirs, alike }: Difference): { ours: string; theirs: string } {
+  const mark = (text: string) => `${showInvisible(text.slice(0, alike))}▶${showInvisible(text.slice(alike))}`;
+  return { ours: mark(ours), theirs: mark(theirs) };
 }

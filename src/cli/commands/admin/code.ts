@@ -3,9 +3,9 @@ import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { CliContext } from '../../context.js';
 import { say, write } from '../../io.js';
 import { examples, parseCount, parseDuration } from '../../options.js';
-import { printData } from '../../output/print-data.js';
+import { printData, printList } from '../../output/print.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
-import { type AdminOptions, addDatabaseOption, withAdmin } from './with-admin.js';
+import { type AdminOptions, addDatabaseOption, withAdmin } from './command.js';
 
 interface IssueOptions extends AdminOptions {
   readonly tenantCode: string;
@@ -79,4 +79,65 @@ function parseUses(text: string): number | 'unlimited' {
   } catch {
     throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
   }
+}
+
+interface ListOptions extends AdminOptions {
+  readonly tenantCode: string;
+}
+
+export function declareCodeList(code: Command, context: CliContext): void {
+  const command = code
+    .command('list')
+    .summary('list the codes of a tenant')
+    .description('List the codes of a tenant; with --json one JSON object a line.')
+    .requiredOption('--tenant-code <code>', 'the tenant');
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo admin code list --tenant-code acme', 'as a table'],
+        ['userinfo admin code list --tenant-code acme --json', 'one object a line'],
+      ),
+    )
+    .action(() => runCodeList(context, command.optsWithGlobals()));
+}
+
+async function runCodeList(context: CliContext, options: ListOptions): Promise<void> {
+  const { io } = context;
+  const style = await outputStyle(options, io);
+  await withAdmin(context, options, (admin) => printList(admin.listCodes(options), io, style));
+}
+
+interface RevokeOptions extends AdminOptions {
+  readonly tenantCode: string;
+}
+
+export function declareCodeRevoke(code: Command, context: CliContext): void {
+  const command = code
+    .command('revoke')
+    .summary('make a code good for nothing')
+    .description('Revoke an authorization code: a read with it is refused from then on.')
+    .argument('<code>', 'the authorization code')
+    .requiredOption('--tenant-code <code>', 'the tenant');
+  addDatabaseOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        [
+          'userinfo admin code revoke --tenant-code acme "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
+          'a code that was just issued',
+        ],
+        [
+          'userinfo admin code revoke --database f.db --tenant-code acme ' +
+            '"$(userinfo admin code issue --database f.db --tenant-code acme --union-id u001)"',
+          'in another database',
+        ],
+      ),
+    )
+    .action((value: string) => runRevoke(context, value, command.optsWithGlobals()));
+}
+
+async function runRevoke(context: CliContext, code: string, options: RevokeOptions): Promise<void> {
+  await withAdmin(context, options, (admin) => admin.revokeCode({ tenantCode: options.tenantCode, code }));
+  await say(context.io, 'revoked');
 }
