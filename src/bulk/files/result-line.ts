@@ -1,4 +1,5 @@
-import { RejectedError } from '../../client/errors.js';
+import type { Answer } from '../../client/answer.js';
+import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { jsonTokens } from '../../protocol/json-tokens.js';
 import type { RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/row-format.js';
@@ -25,12 +26,16 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   const { outcome } = result;
   const head = `"outcome":"${outcome}"`;
   if (outcome === 'ok') {
-    const { envelope, body } = result.answer;
-    const data = keepsData ? `,"data":${dataOf(new TextDecoder().decode(body))}` : '';
+    const { envelope } = result.answer;
+    const data = keepsData ? dataMember(result.answer) : '';
     return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${data}`;
   }
   const { error } = result;
-  if (!(error instanceof RejectedError)) return `${head},"error":${JSON.stringify(error.message)}`;
+  if (!(error instanceof RejectedError)) {
+    // The code of the read may be used up: the data of a wrong success is kept.
+    const data = keepsData && error instanceof NoAnswerError ? dataMember(error.answer) : '';
+    return `${head},"error":${JSON.stringify(error.message)}${data}`;
+  }
   return `${head},"code":${error.resultCode},"msg":${JSON.stringify(error.msg)}`;
 }
 
@@ -44,6 +49,10 @@ function formatUser(key: string | null, user: string | undefined): string {
   if (key === null || user === undefined) return '';
   if (!ownKeys.includes(key)) return `,${JSON.stringify(key)}:${JSON.stringify(user)}`;
   return `,"primary_key":${JSON.stringify(key)},"value":${JSON.stringify(user)}`;
+}
+
+function dataMember(answer: Answer | undefined): string {
+  return answer === undefined ? '' : `,"data":${dataOf(new TextDecoder().decode(answer.body))}`;
 }
 
 /** The value of the last top-level `data` of an envelope, on one line, its numbers and escapes as received. */

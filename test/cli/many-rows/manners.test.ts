@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -70,6 +70,20 @@ describe('many rows for production', () => {
     expect((await machine.run(['-p', 'shop', 'read', '--from', 'codes.csv'], { env })).status).toBe(0);
     expect((await machine.run([...passBack, '--dry-run'], { env })).status).toBe(0);
   });
+});
+
+it('a read whose answer has no union_id keeps its data in the results: the code may be used up', async () => {
+  writeFileSync(join(machine.folder, 'used.csv'), 'code\nc1\n');
+  answer = (response) => {
+    response.end('{"code":200,"msg":"ok","data":{"mobile":"13800001234","n":1.00}}');
+  };
+  const done = await machine.run(['-p', 'shop', 'read', '--from', 'used.csv'], { env });
+  expect(done.status).toBe(6);
+  expect(server.requests).toHaveLength(1);
+  const results = readFileSync(join(machine.folder, 'used.csv.results.ndjson'), 'utf8');
+  expect(results).toContain('"outcome":"unknown"');
+  expect(results).toContain('"data":{"mobile":"13800001234","n":1.00}}\n');
+  expect(done.stdout + done.stderr).not.toContain('13800001234');
 });
 
 describe('what a run says', () => {
