@@ -5,14 +5,17 @@ import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
 import { say } from '../../io.js';
-import { examples } from '../../options.js';
 import { printData, printList } from '../../output/print.js';
 import { outputStyle } from '../../output/style.js';
 import { defaultUrl } from '../serve.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
-import { type AdminOptions, addDatabaseOption, withAdmin } from './command.js';
+import { type AdminOptions, addStoreOptions, onStore, withAdmin } from './command.js';
 
-interface AppCreateOptions extends AdminOptions {
+interface AppOptions extends AdminOptions {
+  readonly appKey: string;
+}
+
+interface CreateOptions extends AdminOptions {
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey?: string;
@@ -21,40 +24,40 @@ interface AppCreateOptions extends AdminOptions {
   readonly signing?: string;
 }
 
-export function declareAppCreate(app: Command, context: CliContext): void {
-  const command = app
-    .command('create')
-    .summary('make an app')
-    .description(
-      'Make an app for one tenant and channel. Prints its key and its secret, this once; with --profile it ' +
-        'writes them into that profile instead, which is made where there is none; the profile of another service ' +
-        'is never overwritten.',
-    )
-    .requiredOption('--tenant-code <code>', 'the tenant it may act for')
-    .requiredOption('--channel <code>', 'the channel it may use')
-    .option('--app-key <key>', 'its key; made up unless given')
-    .option('--signing <file>', 'how it signs: the recipes {app_sign, sign} in a file, - for standard input')
-    .option('--base-url <url>', 'with --profile: where the service is reached', defaultUrl);
-  addDatabaseOption(command)
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'userinfo admin app create --tenant-code acme --channel web --profile local',
-          'ready to use: -p local',
-        ],
-        [
-          'userinfo admin app create --tenant-code acme --channel web --app-key app-1 --json',
-          'for a program: key and secret as JSON',
-        ],
-      ),
-    )
-    .action(() => runAppCreate(context, command.optsWithGlobals()));
+export function declareApp(admin: Command, context: CliContext): void {
+  const app = admin.command('app').description('Server applications: they may call the service.');
+  declareCreate(app, context);
+  declareList(app, context);
+  declareRotateSecret(app, context);
+  declareRemove(app, context);
 }
 
-async function runAppCreate(context: CliContext, options: AppCreateOptions): Promise<void> {
+function declareCreate(app: Command, context: CliContext): void {
+  const command = app
+    .command('create')
+    .summary('create an app')
+    .description(
+      'Create an app for one tenant and channel, and print its key and secret: the secret is shown only once. With ' +
+        '--profile, write both into that profile instead, which is created if it does not exist; the profile of ' +
+        'another service is never overwritten.',
+    )
+    .requiredOption('--tenant-code <code>', 'tenant of the app')
+    .requiredOption('--channel <code>', 'channel of the app')
+    .option('--app-key <key>', 'key of the app (default: generated)')
+    .option('--signing <file>', 'file with its recipes {app_sign, sign}; - for standard input')
+    .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl);
+  addStoreOptions(command, [
+    ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
+    [
+      'userinfo admin app create --tenant-code acme --channel web --app-key app-1 --json',
+      'print key and secret as JSON',
+    ],
+  ]).action(() => runCreate(context, command.optsWithGlobals()));
+}
+
+async function runCreate(context: CliContext, options: CreateOptions): Promise<void> {
   const { io } = context;
-  // Only the flag: a profile that USERINFO_PROFILE puts in play is not one to write to.
+  // Only the flag: a profile named by USERINFO_PROFILE is not written to.
   const { profile } = options;
   const style = await outputStyle(options, io);
   const { tenantCode, channel, appKey, signing } = options;
@@ -62,7 +65,7 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
   const existing = profile === undefined ? undefined : await profileOfService(context, profile, baseUrl);
   const recipes = signing === undefined ? undefined : parseSigningRecipes(await readJson(context, signing));
   if (recipes !== undefined) await warnOfRecipes(context, recipes);
-  const made = await withAdmin(
+  const created = await withAdmin(
     context,
     options,
     async (admin) => {
@@ -78,17 +81,17 @@ async function runAppCreate(context: CliContext, options: AppCreateOptions): Pro
         const settings = { base_url: baseUrl, ...(recipes && { signing: recipes }) };
         await writeAppProfile(context, profile, app, settings, existing === undefined);
       } catch (error) {
-        await admin.removeApp({ appKey: app.app_key }); // nobody would know its secret
+        await admin.removeApp({ appKey: app.app_key }); // its secret would be lost
         throw error;
       }
       return app;
     },
     true,
   );
-  const { app_secret, ...shown } = made;
+  const { app_secret, ...shown } = created;
   if (profile === undefined) {
     await printData({ ...shown, app_secret: app_secret.reveal() }, io, style);
-    await say(io, 'The secret is shown this once: "userinfo admin app rotate-secret" makes another.');
+    await say(io, 'The secret is shown only once; "userinfo admin app rotate-secret" creates another.');
     return;
   }
   await printData({ ...shown, profile }, io, style);
@@ -100,78 +103,56 @@ async function warnOfRecipes({ io }: CliContext, recipes: SigningRecipes): Promi
   for (const warning of recipeWarnings(recipes)) await say(io, `warning: ${warning}`);
 }
 
-export function declareAppList(app: Command, context: CliContext): void {
-  const command = app
-    .command('list')
-    .summary('list the apps')
-    .description('List the apps, without their secrets; with --json one JSON object a line.');
-  addDatabaseOption(command)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo admin app list', 'as a table'],
-        ['userinfo admin app list --json', 'one object a line'],
-      ),
-    )
-    .action(() => runAppList(context, command.optsWithGlobals()));
+function declareList(app: Command, context: CliContext): void {
+  onStore(
+    app
+      .command('list')
+      .summary('list the apps')
+      .description('List the apps without their secrets; with --json, one JSON object per line.'),
+    context,
+    [
+      ['userinfo admin app list', 'as a table'],
+      ['userinfo admin app list --json', 'one object per line'],
+    ],
+    async (admin, options) => printList(admin.listApps(), context.io, await outputStyle(options, context.io)),
+  );
 }
 
-async function runAppList(context: CliContext, options: AdminOptions): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
-  await withAdmin(context, options, (admin) => printList(admin.listApps(), io, style));
+function declareRotateSecret(app: Command, context: CliContext): void {
+  onStore(
+    app
+      .command('rotate-secret')
+      .summary('replace the secret of an app')
+      .description('Give an app a new secret and print it, only once. The old secret stops working.')
+      .requiredOption('--app-key <key>', 'key of the app'),
+    context,
+    [
+      ['userinfo admin app rotate-secret --app-key app-1', 'as a table'],
+      ['userinfo admin app rotate-secret --app-key app-1 --json', 'as JSON'],
+    ],
+    async (admin, options: AppOptions) => {
+      const style = await outputStyle(options, context.io);
+      const { app_secret, ...app } = await admin.rotateSecret(options);
+      await printData({ ...app, app_secret: app_secret.reveal() }, context.io, style);
+    },
+  );
 }
 
-interface RotateOptions extends AdminOptions {
-  readonly appKey: string;
-}
-
-export function declareAppRotateSecret(app: Command, context: CliContext): void {
-  const command = app
-    .command('rotate-secret')
-    .summary('give an app a new secret')
-    .description('Give an app a new secret and print it, this once. The old one holds no longer.')
-    .requiredOption('--app-key <key>', 'the app');
-  addDatabaseOption(command)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo admin app rotate-secret --app-key app-1', 'as a table'],
-        ['userinfo admin app rotate-secret --app-key app-1 --json', 'for a program'],
-      ),
-    )
-    .action(() => runRotate(context, command.optsWithGlobals()));
-}
-
-async function runRotate(context: CliContext, options: RotateOptions): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
-  const { app_secret, ...app } = await withAdmin(context, options, (admin) => admin.rotateSecret(options));
-  await printData({ ...app, app_secret: app_secret.reveal() }, io, style);
-}
-
-interface RemoveOptions extends AdminOptions {
-  readonly appKey: string;
-}
-
-export function declareAppRemove(app: Command, context: CliContext): void {
-  const command = app
-    .command('remove')
-    .summary('remove an app')
-    .description('Remove an app: what it signs is refused from then on.')
-    .requiredOption('--app-key <key>', 'the app');
-  addDatabaseOption(command)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo admin app remove --app-key app-1', 'in the default database'],
-        ['userinfo admin app remove --app-key app-1 --database f.db', 'in another'],
-      ),
-    )
-    .action(() => runRemove(context, command.optsWithGlobals()));
-}
-
-async function runRemove(context: CliContext, options: RemoveOptions): Promise<void> {
-  await withAdmin(context, options, (admin) => admin.removeApp(options));
-  await say(context.io, `removed app "${options.appKey}"`);
+function declareRemove(app: Command, context: CliContext): void {
+  onStore(
+    app
+      .command('remove')
+      .summary('remove an app')
+      .description('Remove an app. Its requests are refused from then on.')
+      .requiredOption('--app-key <key>', 'key of the app'),
+    context,
+    [
+      ['userinfo admin app remove --app-key app-1', 'from the default database'],
+      ['userinfo admin app remove --app-key app-1 --database f.db', 'from another database'],
+    ],
+    async (admin, options: AppOptions) => {
+      await admin.removeApp(options);
+      await say(context.io, `removed app "${options.appKey}"`);
+    },
+  );
 }

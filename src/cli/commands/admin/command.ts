@@ -2,20 +2,33 @@ import type { Command } from 'commander';
 import type { Admin } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { databaseOption } from '../../database.js';
-import type { CommonOptions } from '../../options.js';
+import { type CommonOptions, examples } from '../../options.js';
 
 export interface AdminOptions extends CommonOptions {
   readonly database?: string;
 }
 
-export function addDatabaseOption(command: Command): Command {
-  return command.addOption(databaseOption());
+/** What to type, and what it is for. */
+type Examples = readonly (readonly [command: string, purpose: string])[];
+
+/** Completes a command that works on an existing store: --database, the examples, and the action. */
+export function onStore<Options extends AdminOptions>(
+  command: Command,
+  context: CliContext,
+  shown: Examples,
+  work: (admin: Admin, options: Options, argument: string) => Promise<void>,
+): void {
+  addStoreOptions(command, shown).action(() => {
+    const options = command.optsWithGlobals<Options>();
+    return withAdmin(context, options, (admin) => work(admin, options, command.args[0] ?? ''));
+  });
 }
 
-/**
- * Opens the store for one command, and closes it whatever happens. Only what fills a store makes one where there is
- * none (`create`).
- */
+export function addStoreOptions(command: Command, shown: Examples): Command {
+  return command.addOption(databaseOption()).addHelpText('after', examples(...shown));
+}
+
+/** Opens the store for one command and closes it in any case; only with `create` is a missing store created. */
 export async function withAdmin<T>(
   context: CliContext,
   { database }: AdminOptions,

@@ -7,50 +7,47 @@ import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.
 import type { UserKey } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { say } from '../../io.js';
-import { examples } from '../../options.js';
 import { printData, printList } from '../../output/print.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
-import { type AdminOptions, addDatabaseOption, withAdmin } from './command.js';
+import { type AdminOptions, addStoreOptions, onStore, withAdmin } from './command.js';
+
+interface TenantOptions extends AdminOptions {
+  readonly tenantCode: string;
+}
 
 interface UserOptions extends AdminOptions, UserKey {}
 
-/** Says which user is meant, and in which store. */
-function addUserOptions(command: Command): Command {
-  return addDatabaseOption(
-    command
-      .requiredOption('--tenant-code <code>', 'the tenant')
-      .requiredOption('--union-id <id>', 'the user'),
-  );
+export function declareUser(admin: Command, context: CliContext): void {
+  const user = admin.command('user').description('User records.');
+  declarePut(user, context);
+  declareGet(user, context);
+  declareList(user, context);
+  declareDelete(user, context);
 }
 
-export function declareUserPut(user: Command, context: CliContext): void {
+function declarePut(user: Command, context: CliContext): void {
   const command = user
     .command('put')
-    .summary('store whole user records')
+    .summary('store user records')
     .description(
-      "Store user records, one JSON object a line, each in place of the user's present record. A record has " +
-        'tenant_code, union_id and, where there are any, basic_info, extension_info, login_device_info, ' +
+      'Store user records, one JSON object per line. Each replaces the whole record of its user. A record has ' +
+        'tenant_code and union_id, and may have basic_info, extension_info, login_device_info, ' +
         'mobile_district_code and gps.',
     )
-    .argument('[file]', 'a file of JSON lines; - or nothing reads standard input', '-');
-  addDatabaseOption(command)
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'echo \'{"tenant_code":"acme","union_id":"u001","basic_info":{"mobile":"13800138000"}}\' | userinfo admin user put',
-          'one user, from standard input',
-        ],
-        [
-          'userinfo admin user list --tenant-code acme > users.ndjson && userinfo admin user put users.ndjson',
-          'out, and back in',
-        ],
-      ),
-    )
-    .action((file: string) => runUserPut(context, file, command.optsWithGlobals()));
+    .argument('[file]', 'file of JSON lines; - for standard input', '-');
+  addStoreOptions(command, [
+    [
+      'echo \'{"tenant_code":"acme","union_id":"u001","basic_info":{"mobile":"13800138000"}}\' | userinfo admin user put',
+      'one user, from standard input',
+    ],
+    [
+      'userinfo admin user list --tenant-code acme > users.ndjson && userinfo admin user put users.ndjson',
+      'export all users of a tenant and import them again',
+    ],
+  ]).action((file: string) => runPut(context, file, command.optsWithGlobals()));
 }
 
-async function runUserPut(context: CliContext, file: string, options: AdminOptions): Promise<void> {
+async function runPut(context: CliContext, file: string, options: AdminOptions): Promise<void> {
   const { io } = context;
   const style = await outputStyle(options, io);
   const put = await withAdmin(context, options, (admin) => admin.putUsers(readRecords(context, file)), true);
@@ -58,7 +55,11 @@ async function runUserPut(context: CliContext, file: string, options: AdminOptio
   else await printData({ put }, io, style);
 }
 
-/** The records of the lines that are not blank. Throws an InvalidInputError that names the line. */
+/**
+ * Parses the records of all lines that are not blank.
+ *
+ * @throws InvalidInputError with the number of the line
+ */
 async function* readRecords({ io, signal }: CliContext, file: string): AsyncGenerator<UserRecord> {
   const input = file === '-' ? io.stdin : createReadStream(file);
   let number = 0;
@@ -70,7 +71,7 @@ async function* readRecords({ io, signal }: CliContext, file: string): AsyncGene
   } catch (error) {
     if (error instanceof InvalidInputError) {
       throw new InvalidInputError(`line ${number}: ${error.message}`, {
-        hint: 'The lines before it may be stored; correct it and put the file again: records are replaced whole.',
+        hint: 'Records of earlier lines may be stored. Correct the line and put the file again: records are replaced as a whole.',
         cause: error,
       });
     }
@@ -82,74 +83,69 @@ async function* readRecords({ io, signal }: CliContext, file: string): AsyncGene
   }
 }
 
-export function declareUserGet(user: Command, context: CliContext): void {
-  const command = user
-    .command('get')
-    .summary('print a user record')
-    .description('Print the whole record of a user.');
-  addUserOptions(command)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo admin user get --tenant-code acme --union-id u001', 'as tables'],
-        ['userinfo admin user get --tenant-code acme --union-id u001 --json', 'as one JSON object'],
-      ),
-    )
-    .action(() => runUserGet(context, command.optsWithGlobals()));
+function declareGet(user: Command, context: CliContext): void {
+  onStore(
+    addUserOptions(
+      user.command('get').summary('print a user record').description('Print the whole record of a user.'),
+    ),
+    context,
+    [
+      ['userinfo admin user get --tenant-code acme --union-id u001', 'as tables'],
+      ['userinfo admin user get --tenant-code acme --union-id u001 --json', 'as one JSON object'],
+    ],
+    async (admin, options: UserOptions) => {
+      const style = await outputStyle(options, context.io);
+      await printData(await admin.getUser(options), context.io, style);
+    },
+  );
 }
 
-async function runUserGet(context: CliContext, options: UserOptions): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
-  await printData(await withAdmin(context, options, (admin) => admin.getUser(options)), io, style);
+/** JSON lines instead of a table: a tenant may have more users than fit into memory. */
+function declareList(user: Command, context: CliContext): void {
+  onStore(
+    user
+      .command('list')
+      .summary('print all user records of a tenant')
+      .description('Print all user records of a tenant, one JSON object per line.')
+      .requiredOption('--tenant-code <code>', 'tenant of the users'),
+    context,
+    [
+      ['userinfo admin user list --tenant-code acme', 'all records'],
+      ['userinfo admin user list --tenant-code acme | wc -l', 'the number of users'],
+    ],
+    async (admin, options: TenantOptions) => {
+      const style = await outputStyle(options, context.io);
+      const lines = style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
+      await printList(admin.listUsers(options), context.io, lines);
+    },
+  );
 }
 
-interface ListOptions extends AdminOptions {
-  readonly tenantCode: string;
+function declareDelete(user: Command, context: CliContext): void {
+  onStore(
+    addUserOptions(
+      user
+        .command('delete')
+        .summary('delete a user')
+        .description('Delete the record of a user, and the codes issued for the user.'),
+    ),
+    context,
+    [
+      ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
+      [
+        'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db',
+        'from another database',
+      ],
+    ],
+    async (admin, options: UserOptions) => {
+      await admin.deleteUser(options);
+      await say(context.io, `deleted user "${options.unionId}"`);
+    },
+  );
 }
 
-export function declareUserList(user: Command, context: CliContext): void {
-  const command = user
-    .command('list')
-    .summary('print all user records of a tenant')
-    .description('Print the records of a tenant, one JSON object a line, as they are read.')
-    .requiredOption('--tenant-code <code>', 'the tenant');
-  addDatabaseOption(command)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo admin user list --tenant-code acme', 'all of them'],
-        ['userinfo admin user list --tenant-code acme | wc -l', 'how many there are'],
-      ),
-    )
-    .action(() => runUserList(context, command.optsWithGlobals()));
-}
-
-/** JSON lines in place of a table: a tenant may have more users than one can hold. */
-async function runUserList(context: CliContext, options: ListOptions): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
-  const lines = style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
-  await withAdmin(context, options, (admin) => printList(admin.listUsers(options), io, lines));
-}
-
-export function declareUserDelete(user: Command, context: CliContext): void {
-  const command = user
-    .command('delete')
-    .summary('delete a user')
-    .description('Delete the record of a user, and the codes issued to it.');
-  addUserOptions(command)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo admin user delete --tenant-code acme --union-id u001', 'in the default database'],
-        ['userinfo admin user delete --tenant-code acme --union-id u001 --database f.db', 'in another'],
-      ),
-    )
-    .action(() => runUserDelete(context, command.optsWithGlobals()));
-}
-
-async function runUserDelete(context: CliContext, options: UserOptions): Promise<void> {
-  await withAdmin(context, options, (admin) => admin.deleteUser(options));
-  await say(context.io, `deleted user "${options.unionId}"`);
+function addUserOptions(command: Command): Command {
+  return command
+    .requiredOption('--tenant-code <code>', 'tenant of the user')
+    .requiredOption('--union-id <id>', 'union ID of the user');
 }

@@ -74,7 +74,7 @@ function likeliest({ name, sign, appSign }: SolveReport): FoundRecipes {
 const lineMs = 150;
 
 /** Shows on a terminal, while something is searched, how far the search is. */
-export async function withSolveProgress<T>(
+async function withSolveProgress<T>(
   { io, now }: CliContext,
   work: (onProgress: (tried: number) => void) => Promise<T>,
 ): Promise<T> {
@@ -98,14 +98,14 @@ export async function withSolveProgress<T>(
 }
 
 /** A profile that takes recipes. */
-export interface SaveTarget {
+interface SaveTarget {
   readonly name: string;
   /** How it signs now. */
   readonly sources: SignerSources;
 }
 
 /** What was found, by signature. */
-export type FoundRecipes = { readonly [Name in keyof SignerSources]?: Recipe };
+type FoundRecipes = { readonly [Name in keyof SignerSources]?: Recipe };
 
 /** Throws a ProfileError where there is no such profile: before anything is searched. */
 export async function prepareSaving({ profiles }: CliContext, name: string): Promise<SaveTarget> {
