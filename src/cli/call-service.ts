@@ -13,9 +13,9 @@ import { outputStyle } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 
 /**
- * One call from options to output: settings, `beforeSending` (a question, a warning), the call, the envelope on
- * stdout; names that it does not hold, on stderr. An envelope with another code than 200 is printed too, before its RejectedError is thrown. A preview ends
- * before anything is sent.
+ * Makes one call, from options to output: resolves settings, runs `beforeSending` (a confirmation, a warning),
+ * sends the request, and prints the envelope to stdout and missing names to stderr. An envelope whose code is not
+ * 200 is printed too, before its RejectedError is thrown. A preview sends nothing.
  */
 export async function callService(
   context: CliContext,
@@ -46,7 +46,7 @@ export async function callService(
   }
 }
 
-/** Names the wanted pieces of information that did not come: one that is mistyped is like one without a value. */
+/** Reports requested names that the answer lacks: a mistyped name looks like one without a value. */
 async function sayMissing(
   { parameters }: PlainRequest,
   { envelope }: Answer<Envelope>,

@@ -1,4 +1,4 @@
-// Apart from main.ts: what answers at once does without it.
+// Apart from main.ts: `--version` and the TAB key do without it.
 import { lstatSync, mkdirSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
@@ -7,22 +7,22 @@ import { findDistrust } from '../support/trusted-path.js';
 import type { Io } from './io.js';
 
 /**
- * Has Node, from 22.1 on, keep the compiled code of the program for its next start. Code from that folder is run:
- * where another user could change or replace it, nothing is kept. Nothing is ever deleted there.
+ * Has Node, from 22.1 on, cache the compiled code of the program for its next start. The cache contains code that
+ * is run, so there is none where another user could change or replace it. Nothing is ever deleted there.
  */
 export function useCompileCache(env: Io['env']): void {
   const enable: ((folder: string) => void) | undefined = Reflect.get(nodeModule, 'enableCompileCache');
-  const uid = process.geteuid?.(); // none on Windows, where nobody can tell whose a folder is
+  const uid = process.geteuid?.(); // none on Windows, where the owner of a folder is not known
   if (enable === undefined || uid === undefined || env.NODE_DISABLE_COMPILE_CACHE !== undefined) return;
   try {
     const folder = ownFolder(uid);
     if (folder !== undefined) enable(folder);
   } catch {
-    // The folder cannot be made or seen: the program starts without.
+    // The folder cannot be created or examined: start without a cache.
   }
 }
 
-/** A folder of the user's own in the system's folder for caches, without a link from there on. */
+/** A folder that this user owns in the system's cache folder, with no link below that. */
 function ownFolder(uid: number): string | undefined {
   const ours = cacheFolder();
   const folder = join(ours, 'compiled');

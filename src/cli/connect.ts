@@ -19,7 +19,7 @@ import { warn } from './output/color.js';
 import { traceExchange } from './output/trace.js';
 import { decodeUtf8 } from './utf8.js';
 
-/** The settings of a command that calls the service; what the user should know of them is said. */
+/** Resolves the settings of a command that calls the service, and prints their warnings. */
 export async function resolveService(
   context: CliContext,
   options: CommonOptions & ConnectionOptions,
@@ -42,7 +42,7 @@ export async function resolveService(
   return settings;
 }
 
-/** Nobody should meet production without being told. */
+/** Announces that a command is about to call production. */
 export async function announceProduction(
   io: Io,
   { environment, profile, base_url }: Pick<Settings, 'environment' | 'profile' | 'base_url'>,
@@ -52,21 +52,21 @@ export async function announceProduction(
   await say(io, `production: ${who}${new URL(base_url.value).host}`);
 }
 
-/** Fetches the secret, and warns of what copying it may have added. */
+/** Reads the secret, and warns of characters that copy-and-paste may have added. */
 export async function readSecretOf(context: CliContext, settings: Pick<Settings, 'secret'>): Promise<Secret> {
   const secret = await settings.secret.read();
   for (const warning of secretWarnings(secret)) await warn(context.io, warning);
   return secret;
 }
 
-/** What signs for a profile; a module of the user's is loaded here. */
+/** Creates the signers of a profile; this loads a signing module. */
 export async function loadSigning({ profiles }: CliContext, source: SigningSource): Promise<Signers> {
   if (namesModule(source)) profiles.refuseShared();
   const { loadSigners } = await import('../profiles/load-signers.js');
   return loadSigners(source, dirname(profiles.path));
 }
 
-/** What a client is made with: the settings, the options, and the secret, which is fetched here unless it is given. */
+/** The options of a client: settings, command-line options, and the secret, which is read here unless given. */
 export async function clientOptions(
   context: CliContext,
   settings: Settings,
@@ -92,8 +92,9 @@ export async function clientOptions(
 type NetworkOptions = Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>;
 
 /**
- * How a client is to reach the service from here. Throws an InvalidInputError for a CA file that cannot be read, or a
- * proxy that is none.
+ * How a client reaches the service from this machine.
+ *
+ * @throws InvalidInputError for an unreadable CA file or an invalid proxy
  */
 export async function networkOptions(
   { base_url, allow_http, ca_file }: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file'>,
@@ -108,7 +109,7 @@ export async function networkOptions(
   };
 }
 
-/** Node reads NODE_EXTRA_CA_CERTS by itself, but lets it go where authorities are named. */
+/** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
 async function readAuthorities(
   file: NonNullable<Settings['ca_file']>,
   extra: string | undefined,
@@ -130,15 +131,15 @@ async function readPem(path: string, label: string): Promise<string> {
   }
 }
 
-/** A proxy that the environment names, and the variable that does. */
+/** A proxy, and the environment variable that names it. */
 interface NamedProxy {
   readonly address: string;
   readonly variable: string;
 }
 
 /**
- * The proxy for a base URL: HTTPS_PROXY or HTTP_PROXY after its scheme, unless NO_PROXY lists its host. The names in
- * small letters are understood too, and win, as with curl. `null`: none.
+ * The proxy for a base URL: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY lists its host. The lower-
+ * case names take precedence, as in curl. `null`: no proxy.
  */
 export function proxyFor(baseUrl: string, env: Io['env']): NamedProxy | null {
   const { protocol, hostname, port } = new URL(baseUrl);
@@ -151,7 +152,10 @@ export function proxyFor(baseUrl: string, env: Io['env']): NamedProxy | null {
   return exceptions.some((entry) => covers(entry, hostname, usedPort)) ? null : { address, variable };
 }
 
-/** `*` covers every host, a name itself and what is below it, `.name` and `*.name` the same; each with `:port`, or any. */
+/**
+ * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and its subdomains;
+ * `:port` limits it to a port.
+ */
 function covers(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
   const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];

@@ -10,33 +10,36 @@ import { configFolder } from '../support/folders.js';
 import type { Io } from './io.js';
 import { createPrompt, type Prompt } from './prompt.js';
 
-/** What a command is handed: everything that it does to the world goes through here. */
+/** The dependencies of a command: all its effects go through them. */
 export interface CliContext {
   readonly io: Io;
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   readonly prompt: Prompt;
   readonly profiles: ProfileStore;
-  /** The operating system, as Node names it. */
+  /** The operating system, as in `process.platform`. */
   readonly platform: string;
   /** The command line, without `node` and the script. */
   readonly args: readonly string[];
   /** Milliseconds since 1970. */
   now(): number;
-  /** Milliseconds that only go forward. */
+  /** Milliseconds of a monotonic clock. */
   steadyNow(): number;
-  /** A text that no other call returns, in this process or another. */
+  /** Unique among all calls and processes. */
   uniqueText(): string;
   connect(options: UserInfoClientOptions): Promise<UserInfoClient>;
-  /** What many requests are sent with. */
+  /** Opens a sender for many requests. */
   openSender(options: UserInfoClientOptions): Promise<Sender>;
-  /** The store of the service at `--database`, without HTTP; the default one where none is named. */
+  /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
   openAdmin(database: string | undefined, options: { readonly create: boolean }): Promise<Admin>;
-  /** The queue in the PostgreSQL database of a URL. */
+  /** Opens the queue in a PostgreSQL database. */
   openQueue(url: string): Promise<Queue>;
 }
 
-/** The context of a real run of `args`, without `node` and the script: the system's clock, the user's profiles, the network. */
+/**
+ * The context of a real run of `args` (without `node` and the script): system clock, the user's profiles, the
+ * network.
+ */
 export function createContext(io: Io, signal: AbortSignal, args: readonly string[]): CliContext {
   return {
     io,
@@ -50,8 +53,8 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     uniqueText: randomUUID,
     async connect(options) {
       const { UserInfoClient } = await import('../client/client.js');
-      // To optimize undici's parser takes Node 20 (V8 11.3) 100 ms, and one call gains nothing by it. Not before the
-      // import: under other flags than at its start, V8 takes no code of Node's own from its cache.
+      // Node 20 (V8 11.3) takes 100 ms to optimize undici's parser, which one call does not repay. Set this after
+      // the import: with flags other than at its start, V8 rejects its cache of Node's own code.
       if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
       return new UserInfoClient(options);
     },

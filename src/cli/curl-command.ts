@@ -1,6 +1,7 @@
+// Apart from preview.ts: loaded only for --print-curl.
 import { quoteWhereNeeded } from '../support/shell.js';
 
-/** A request as curl takes it; query and body are encoded. */
+/** A request in the terms of curl; query and body are encoded. */
 export interface CurlRequest {
   readonly method: string;
   readonly url: string;
@@ -8,10 +9,10 @@ export interface CurlRequest {
   readonly body: string | null;
 }
 
-/** A request as a curl command for a POSIX shell. `caFile` names the authorities that curl is to trust. */
+/** A request as a curl command for a POSIX shell. `caFile` is the PEM file of the certificate authorities. */
 export function formatCurl({ method, url, contentType, body }: CurlRequest, caFile: string | null): string {
   const lines = [
-    ['curl', '--globoff', '--request', method], // a base URL may hold brackets
+    ['curl', '--globoff', '--request', method], // a base URL may contain brackets
     ...(caFile === null ? [] : [['--cacert', caFile]]),
     ['--header', 'Accept: application/json'],
     ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),

@@ -15,9 +15,9 @@ export function databaseOption(): Option {
 }
 
 /**
- * The database to open: the one that is named, else the one in the data folder, which `create` makes where needed.
+ * The database to open: the given one, else the one in the data folder, which `create` creates.
  *
- * @throws InvalidInputError where the data folder cannot be made
+ * @throws InvalidInputError if the data folder cannot be created
  */
 export async function chooseDatabase(named: string | undefined, create: boolean): Promise<string> {
   if (named !== undefined) return named;

@@ -1,4 +1,4 @@
-/** What went wrong was said already, by another process: its exit status alone is passed on. */
+/** An error that another process has already reported: only its exit status is passed on. */
 export class ReportedError extends Error {
   readonly code = 'REPORTED';
   readonly exitStatus: number;
@@ -13,22 +13,22 @@ export class ReportedError extends Error {
 /** The exit statuses of every command. */
 export const exitStatus = {
   success: 0,
-  /** A fault of ours. */
+  /** An internal error. */
   fault: 1,
-  /** Bad usage or input: nothing was sent. */
+  /** Invalid usage or input: nothing was sent. */
   usage: 2,
   /** Profile or credentials. */
   profile: 3,
-  /** The service answered with a code other than 200; a signature or a vector that was checked is wrong. */
+  /** The service answered with a code other than 200, or a checked signature or test vector is wrong. */
   rejected: 4,
-  /** No valid answer, or none before a long wait. */
+  /** No valid answer, or none without a long wait. */
   noAnswer: 5,
   /** A bulk run with failed rows. */
   failedRows: 6,
   interrupted: 130,
 } as const;
 
-/** By the stable `code` of an error, so that knowing a class does not mean loading its module. */
+/** By the stable `code` of an error, so that its class need not be loaded. */
 const statusByCode: Readonly<Record<string, number>> = {
   INVALID_INPUT: exitStatus.usage,
   INVALID_RECIPE: exitStatus.usage,
@@ -53,7 +53,7 @@ const statusByCode: Readonly<Record<string, number>> = {
   RUN_FILE: exitStatus.failedRows,
 };
 
-/** The one place where an error becomes an exit status. */
+/** The exit status of an error. */
 export function exitStatusOf(error: unknown): number {
   if (!(error instanceof Error)) return exitStatus.fault;
   if (error.name === 'ExitPromptError' || error.name === 'AbortError') return exitStatus.interrupted;

@@ -6,7 +6,11 @@ import type { CliContext } from './context.js';
 import { readAll } from './io.js';
 import { decodeUtf8 } from './utf8.js';
 
-/** The text of a file, or of standard input for `-`. Throws an InvalidInputError that names it. */
+/**
+ * Reads the text of a file, or of standard input for `-`.
+ *
+ * @throws InvalidInputError that names the file
+ */
 export async function readText({ io, signal }: CliContext, file: string): Promise<string> {
   const name = inputName(file);
   if (file === '-') return decodeUtf8(await readAll(io.stdin, signal), name);
@@ -19,17 +23,21 @@ export async function readText({ io, signal }: CliContext, file: string): Promis
   }
 }
 
-/** What messages call a file, or standard input for `-`. */
+/** The name of a file in messages; `-` is standard input. */
 export function inputName(file: string): string {
   return file === '-' ? 'standard input' : `the file ${quoteName(file)}`;
 }
 
-/** The JSON of a file, or of standard input for `-`. Throws an InvalidInputError that names it. */
+/**
+ * Reads the JSON of a file, or of standard input for `-`.
+ *
+ * @throws InvalidInputError that names the file
+ */
 export async function readJson(context: CliContext, file: string): Promise<unknown> {
   return parseJson(await readText(context, file), inputName(file));
 }
 
-/** Throws an InvalidInputError that tells where the JSON called `name` is wrong, and shows nothing of it. */
+/** @throws InvalidInputError with the position of the error in the JSON called `name`, without any of its content */
 export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
@@ -41,8 +49,9 @@ export function parseJson(text: string, name: string): unknown {
 }
 
 /**
- * One value from standard input, without the line break at its end; `what` names it. Throws an InvalidInputError where
- * there is none.
+ * Reads one value from standard input, without the line break at its end; `what` names it in messages.
+ *
+ * @throws InvalidInputError if standard input is empty
  */
 export async function readValue(context: CliContext, what: string): Promise<string> {
   const value = (await readText(context, '-')).replace(/\r?\n$/, '');

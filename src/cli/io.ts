@@ -5,7 +5,7 @@ import { showData, showText } from './output/terminal-text.js';
 /** A stream that may be a terminal. */
 export type Terminal<S> = S & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** All that a command touches of the world around it; a test hands in its own. */
+/** The environment of a command; tests pass their own. */
 export interface Io {
   readonly stdin: Terminal<Readable>;
   /** Data only. */
@@ -15,7 +15,7 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Data or words could not be written: the disk is full, the pipe closed. */
+/** Data or messages could not be written: the disk is full, or the pipe is closed. */
 export class OutputError extends UserInfoError {
   readonly code = 'OUTPUT';
 
@@ -28,8 +28,8 @@ export class OutputError extends UserInfoError {
 }
 
 /**
- * Writes data and waits until the stream has taken it. A file or a pipe gets it byte for byte, a terminal with what
- * would act there as escapes.
+ * Writes data and waits until the stream has accepted it. A file or a pipe receives the exact bytes; on a
+ * terminal, unsafe characters are escaped.
  *
  * @throws OutputError
  */
@@ -39,7 +39,7 @@ export function write(stream: Terminal<Writable>, data: string | Uint8Array): Pr
 }
 
 /**
- * Writes as it is, for text with colours of ours: all else in it has passed `showText`.
+ * Writes text with our own colours unchanged: the rest of it has passed `showText`.
  *
  * @throws OutputError
  */
@@ -49,12 +49,16 @@ export function writeStyled(stream: Writable, data: string | Uint8Array): Promis
   });
 }
 
-/** One line of words for the user, behind a `label` that may have colours. */
+/** Prints a one-line message to stderr, after a `label` that may be coloured. */
 export function say(io: Io, words: string, label = ''): Promise<void> {
   return writeStyled(io.stderr, `${label}${showText(words)}\n`);
 }
 
-/** All of standard input. Throws an AbortError where `signal` ends it first. */
+/**
+ * Reads all of standard input.
+ *
+ * @throws AbortError if `signal` aborts first
+ */
 export async function readAll(stdin: Readable, signal: AbortSignal): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of addAbortSignal(signal, stdin)) chunks.push(chunk as Uint8Array);

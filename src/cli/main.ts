@@ -1,10 +1,10 @@
 import { exitStatus } from './exit-status.js';
 import { version } from './version.js';
 
-/** The parts of `process` that the program is run by. */
+/** The parts of `process` that the program uses. */
 type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'exit'>;
 
-/** How long the end waits for whoever reads the words on stderr, in milliseconds. */
+/** Maximum time to wait at the end for a slow reader of stderr, in milliseconds. */
 const slowReaderMs = 1000;
 
 /** Runs the command line of `host`, and exits with its status. */
@@ -19,12 +19,12 @@ export async function main(host: Host): Promise<void> {
     if (isClosedPipe(error)) host.exit(exitStatus.success);
   });
   const status = await runCommand(args, host);
-  // Not every writer waits for its stream: what went wrong there is known only after all is written.
+  // Some writers do not wait for their stream: their errors are known only after everything is written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
   const finalStatus = failed ? await reportUnwritten(host, failed) : status;
   await Promise.race([written(host.stderr), new Promise((resolve) => setTimeout(resolve, slowReaderMs))]);
-  // Left to itself, the process would wait for what V8 still compiles.
+  // Without this, the process would wait for V8's background compilation.
   host.exit(finalStatus);
 }
 
@@ -40,7 +40,7 @@ async function runCommand(args: readonly string[], host: Host): Promise<number> 
   return run(args, host, interruptOf(host));
 }
 
-/** What scripts and the tab key ask often is answered without loading the program. */
+/** Answers frequent requests of scripts and of the TAB key without loading the program. */
 async function answerQuickly(args: readonly string[], env: Host['env']): Promise<string | undefined> {
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return `${version}\n`;
   if (args.length !== 2 || args[0] !== '__complete' || args[1] !== 'profiles') return undefined;
@@ -67,16 +67,17 @@ function interruptOf(host: Host): AbortSignal {
   const interrupt = new AbortController();
   const end = () => interrupt.abort(new DOMException('interrupted', 'AbortError'));
   const endOrExit = () => {
-    // The first asks the command to end well; the second does not wait for it.
+    // The first asks the command to stop cleanly; the second exits at once.
     if (interrupt.signal.aborted) host.exit(exitStatus.interrupted);
     end();
   };
-  // A terminal that closes sends SIGHUP, and its shell may send it once more: that is nobody's impatience.
+  // A terminal that closes sends SIGHUP, and its shell may send it again: do not treat that as a second
+  // request.
   host.on('SIGINT', endOrExit).on('SIGTERM', endOrExit).on('SIGHUP', end);
   return interrupt.signal;
 }
 
-/** Whoever read our output has gone (`| head`): there is nothing left to do, and nobody to tell. */
+/** The reader of our output has exited (`| head`): there is nothing left to do or to report. */
 function isClosedPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE';
 }

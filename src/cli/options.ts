@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
 
-/** How data is printed: `csv` is flat, the others show it as it is nested. */
+/** The output formats. `csv` is flat; the others keep the nesting of the data. */
 export const outputFormats = ['table', 'json', 'yaml', 'csv'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** Options that every command takes, before or after its name. */
+/** Options of every command, accepted before or after its name. */
 export interface CommonOptions {
   readonly profile?: string;
   readonly output?: OutputFormat;
@@ -22,7 +22,7 @@ export interface CommonOptions {
   readonly yes?: true;
 }
 
-/** Flags that beat the environment, which beats the profile. */
+/** Options that override environment variables, which override the profile. */
 export interface ConnectionOptions {
   readonly environment?: string;
   readonly baseUrl?: string;
@@ -30,7 +30,7 @@ export interface ConnectionOptions {
   readonly channel?: string;
   readonly appKey?: string;
   readonly caFile?: string;
-  /** `false`, withdrawn, is an option of `profile set` alone. */
+  /** Only `profile set` has the negation, `--no-allow-http`. */
   readonly allowHttp?: boolean;
 }
 
@@ -68,7 +68,11 @@ export function addConnectionOptions(command: Command): Command {
     .option('--allow-http', 'allow a base URL of plain http on another machine');
 }
 
-/** The format in force: flag, then USERINFO_OUTPUT, then table. Throws an InvalidInputError. */
+/**
+ * The output format: flag, else USERINFO_OUTPUT, else table.
+ *
+ * @throws InvalidInputError for an unknown format in USERINFO_OUTPUT
+ */
 export function outputFormat(
   { output, json }: Pick<CommonOptions, 'output' | 'json'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -82,7 +86,11 @@ export function outputFormat(
   });
 }
 
-/** A whole number from 1. Throws an InvalidArgumentError, which commander reports with the option's name. */
+/**
+ * Parses a positive integer.
+ *
+ * @throws InvalidArgumentError, which commander reports with the option's name
+ */
 export function parseCount(text: string, what: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError(`Give a number of ${what} from 1.`);
@@ -90,7 +98,11 @@ export function parseCount(text: string, what: string): number {
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Reads a duration such as `500ms`, `5s` or `2m`, in milliseconds. Throws an InvalidInputError. */
+/**
+ * Parses a duration such as `500ms`, `5s` or `2m` into milliseconds.
+ *
+ * @throws InvalidInputError
+ */
 export function parseDuration(text: string): number {
   const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
@@ -100,23 +112,27 @@ export function parseDuration(text: string): number {
   });
 }
 
-/** The longest that a timer of Node can wait. */
+/** The maximum delay of a Node timer. */
 const maxMs = 2 ** 31 - 1;
 
-/** Reads a rate such as `100/s`, in times a second. Throws an InvalidInputError. */
+/**
+ * Parses a rate such as `100/s` into requests per second.
+ *
+ * @throws InvalidInputError
+ */
 export function parseRate(text: string): number {
   const found = /^([1-9]\d{0,6})\/s$/.exec(text);
   if (found !== null) return Number(found[1]);
   throw new InvalidInputError(`${JSON.stringify(text)} is not a rate`, { hint: 'Write it as 100/s.' });
 }
 
-/** The examples at the end of a command's help: what to type, and what it is for. */
+/** The examples at the end of a command's help, each with its purpose. */
 export function examples(...lines: readonly (readonly [command: string, purpose: string])[]): string {
   const shown = lines.map(([command, purpose]) => `  # ${purpose}\n  $ ${command}`);
   return `\nExamples:\n${shown.join('\n')}`;
 }
 
-/** Rows of a name and what it means, the names in a column of their own. */
+/** Names and their meanings, in two columns. */
 export function formatColumns(rows: readonly (readonly [name: string, meaning: string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}\n`).join('');

@@ -7,10 +7,11 @@ import { warn } from './output/color.js';
 import { decodeUtf8 } from './utf8.js';
 
 /**
- * The pairs of `userinfo passback`, after HTTPie: `key=text`, `key:=json`, `key=@file`, `key:=@file`. In a key a
- * backslash takes the following `=` or `:` as it is; a text that starts with `@`, or with backslashes and `@`, is
- * written with one more backslash: `key=\@text`.
- * Throws an InvalidInputError that names the key.
+ * Parses the pairs of `userinfo passback`, in the style of HTTPie: `key=text`, `key:=json`, `key=@file`,
+ * `key:=@file`. In a key, a backslash escapes a following `=` or `:`. A text that begins with `@`, or with
+ * backslashes and `@`, is written with one more backslash: `key=\@text`.
+ *
+ * @throws InvalidInputError that names the key
  */
 export async function parsePairs(pairs: readonly string[]): Promise<Map<string, FlatValue>> {
   const userInfo = new Map<string, FlatValue>();
@@ -61,7 +62,7 @@ function parseScalar(key: string, json: string): FlatValue {
   });
 }
 
-/** §4.2 rule 6: custom keys should carry the tenant's prefix, where the profile has one. */
+/** Warns of custom keys without the tenant's prefix, if the profile has one (§4.2 rule 6). */
 export async function warnOfPrefix(io: Io, keys: Iterable<string>, prefix: string | null): Promise<void> {
   if (prefix === null) return;
   for (const key of keys) {

@@ -7,7 +7,7 @@ import { type Io, say, write } from './io.js';
 import { printData } from './output/print.js';
 import type { OutputStyle } from './output/style.js';
 
-/** What shows a request in place of sending it. */
+/** Options that show a request instead of sending it. */
 export interface PreviewOptions {
   readonly printCurl?: true;
   readonly dryRun?: true;
@@ -29,7 +29,7 @@ export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
   return printCurl === true || dryRun === true;
 }
 
-/** Prints a request that is not sent: as a curl command, or part by part. */
+/** Prints a request without sending it: as a curl command, or part by part. */
 export async function printPreview(
   request: WireRequest,
   { printCurl, reveal }: PreviewOptions,
@@ -71,7 +71,7 @@ function partsOf(
   };
 }
 
-/** As it would be sent, but for the marks of masking, which are easier to read as they are. */
+/** Encodes the request, except for the masking characters, which stay readable. */
 function encodeMasked({ url, query, form }: RequestParts): { url: string; body: string | null } {
   const encode = (fields: Readonly<Record<string, string>>) =>
     encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');

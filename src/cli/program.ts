@@ -10,7 +10,7 @@ import { reportError } from './report-error.js';
 import { refuseDamaged } from './utf8.js';
 import { version } from './version.js';
 
-/** Runs one command line (without `node` and the script) to its end, and returns the exit status. */
+/** Runs one command line (without `node` and the script), and returns the exit status. */
 export async function run(args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
   const context = createContext(io, signal, args);
   const program = await buildProgram(context, args);
@@ -23,13 +23,13 @@ export async function run(args: readonly string[], io: Io, signal: AbortSignal):
   }
 }
 
-/** A command that never shows the value of an option that it does not know: it may be a mistyped secret. */
+/** A command that never prints the value of an unknown option: it may be a mistyped secret. */
 class CautiousCommand extends Command {
   override createCommand(name?: string): CautiousCommand {
     return new CautiousCommand(name);
   }
 
-  /** Called by commander with the argument as it was typed. */
+  /** Called by commander with the argument as typed. */
   unknownOption(typed: string): void {
     const code = 'commander.unknownOption';
     if (!typed.startsWith('--')) {
@@ -52,7 +52,7 @@ function ancestorsOf({ parent }: Command): Command[] {
   return parent === null ? [] : [parent, ...ancestorsOf(parent)];
 }
 
-/** The program that can run `args` (without `node` and the script): the commands that they name are declared. */
+/** Builds the program for `args` (without `node` and the script): only the commands that they name are declared. */
 export async function buildProgram(context: CliContext, args: readonly string[]): Promise<Command> {
   const { io } = context;
   const program = new CautiousCommand('userinfo');

@@ -3,18 +3,21 @@ import type { CliContext } from './context.js';
 import type { Io } from './io.js';
 import { showText } from './output/terminal-text.js';
 
-/** Questions to the person at the terminal, asked on stderr. */
+/** Prompts to the user at the terminal, written to stderr. */
 export interface Prompt {
-  /** Whether there is a person to ask: a terminal at both ends that was not read to its end, and no `--no-input`. */
+  /**
+   * Whether a user can be prompted: stdin and stderr are terminals, stdin is not at its end, and `--no-input` is
+   * not set.
+   */
   readonly possible: boolean;
   text(message: string, check?: (answer: string) => true | string): Promise<string>;
-  /** What is typed is not shown. */
+  /** The input is not echoed. */
   secret(message: string): Promise<string>;
   confirm(message: string): Promise<boolean>;
   choose(message: string, choices: readonly string[]): Promise<string>;
 }
 
-/** Prompts on the terminal of `io`. The library behind them is loaded with the first question. */
+/** Prompts on the terminal of `io`. The library behind them is loaded for the first prompt. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Prompt {
   const load = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
@@ -40,8 +43,9 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Pro
 }
 
 /**
- * Asks before something that cannot be taken back; `--yes` is the answer given in advance. Throws an
- * InvalidInputError where the answer is no, or where nobody can be asked: nothing was done.
+ * Asks for confirmation of something that cannot be undone; `--yes` confirms in advance.
+ *
+ * @throws InvalidInputError if the answer is no, or there is no terminal to ask on
  */
 export async function confirm(
   { prompt }: CliContext,

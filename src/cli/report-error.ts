@@ -8,8 +8,8 @@ const faultAdvice =
   'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
 
 /**
- * Says on stderr what went wrong and what to do next, and returns the exit status. A stack trace comes only under
- * `--verbose`, and only for a fault of ours. What commander has reported itself is not said again.
+ * Prints an error and what to do next to stderr, and returns the exit status. A stack trace is printed only for an
+ * internal error, with `--verbose`. Errors that commander has printed are not repeated.
  */
 export async function reportError(thrown: unknown, io: Io, verbose: boolean): Promise<number> {
   const error = explainMissing(thrown);
@@ -37,7 +37,10 @@ function isReported(error: unknown): boolean {
   return error instanceof Error && String((error as { code?: unknown }).code).startsWith('commander.');
 }
 
-/** What to do about an error. The client's hints name its options; here a proxy comes from the environment. */
+/**
+ * What to do about an error. The client's hints name its options; on the command line a proxy comes from the
+ * environment.
+ */
 export function hintOf(error: Error): string | undefined {
   const { reason, hint } = error as { reason?: unknown; hint?: unknown };
   if (reason === 'proxy')
@@ -55,7 +58,7 @@ function describe(error: unknown): { message: string; hint?: string; stack?: str
   };
 }
 
-/** What was checked is not right. What was found is on stdout already. */
+/** A check failed. Its result is on stdout already. */
 export class CheckFailedError extends UserInfoError {
   readonly code = 'CHECK_FAILED';
 }

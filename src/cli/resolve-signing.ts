@@ -23,7 +23,7 @@ export interface RecipeOptions {
   readonly recipe?: string;
 }
 
-/** What `--recipe` names, else the recipes of the profile in play, else the default ones. */
+/** The signing of a command: `--recipe`, else that of the profile in use, else the default recipes. */
 export async function signingInForce(
   context: CliContext,
   options: CommonOptions & RecipeOptions,
@@ -35,13 +35,13 @@ export async function signingInForce(
   return choiceOf(await readRecipes(context, options.recipe));
 }
 
-/** What signs by given recipes. */
+/** The signers of given recipes. */
 export function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
   if ('steps' in given) return { kind: 'one', signer: compileRecipe(given), recipe: given };
   return { kind: 'pair', signers: compileRecipes(given), recipes: given };
 }
 
-/** What signs for a profile; `null` stands for the default recipes. */
+/** The signers of a profile; `null` stands for the default recipes. */
 export async function pairOf(context: CliContext, source: SigningSource | null): Promise<SignerPair> {
   if (source === null) {
     return { kind: 'pair', signers: compileRecipes(defaultRecipes), recipes: defaultRecipes };
@@ -49,7 +49,7 @@ export async function pairOf(context: CliContext, source: SigningSource | null):
   return { kind: 'pair', signers: await loadSigning(context, source), recipes: recipesOf(source) };
 }
 
-/** The secret that a sample holds itself, else the one that any command would use. */
+/** The secret in a sample, else the one that every command uses. */
 export async function secretInForce(
   context: CliContext,
   options: CommonOptions,
@@ -65,21 +65,22 @@ function settingsOf({ io, profiles }: CliContext, flags: CommonOptions): Promise
 }
 
 /**
- * The recipe, or the pair of them, that `--recipe` names: a preset, or a file. Throws an InvalidInputError, or a
- * RecipeError that names the field, token or step that is wrong.
+ * Reads the recipe, or the pair of recipes, of `--recipe`: a preset or a file.
+ *
+ * @throws InvalidInputError, or RecipeError that names the invalid field, token or step
  */
 async function readRecipes(context: CliContext, source: string): Promise<Recipe | SigningRecipes> {
   const preset = findPreset(source);
   if (preset !== undefined) return preset.recipe;
   const json = await readJson(context, source).catch((error: unknown) => {
-    // A file that is not there, without a dot or a slash, looks more like a misspelt preset.
+    // A missing file without a dot or a slash in its name is more likely a misspelt preset.
     if (isSystemError((error as Error).cause, 'ENOENT') && /^[\w-]+$/.test(source)) requirePreset(source);
     throw error;
   });
   return isPair(json) ? parseSigningRecipes(json) : parseRecipe(json);
 }
 
-/** Throws an InvalidInputError that tells the nearest name there is. */
+/** @throws InvalidInputError that suggests the most similar name */
 export function requirePreset(name: string): Preset {
   const preset = findPreset(name);
   if (preset !== undefined) return preset;

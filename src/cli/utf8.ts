@@ -2,7 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { InvalidInputError } from '../protocol/errors.js';
 
-/** Text from UTF-8 bytes; a byte-order mark is left out. Throws an InvalidInputError that names what was read. */
+/**
+ * Decodes UTF-8 without a byte-order mark. `name` is that of the source in messages.
+ *
+ * @throws InvalidInputError
+ */
 export function decodeUtf8(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -14,13 +18,13 @@ export function decodeUtf8(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** Node puts this character in the place of bytes that are not UTF-8; a text may also hold it as its own. */
+/** Node's replacement for bytes that are not UTF-8; a text may also contain the character itself. */
 const replacement = '\ufffd';
 
 /**
- * Refuses arguments and variables of ours that are not UTF-8: what Node makes of them would be stored damaged (§4.2
- * rule 7). `readProc` gives the bytes that the process was started with, each text ended by NUL; `null` where the
- * system does not tell.
+ * Refuses arguments and our environment variables that are not UTF-8: Node replaces the invalid bytes, and the
+ * damaged text would be stored (§4.2 rule 7). `readProc` returns the original bytes of the process, each text
+ * ended by NUL, or `null` where the system does not provide them.
  *
  * @throws InvalidInputError
  */

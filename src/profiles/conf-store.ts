@@ -1,4 +1,4 @@
-// Loaded by import(), as what reads profiles needs nothing of it.
+// Apart from profile-store.ts: only commands that change profiles load this, and conf with it.
 import { randomUUID } from 'node:crypto';
 import {
   chownSync,
@@ -28,15 +28,17 @@ import { fileSchema, rules } from './profile-json.js';
 import type { ProfileList } from './profile-list.js';
 
 /**
- * Changes the profile file through conf, which holds its schema, defaults, format version, migrations and mode, and
- * returns what is in it then. To be called under the lock.
+ * Changes the profile file through conf, which handles schema, defaults, format version, migrations and mode. Call
+ * it under the lock.
  *
- * conf works on a copy beside the file, `<file>.new-…`, which takes the file's place as a whole: conf by itself writes
- * more than once (a migration, then the change), puts a file in place that a full disk cut short, writes in place
- * under snap, and overwrites what it has not validated when it migrates. What is done here around it: the file is
- * checked before, the copy after, the lock once more; the copy is synced before the rename, the folder after it.
+ * conf changes a copy next to the file, `<file>.new-…`, which then replaces the file atomically. conf alone writes
+ * more than once (a migration, then the change), may install a file that a full disk truncated, writes in place
+ * under snap, and on a migration overwrites content that it has not validated. Therefore the file is validated
+ * before, the copy after, and the lock is checked once more; the copy is synced before the rename, the folder
+ * after it.
  *
- * @throws ProfileFileError, what `change` throws, or what the file system throws; the file is then as it was
+ * @returns the profiles after the change
+ * @throws ProfileFileError, what `change` throws, or a system error; the file is then unchanged
  */
 export async function changeProfileFile(
   path: string,
@@ -74,19 +76,19 @@ function changeCopy(
     const conf = openConf(copy);
     const list = change(toProfileList(conf.store));
     conf.set(formatProfileList(list));
-    void conf.store; // reads it again
+    void conf.store; // reads and validates it again
     return list;
   } catch (error) {
-    // V8's message is dropped: it quotes the text, which may be a secret.
+    // V8's message is dropped: it quotes the text, which may contain a secret.
     if (!(error instanceof SyntaxError)) throw error;
     throw notWritten(path, 'the disk took only a part of it', 'Make room on the disk and try again.');
   }
 }
 
-/** The store of conf at a path. */
+/** Opens conf's store at a path. */
 export type OpenConf = (path: string) => Conf<ProfileFileJson>;
 
-/** Loads conf, which takes 100 ms of CPU: not to be done under the lock. */
+/** Loads conf, which takes 100 ms of CPU. Do not call it under the lock. */
 export async function loadConf(): Promise<OpenConf> {
   const { default: ConfStore } = await import('conf');
   const { properties, ...rootSchema } = fileSchema;
@@ -96,13 +98,13 @@ export async function loadConf(): Promise<OpenConf> {
     defaults: { active: null, profiles: {} },
     schema: properties as never,
     rootSchema: rootSchema as never,
-    // The schema is a constant, which a test holds to its own: conf would check it at every start.
+    // A test validates this constant schema; conf would validate it at every start.
     ajvOptions: {
       validateSchema: false,
       keywords: [{ keyword: 'rule', schemaType: 'string', validate: followsRule }],
     },
     projectVersion: formatVersion,
-    // By the version that a change of the format brings. None is needed to get to the first.
+    // Keyed by the format version that each one leads to. There is none yet.
     migrations: {},
     accessPropertiesByDotNotation: false,
     clearInvalidConfig: false,
@@ -120,7 +122,7 @@ function followsRule(rule: keyof typeof rules, json: unknown): boolean {
   }
 }
 
-/** Removes the copies, and what conf writes them by: a process that was killed left them, secrets and all. */
+/** Removes copies and conf's temporary files: a killed process may have left them, with secrets in them. */
 function removeLeftOvers(path: string, copy = path): void {
   for (const name of readdirSync(dirname(path))) {
     const rest = name.startsWith(basename(copy)) ? name.slice(basename(path).length) : '';
@@ -129,7 +131,7 @@ function removeLeftOvers(path: string, copy = path): void {
   }
 }
 
-/** Under sudo the file would otherwise become root's, and out of its owner's reach. */
+/** Keeps the owner of the file: under sudo it would become root's, and unreadable to its owner. */
 function keepOwner(path: string, copy: string): void {
   const before = statSync(path, { throwIfNoEntry: false });
   const now = statSync(copy);

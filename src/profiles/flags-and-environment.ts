@@ -3,7 +3,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { type Environment, parseEnvironment, parseIdentifier } from './profile.js';
 
-/** Where a value comes from. `name` is the flag with its dashes, the variable, or the profile. */
+/** The source of a value. `name` is the flag with its dashes, the environment variable, or the profile. */
 export type Origin =
   | { readonly kind: 'flag'; readonly name: string }
   | { readonly kind: 'environment'; readonly name: string }
@@ -15,7 +15,7 @@ export interface Setting<T> {
   readonly origin: Origin;
 }
 
-/** The options of a command line that choose where a request goes, and as whom. There is none for the secret. */
+/** The command-line options that select the deployment and the application. There is none for the secret. */
 export interface SettingFlags {
   readonly profile?: string | undefined;
   readonly environment?: string | undefined;
@@ -24,11 +24,11 @@ export interface SettingFlags {
   readonly channel?: string | undefined;
   readonly appKey?: string | undefined;
   readonly caFile?: string | undefined;
-  /** It has no environment variable: one that is left set would allow it everywhere. */
+  /** Without an environment variable: one that stays set would allow plain HTTP everywhere. */
   readonly allowHttp?: boolean | undefined;
 }
 
-/** What flags and environment variables say; `null` where they say nothing. */
+/** The values of flags and environment variables; `null` for those not set. */
 export interface GivenValues {
   readonly profile: Setting<string> | null;
   readonly environment: Setting<Environment> | null;
@@ -39,7 +39,7 @@ export interface GivenValues {
   readonly ca_file: Setting<string> | null;
 }
 
-/** What is called how, in words, on the command line and in the environment. */
+/** The name of each setting: in messages, as an option and as an environment variable. */
 export const settingNames = {
   profile: { words: 'profile', option: 'profile', flag: '--profile', variable: 'USERINFO_PROFILE' },
   environment: {
@@ -64,8 +64,9 @@ export const settingNames = {
 export const secretVariable = 'USERINFO_APP_SECRET';
 
 /**
- * A flag beats an environment variable; an empty variable counts as not set. Throws an InvalidInputError that names
- * the flag or variable whose value breaks a rule.
+ * Reads flags and environment variables. A flag overrides a variable; an empty variable counts as not set.
+ *
+ * @throws InvalidInputError for an invalid value; the message names its flag or variable
  */
 export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables): GivenValues {
   const read = <T>(field: keyof typeof settingNames, parse: (text: string, label: string) => T) => {
@@ -88,7 +89,7 @@ export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables):
   };
 }
 
-/** In words, for a person: `--base-url`, `USERINFO_BASE_URL`, `profile "shop"`. */
+/** The source of a value, for messages: `--base-url`, `USERINFO_BASE_URL`, `profile "shop"`. */
 export function describeOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'flag':

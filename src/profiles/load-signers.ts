@@ -1,3 +1,5 @@
+// Apart from signing-source.ts: loaded only by commands that sign by a profile.
+
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,10 +13,10 @@ import { SigningModuleError } from './errors.js';
 import { isModule, type SigningSource } from './signing-source.js';
 
 /**
- * Makes signers of what a profile says; `folder` is that of the profile file. A module is run with all the rights of
- * the user, so only a file that nobody else can change is. What it imports itself is not checked.
+ * Creates the signers of a profile; `folder` is that of the profile file. A module runs with all rights of the
+ * user, so it is loaded only if no other user can change its file. The module's own imports are not checked.
  *
- * @throws SigningModuleError or RecipeError
+ * @throws SigningModuleError, or RecipeError for an invalid recipe
  */
 export async function loadSigners(source: SigningSource, folder: string): Promise<Signers> {
   if (isModule(source)) return moduleSigners(await loadModule(source.module, folder), source.module);

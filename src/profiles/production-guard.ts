@@ -3,17 +3,19 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { describeOrigin, type GivenValues, type Setting } from './flags-and-environment.js';
 import type { Environment, Profile } from './profile.js';
 
-/** What a request is about to meet, and what its sender should be told about it. */
+/** The deployment of a request, with warnings for the user. */
 export interface GuardedEnvironment {
   readonly environment: Setting<Environment>;
   readonly warnings: readonly string[];
 }
 
 /**
- * Tells test from production. Nothing turns a production profile into a test one: a flag that says so is refused
- * with an InvalidInputError, a variable is warned about. The other way round both are obeyed. A base URL that a
- * production profile holds makes it production, unless a test profile was chosen by name or holds it too: then it is
- * warned about.
+ * Decides whether a request goes to test or production. A production profile is always production: a flag that
+ * says otherwise is refused, a variable causes a warning. A test profile can be switched to production by either.
+ * A base URL that is also that of a production profile means production, unless it comes from a test profile or
+ * one was selected by name: then there is a warning.
+ *
+ * @throws InvalidInputError for `--environment test` with a production profile
  */
 export function decideEnvironment(
   given: GivenValues,

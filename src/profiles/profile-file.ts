@@ -8,10 +8,10 @@ import { noProfiles, type ProfileList } from './profile-list.js';
 const howToRepair =
   'Correct it by hand, or move it away and add the profiles again: nothing in it was changed.';
 
-/** The version of the file's format, which conf writes into it: the first number goes up with every change. */
+/** The format version that conf writes into the file. Increase the major number with every change. */
 export const formatVersion = '1.0.0';
 
-/** What the file holds, which `fileSchema` allows (no interface: conf wants an index signature). */
+/** The content of the file, as `fileSchema` allows it. (A type, not an interface: conf needs an index signature.) */
 export type ProfileFileJson = {
   readonly active?: string | null;
   readonly profiles?: Readonly<Record<string, JsonObject>>;
@@ -19,15 +19,21 @@ export type ProfileFileJson = {
 };
 
 /**
- * Reads and checks the whole file without conf, which takes 100 ms of CPU to load, more than all of a read. One that
- * does not exist holds no profiles. Throws a ProfileFileError.
+ * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole read. A
+ * missing file has no profiles.
+ *
+ * @throws ProfileFileError
  */
 export async function readProfileFile(path: string): Promise<ProfileList> {
   const text = readProfileText(path);
   return text === null ? noProfiles : parseProfileText(text, path);
 }
 
-/** The text of the file; `null` where there is none. Throws a ProfileFileError. */
+/**
+ * The text of the file; `null` for a missing file.
+ *
+ * @throws ProfileFileError
+ */
 export function readProfileText(path: string): string | null {
   try {
     // A small file: loading node:fs/promises would take longer.
@@ -41,8 +47,10 @@ export function readProfileText(path: string): string | null {
 }
 
 /**
- * Checks the text of the file, and takes the profiles from it. With `beforeWriting`, refuses doubled keys too:
- * JSON.parse lets the last one win, and writing would lose the others. Throws a ProfileFileError.
+ * Validates the text of the file and returns its profiles. `beforeWriting` refuses duplicate keys too: JSON.parse
+ * keeps the last one, so writing would lose the others.
+ *
+ * @throws ProfileFileError
  */
 export async function parseProfileText(
   text: string,
@@ -61,7 +69,7 @@ export async function parseProfileText(
   }
 }
 
-/** `undefined` for a text that is not JSON. V8's message is dropped: it quotes the text, which may be a secret. */
+/** `undefined` for invalid JSON. V8's message is dropped: it quotes the text, which may contain a secret. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -80,7 +88,7 @@ async function refuseFaultyJson(text: string, path: string): Promise<void> {
   });
 }
 
-/** conf itself would take the file for one of its own version, and write that into it. */
+/** Refuses a file of a newer format: conf would treat it as its own version, and write that into it. */
 function refuseNewer(json: unknown, path: string): void {
   const version = (json as ProfileFileJson | null)?.__internal__?.migrations?.version;
   if (version === undefined || Number.parseInt(String(version), 10) <= Number.parseInt(formatVersion, 10))
@@ -88,13 +96,13 @@ function refuseNewer(json: unknown, path: string): void {
   throw new ProfileFileError(`${path}: was written by a newer userinfo`, { hint: 'Upgrade userinfo.' });
 }
 
-/** What a file that was checked holds. */
+/** The profiles of a validated file. */
 export function toProfileList({ active = null, profiles = {} }: ProfileFileJson): ProfileList {
   const entries = Object.entries(profiles);
   return { active, profiles: new Map(entries.map(([name, fields]) => [name, parseProfile(name, fields)])) };
 }
 
-/** As the file holds them, secrets in clear where they are kept there. */
+/** The content of the file, with the secrets that it stores in plain text. */
 export function formatProfileList({
   active,
   profiles,

@@ -10,7 +10,7 @@ import { formatSigningSource, parseSigningSource } from './signing-source.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The part of JSON Schema (2020-12) that the profile file needs. */
+/** The subset of JSON Schema (2020-12) that the profile file needs. */
 type Schema = TextSchema | TrueSchema | ObjectSchema | { readonly oneOf: readonly ObjectSchema[] };
 
 interface TextSchema {
@@ -36,8 +36,8 @@ interface ObjectSchema {
 }
 
 /**
- * What JSON Schema cannot say, by the name that a schema's `rule` gives. Each throws an InvalidInputError, but for the
- * name of a profile a ProfileError.
+ * Rules that JSON Schema cannot express, by the value of a schema's `rule`. Each throws InvalidInputError; that of
+ * the profile name throws ProfileError.
  */
 export const rules = {
   'profile-name': (name: string) => checkProfileName(name),
@@ -49,7 +49,7 @@ export const rules = {
     'is not the name of an environment variable',
     'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
   ),
-  /** Nothing in it means anything to a shell: it becomes part of a command that the user is shown. */
+  /** Without shell metacharacters: it becomes part of a command that is shown to the user. */
   'keychain-account': matching(
     (name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name),
     'is not the name of an entry: letters, digits, ".", "_", "-"',
@@ -66,7 +66,7 @@ const secretOf = (kind: string, properties: Readonly<Record<string, Schema>>): O
   additionalProperties: false,
 });
 
-/** A profile as the file holds it, beside its name. */
+/** A profile in the file; its name is the key. */
 const profileSchema = {
   type: 'object',
   title: 'profile',
@@ -93,7 +93,7 @@ const profileSchema = {
   additionalProperties: false,
 } as const satisfies ObjectSchema;
 
-/** conf keeps the version of the format under `__internal__`. */
+/** conf stores the format version under `__internal__`. */
 export const fileSchema = {
   type: 'object',
   title: 'file',
@@ -110,9 +110,9 @@ export const fileSchema = {
 } as const satisfies ObjectSchema;
 
 /**
- * Checks JSON by a schema as ajv does, without taking as long to load, and in the words of this program.
+ * Validates JSON against a schema as ajv does, but loads faster and uses the messages of this program.
  *
- * @throws InvalidInputError that names the first field that is wrong, and begins with `label`
+ * @throws InvalidInputError that names the first invalid field, and begins with `label`
  */
 export function checkSchema(schema: Schema, json: unknown, label = 'the file'): void {
   if ('oneOf' in schema) checkSchema(chooseByKind(schema.oneOf, json, label), json, label);
@@ -198,7 +198,7 @@ function checkSigning(json: unknown, label: string): void {
   }
 }
 
-/** A profile of the file, which `profileSchema` allows. */
+/** A profile in the file, as `profileSchema` allows it. */
 interface ProfileJson extends Omit<Profile, 'name' | 'secret' | 'signing'> {
   readonly secret:
     | Exclude<SecretSource, { readonly kind: 'file' }>
@@ -206,7 +206,7 @@ interface ProfileJson extends Omit<Profile, 'name' | 'secret' | 'signing'> {
   readonly signing?: JsonObject;
 }
 
-/** A profile of the file, which was checked by `profileSchema`; its name is kept beside it. */
+/** Parses a profile that matches `profileSchema`. */
 export function parseProfile(name: string, json: unknown): Profile {
   const { secret, signing, ...fields } = json as ProfileJson;
   return {
@@ -218,7 +218,7 @@ export function parseProfile(name: string, json: unknown): Profile {
   };
 }
 
-/** The profile as the profile file holds it, the secret in clear where it is kept there. */
+/** The profile as the file stores it; a secret that is kept there is in plain text. */
 export function formatProfile(profile: Profile): JsonObject {
   const { secret } = profile;
   return {
@@ -228,8 +228,8 @@ export function formatProfile(profile: Profile): JsonObject {
 }
 
 /**
- * The profile as it may be handed on: its name with it, its secret left out. Where the secret is elsewhere (an
- * environment variable, a command's output), the place is named; an entry of a keychain means nothing elsewhere.
+ * The profile for another user: with its name, without its secret. An environment variable or a command is named;
+ * a keychain entry is not, it exists only here.
  */
 export function exportProfile(profile: Profile): JsonObject {
   const { name, secret } = profile;
@@ -240,13 +240,17 @@ export function exportProfile(profile: Profile): JsonObject {
   };
 }
 
-/** All but the name and the secret. */
+/** All fields but the name and the secret. */
 function formatOpenFields({ name: _, secret: __, signing, ...fields }: Profile): JsonObject {
   if (signing === undefined) return fields;
   return { ...fields, signing: formatSigningSource(signing) };
 }
 
-/** The profile as reading it back will give it. Throws an InvalidInputError for a field that breaks its rule. */
+/**
+ * Validates a profile, and returns it as it will be read back.
+ *
+ * @throws InvalidInputError for an invalid field
+ */
 export function checkProfile(profile: Profile): Profile {
   const json = formatProfile(profile);
   checkSchema(profileSchema, json, 'the profile');

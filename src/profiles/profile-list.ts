@@ -4,9 +4,9 @@ import { ProfileError } from './errors.js';
 import { checkProfileName, type Profile, type ProfilePatch } from './profile.js';
 import { checkProfile } from './profile-json.js';
 
-/** All that the profile file holds, as it was at one moment. */
+/** A snapshot of the profile file. */
 export interface ProfileList {
-  /** The name of the profile that is used where none is chosen. Edited by hand, the file may name one that is gone. */
+  /** The name of the profile that is used by default. It may not exist if the file was edited by hand. */
   readonly active: string | null;
   /** By name, in the order of the file. */
   readonly profiles: ReadonlyMap<string, Profile>;
@@ -14,7 +14,11 @@ export interface ProfileList {
 
 export const noProfiles: ProfileList = { active: null, profiles: new Map() };
 
-/** Throws a ProfileError that tells the nearest name there is; `askedBy` says who named it, such as a variable. */
+/**
+ * Finds a profile by name. `askedBy` names the source of the name, such as a variable.
+ *
+ * @throws ProfileError that suggests the most similar name
+ */
 export function findProfile(list: ProfileList, name: string, askedBy?: string): Profile {
   const profile = list.profiles.get(name);
   if (profile !== undefined) return profile;
@@ -31,7 +35,11 @@ function whatToDo(list: ProfileList, nearest: string | null): string {
     : `Did you mean ${quoteName(nearest)}? "userinfo profile list" lists the profiles.`;
 }
 
-/** The profile that is used where none is chosen. Throws a ProfileError where it is gone. */
+/**
+ * The profile that is used by default.
+ *
+ * @throws ProfileError if it does not exist
+ */
 export function activeProfile({ active, profiles }: ProfileList): Profile | null {
   if (active === null) return null;
   const profile = profiles.get(active);
@@ -42,8 +50,9 @@ export function activeProfile({ active, profiles }: ProfileList): Profile | null
 }
 
 /**
- * The first profile of all becomes the active one. Throws a ProfileError for a name that is bad or taken, an
- * InvalidInputError for a field that breaks its rule.
+ * Adds a profile; the first one becomes active.
+ *
+ * @throws ProfileError for an invalid or existing name, InvalidInputError for an invalid field
  */
 export function addProfile(list: ProfileList, profile: Profile): ProfileList {
   checkNewName(list, profile.name);
@@ -51,12 +60,12 @@ export function addProfile(list: ProfileList, profile: Profile): ProfileList {
   return { active, profiles: new Map(list.profiles).set(profile.name, checkProfile(profile)) };
 }
 
-/** Throws a ProfileError for an unknown name. */
+/** @throws ProfileError for an unknown name */
 export function activateProfile(list: ProfileList, name: string): ProfileList {
   return { ...list, active: findProfile(list, name).name };
 }
 
-/** Throws a ProfileError for an unknown name, an InvalidInputError for a field that breaks its rule. */
+/** @throws ProfileError for an unknown name, InvalidInputError for an invalid field */
 export function updateProfile(list: ProfileList, name: string, patch: ProfilePatch): ProfileList {
   const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
   const fields = Object.entries({ ...findProfile(list, name), ...Object.fromEntries(changes) });
@@ -65,7 +74,11 @@ export function updateProfile(list: ProfileList, name: string, patch: ProfilePat
   return { ...list, profiles: new Map(list.profiles).set(name, profile) };
 }
 
-/** Keeps its place, and that it is active. Throws a ProfileError for an unknown, a bad or a taken name. */
+/**
+ * Renames a profile. It keeps its position, and stays active if it was.
+ *
+ * @throws ProfileError for an unknown name, or a new name that is invalid or exists
+ */
 export function renameProfile(list: ProfileList, from: string, to: string): ProfileList {
   findProfile(list, from);
   if (from === to) return list;
@@ -77,8 +90,9 @@ export function renameProfile(list: ProfileList, from: string, to: string): Prof
 }
 
 /**
- * Removing the active profile leaves none active: what comes next in the file may be production.
- * Throws a ProfileError for an unknown name.
+ * Removes a profile. If it was the active one, none is active: the next one in the file may be production.
+ *
+ * @throws ProfileError for an unknown name
  */
 export function removeProfile(list: ProfileList, name: string): ProfileList {
   findProfile(list, name);
@@ -87,7 +101,7 @@ export function removeProfile(list: ProfileList, name: string): ProfileList {
   return { active: list.active === name ? null : list.active, profiles };
 }
 
-/** Throws a ProfileError for a name that is bad or taken. */
+/** @throws ProfileError for an invalid or existing name */
 export function checkNewName(list: ProfileList, name: string): void {
   checkProfileName(name);
   if (!list.profiles.has(name)) return;

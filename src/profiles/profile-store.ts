@@ -17,33 +17,35 @@ import {
 } from './profile-list.js';
 import { profileFileName } from './profile-name.js';
 
-/** No write takes this long, in milliseconds: a lock that is older was left behind, on another host perhaps. */
+/** Longer than any write takes, in milliseconds: an older lock was left behind, perhaps on another host. */
 const takeOverMs = 5_000;
 
 /**
- * The profiles, kept in one file of mode 0600. Reading makes nothing and takes no lock; each writing method reads
- * the file anew under a lock, changes it, puts it in place as a whole, and returns what is in it then. All methods
- * throw a ProfileFileError where the file cannot be read, understood or written; it then stays as it was.
+ * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. Each writing method locks the
+ * file, reads it again, changes it, replaces it atomically, and returns the profiles after the change.
+ *
+ * All methods throw ProfileFileError if the file cannot be read, parsed or written; it is then unchanged.
  */
 export class ProfileStore {
-  /** The profile file; it need not exist. */
+  /** The profile file; it may not exist. */
   readonly path: string;
   readonly #folder: string;
 
-  /** `folder` need not exist: the first write makes it, mode 0700. */
+  /** `folder` may not exist: the first write creates it with mode 0700. */
   constructor(folder: string) {
     this.#folder = resolve(folder);
     this.path = join(this.#folder, profileFileName);
   }
 
-  /** Everything in the file, read once. */
+  /** Reads the whole file once. */
   load(): Promise<ProfileList> {
     return readProfileFile(this.path);
   }
 
   /**
-   * To be called before a program that the file names is run, a command or a signing module. Throws a ProfileFileError
-   * where other users could have put it there.
+   * Call it before running a command or loading a signing module that the file names.
+   *
+   * @throws ProfileFileError if another user could have changed the file
    */
   refuseShared(): void {
     const distrust = findDistrust(this.path);
@@ -56,35 +58,44 @@ export class ProfileStore {
     return [...(await this.load()).profiles.values()];
   }
 
-  /** Throws a ProfileError for an unknown name. */
+  /** @throws ProfileError for an unknown name */
   async get(name: string): Promise<Profile> {
     return findProfile(await this.load(), name);
   }
 
   /**
-   * The first profile of all becomes the active one. Throws a ProfileError for a name that is bad or taken, an
-   * InvalidInputError for a field that breaks its rule.
+   * Adds a profile; the first one becomes active.
+   *
+   * @throws ProfileError for an invalid or existing name, InvalidInputError for an invalid field
    */
   add(profile: Profile): Promise<ProfileList> {
     return this.#change((list) => addProfile(list, profile));
   }
 
-  /** Makes it the active one. Throws a ProfileError for an unknown name. */
+  /**
+   * Makes a profile the active one.
+   *
+   * @throws ProfileError for an unknown name
+   */
   use(name: string): Promise<ProfileList> {
     return this.#change((list) => activateProfile(list, name));
   }
 
-  /** Throws a ProfileError for an unknown name, an InvalidInputError for a field that breaks its rule. */
+  /** @throws ProfileError for an unknown name, InvalidInputError for an invalid field */
   update(name: string, patch: ProfilePatch): Promise<ProfileList> {
     return this.#change((list) => updateProfile(list, name, patch));
   }
 
-  /** Throws a ProfileError for an unknown name, or a new one that is bad or taken. */
+  /** @throws ProfileError for an unknown name, or a new name that is invalid or exists */
   rename(from: string, to: string): Promise<ProfileList> {
     return this.#change((list) => renameProfile(list, from, to));
   }
 
-  /** Removing the active profile leaves none active. Throws a ProfileError for an unknown name. */
+  /**
+   * Removes a profile. If it was the active one, none is active.
+   *
+   * @throws ProfileError for an unknown name
+   */
   remove(name: string): Promise<ProfileList> {
     return this.#change((list) => removeProfile(list, name));
   }
@@ -111,7 +122,7 @@ export class ProfileStore {
   }
 }
 
-/** Makes the folder, or closes it to others where nothing but our file is in it. Any other is its owner's affair. */
+/** Creates the folder. An existing folder is made private only if it contains nothing but our files. */
 function prepareFolder(folder: string): void {
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) return;
   const isOpen = (statSync(folder).mode & 0o077) !== 0;
@@ -119,12 +130,12 @@ function prepareFolder(folder: string): void {
   try {
     chmodSync(folder, 0o700);
   } catch (error) {
-    // Another user's folder, or a file system without modes.
+    // Owned by another user, or on a file system without modes.
     if (!isSystemError(error, 'EPERM')) throw error;
   }
 }
 
-/** The file itself, where `path` is a symbolic link, say into a folder of dot files: the link is to stay. */
+/** The target if `path` is a symbolic link, for example into a dotfiles folder: the link stays. */
 function followLinks(path: string): string {
   return statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path;
 }

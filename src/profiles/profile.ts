@@ -5,15 +5,15 @@ import { isProfileName } from './profile-name.js';
 import type { SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
-/** §1: the two deployments. */
+/** The two deployments (§1). */
 export const environments = ['test', 'production'] as const;
 export type Environment = (typeof environments)[number];
 
-/** Everything that is needed to call one deployment as one application. The names are those of the spec. */
+/** Everything needed to call one deployment as one application. The field names are those of the spec. */
 export interface Profile {
   readonly name: string;
   readonly environment: Environment;
-  /** As `parseBaseUrl` returns it. */
+  /** Normalized by `parseBaseUrl`. */
   readonly base_url: string;
   readonly tenant_code: string;
   readonly channel: string;
@@ -21,21 +21,21 @@ export interface Profile {
   readonly secret: SecretSource;
   /** Absent: the default recipes. */
   readonly signing?: SigningSource;
-  /** §4.2 rule 6: what custom keys should begin with. */
+  /** The prefix that custom keys should have (§4.2 rule 6). */
   readonly key_prefix?: string;
-  /** PEM file of authorities to trust beside Node's; an absolute path. */
+  /** PEM file of certificate authorities to trust in addition to Node's; an absolute path. */
   readonly ca_file?: string;
-  /** Permission to reach the base URL by plain http, though it is on another machine. */
+  /** Whether the base URL may be plain HTTP on another machine. */
   readonly allow_http?: true;
 }
 
-/** What `ProfileStore.update` changes. `null` takes an optional field away. */
+/** The changes of `ProfileStore.update`. `null` removes an optional field. */
 export type ProfilePatch = Partial<Omit<Profile, 'name' | OptionalField>> & {
   readonly [Field in OptionalField]?: Profile[Field] | null;
 };
 type OptionalField = 'signing' | 'key_prefix' | 'ca_file' | 'allow_http';
 
-/** Throws a ProfileError for a name that no profile may have. */
+/** @throws ProfileError for an invalid name */
 export function checkProfileName(name: string): void {
   if (isProfileName(name)) return;
   throw new ProfileError(`${quoteName(name)} cannot be the name of a profile`, {
@@ -43,21 +43,25 @@ export function checkProfileName(name: string): void {
   });
 }
 
-/** Throws an InvalidInputError that begins with `label`. */
+/** @throws InvalidInputError that begins with `label` */
 export function parseEnvironment(text: string, label = 'the environment'): Environment {
   const environment = environments.find((known) => known === text);
   if (environment === undefined) throw new InvalidInputError(`${label} is neither test nor production`);
   return environment;
 }
 
-/** A tenant code, channel, app key or key prefix. Throws an InvalidInputError that begins with `label`. */
+/**
+ * Validates a tenant code, channel, app key or key prefix.
+ *
+ * @throws InvalidInputError that begins with `label`
+ */
 export function parseIdentifier(text: string, label: string): string {
   const fault = text.trim() === '' ? 'is empty' : textFault(text);
   if (fault !== null) throw new InvalidInputError(`${label} ${fault}`);
   return text;
 }
 
-/** A profile in a few words: its name, environment and host. */
+/** The name, environment and host of a profile, for messages. */
 export function describeProfile({ name, environment, base_url }: Profile): string {
   return `"${name}" (${environment}, ${new URL(base_url).host})`;
 }

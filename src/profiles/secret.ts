@@ -2,22 +2,24 @@ import { Secret } from '../signing/secret.js';
 import type { CommandLimits, CommandOutcome, EnvironmentVariables, RunCommand } from '../support/shell.js';
 import { CredentialError } from './errors.js';
 
-/** Where a profile's app secret comes from: the profile file itself, an environment variable, a command's output. */
+/**
+ * Where a profile's app secret is: in the profile file, in an environment variable, or in the output of a command.
+ */
 export type SecretSource =
   | { readonly kind: 'file'; readonly value: Secret }
   | { readonly kind: 'environment'; readonly name: string }
   | { readonly kind: 'command'; readonly command: string }
   | KeychainSource;
 
-/** An entry of the system's keychain, which userinfo 0.1 could use itself: kept as it is, and never read. */
+/** An entry of the system keychain, which userinfo 0.1 could read. It is kept, but no longer read. */
 interface KeychainSource {
   readonly kind: 'keychain';
   readonly keychain: string;
-  /** The entry's account, under the service "userinfo". */
+  /** The account of the entry, under the service "userinfo". */
   readonly account: string;
 }
 
-/** In words, for a person: where the secret is, never what it is. */
+/** The location of the secret, for messages; never its value. */
 export function describeSecretSource(source: SecretSource): string {
   switch (source.kind) {
     case 'file':
@@ -31,18 +33,19 @@ export function describeSecretSource(source: SecretSource): string {
   }
 }
 
-/** What a secret may be read from. */
+/** What reading a secret needs. */
 export interface SecretReaders {
   readonly env: EnvironmentVariables;
   readonly run: RunCommand;
 }
 
-/** A password manager may ask for a finger or a password first. */
+/** Long enough for a password manager that asks the user to unlock it. */
 const limits = { timeoutMs: 30_000, maxOutputBytes: 65_536 };
 
 /**
- * Fetches the secret, exactly as it is there; of a command's output, without the line break at its end.
- * Throws a CredentialError, which never shows what the command printed.
+ * Reads the secret, unchanged except for the line break at the end of a command's output.
+ *
+ * @throws CredentialError, which never shows the output of the command
  */
 export async function readSecret(source: SecretSource, { env, run }: SecretReaders): Promise<Secret> {
   switch (source.kind) {
@@ -73,7 +76,7 @@ function readOutput(outcome: CommandOutcome): Secret {
   return new Secret(text);
 }
 
-/** With the command by which userinfo 0.1 read the entry; the one for Windows is too long to type. */
+/** Suggests the command by which userinfo 0.1 read the entry, except on Windows, where it is too long to type. */
 function keychainError({ keychain, account }: KeychainSource): CredentialError {
   const commands = new Map([
     ['secret-service', `secret-tool lookup service userinfo account ${account}`],
@@ -94,7 +97,7 @@ function failed(what: string): CredentialError {
   });
 }
 
-/** In words that follow "the command", why it did not do what it should. */
+/** Why the command failed, in words that follow "the command". */
 function describeFailure(outcome: CommandOutcome, { timeoutMs, maxOutputBytes }: CommandLimits): string {
   switch (outcome.kind) {
     case 'exited':
@@ -110,7 +113,7 @@ function describeFailure(outcome: CommandOutcome, { timeoutMs, maxOutputBytes }:
   }
 }
 
-/** What a command printed, without the line break at its end; `null` where that is not UTF-8. */
+/** The output of a command without the line break at its end; `null` if it is not UTF-8. */
 function outputText(output: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(output).replace(/\r?\n$/, '');
@@ -119,15 +122,15 @@ function outputText(output: Uint8Array): string | null {
   }
 }
 
-/** Characters that nobody sees on a screen: zero-width ones, the BOM, the no-break space, controls. */
+/** Characters invisible on a screen: controls, zero-width characters, byte-order mark, no-break space. */
 const unseen = /[\p{Cc}\p{Cf}\u00a0]/u;
 
-/** A text that holds none of them, told without Unicode's tables, which V8 is slow to read. */
+/** A text without them, matched without Unicode tables, which V8 loads slowly. */
 const plain = /^[ -~]*$/;
 
 /**
- * What copying and pasting may have brought along with a text. It is used exactly as it is: these are warnings,
- * one sentence each, that begin with `label` and do not repeat the text.
+ * Warns of characters that copy-and-paste often adds; the text itself is used unchanged. Each warning is one
+ * sentence that begins with `label` and does not repeat the text.
  */
 export function copyWarnings(label: string, text: string): string[] {
   const warnings: string[] = [];
@@ -139,7 +142,7 @@ export function copyWarnings(label: string, text: string): string[] {
   return warnings;
 }
 
-/** The same for an app secret: a space copied with it is the commonest cause of a refused signature. */
+/** The same for an app secret: a copied space is the most common cause of a wrong signature. */
 export function secretWarnings(secret: Secret): string[] {
   return copyWarnings('the app secret', secret.reveal());
 }

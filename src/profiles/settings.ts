@@ -17,11 +17,11 @@ import type { ProfileStore } from './profile-store.js';
 import { copyWarnings, readSecret, type SecretReaders, type SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
-/** All that a request needs beside its own content, and where each value comes from. */
+/** Everything a request needs in addition to its own content, and the source of each value. */
 export interface Settings {
-  /** The profile in play; `null` where flags and environment variables say everything. */
+  /** The profile in use; `null` if flags and environment variables give every value. */
   readonly profile: string | null;
-  /** `production` calls for the guard: say so, and ask before writing. */
+  /** If `production`: announce it, and ask before writing. */
   readonly environment: Setting<Environment>;
   readonly base_url: Setting<string>;
   readonly tenant_code: Setting<string>;
@@ -31,9 +31,9 @@ export interface Settings {
   /** `null`: the default recipes. */
   readonly signing: SigningSource | null;
   readonly key_prefix: string | null;
-  /** PEM file of authorities to trust beside Node's. */
+  /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
-  /** Permission to send by plain http to another machine; `null` where it is not given. */
+  /** Whether plain HTTP to another machine is allowed; `null` if not. */
   readonly allow_http: Setting<true> | null;
   /** To be shown before anything is sent, one sentence each. */
   readonly warnings: readonly string[];
@@ -42,7 +42,11 @@ export interface Settings {
 export interface SecretSetting {
   readonly source: SecretSource;
   readonly origin: Origin;
-  /** Fetches it, once however often it is called: a command may ask the user. Throws a CredentialError. */
+  /**
+   * Reads the secret. Later calls return the same promise: a command may ask the user.
+   *
+   * @throws CredentialError
+   */
   read(): Promise<Secret>;
 }
 
@@ -55,10 +59,11 @@ const required = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
 type RequiredField = (typeof required)[number];
 
 /**
- * A flag beats the environment, which beats the profile: the one chosen by -p or USERINFO_PROFILE, else the active
- * one where something is still missing. Throws an InvalidInputError for a flag or variable that breaks its rule, a
- * ProfileError for an unknown profile, a ProfileFileError for a damaged file that is needed, and a CredentialError
- * that lists everything that is missing.
+ * Resolves each setting: flag, environment variable, then profile. The profile is the one selected by -p or
+ * USERINFO_PROFILE, else the active one, if a value is still missing.
+ *
+ * @throws InvalidInputError for an invalid flag or variable, ProfileError for an unknown profile, ProfileFileError
+ * for an invalid file that is needed, CredentialError that lists all missing values
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { flags, env, store } = sources;
@@ -104,19 +109,20 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
   };
 }
 
-/** What signing needs without sending. */
+/** The settings needed to sign, but not to send. */
 export interface SigningSettings {
-  /** The profile in play; `null` where there is none. */
+  /** The profile in use; `null` if there is none. */
   readonly profile: string | null;
   /** `null`: the default recipes. */
   readonly signing: SigningSource | null;
-  /** Throws a CredentialError where there is none. */
+  /** @throws CredentialError if there is none */
   secret(): SecretSetting;
 }
 
 /**
- * How requests are signed, for what sends nothing: the profile in play is that of `resolveSettings`. Throws as that
- * does, but for what is missing.
+ * Resolves the settings of commands that sign but do not send. The profile is chosen as in `resolveSettings`.
+ *
+ * @throws as `resolveSettings`, except for missing values
  */
 export async function resolveSigning(sources: SettingSources): Promise<SigningSettings> {
   const { flags, env, store } = sources;
@@ -156,7 +162,7 @@ async function chooseProfile(
   return { list, profile: activeProfile(list), warnings: [] };
 }
 
-/** No profile is needed: the file is read for the guard alone, and may be damaged. */
+/** No profile is needed: the file is read only for the production guard, and may be invalid. */
 async function withoutProfile(store: SettingSources['store']): Promise<ChosenProfile> {
   try {
     return { list: await store.load(), profile: null, warnings: [] };
@@ -185,7 +191,7 @@ function findCaFile(profile: Profile | null): Setting<string> | null {
   return { value: profile.ca_file, origin: { kind: 'profile', name: profile.name } };
 }
 
-/** The profile's permission is for its own base URL, not for one that a flag or a variable puts in its place. */
+/** The permission of a profile applies to its own base URL only, not to that of a flag or a variable. */
 function findAllowHttp(
   { allowHttp }: SettingFlags,
   profile: Profile | null,

@@ -6,15 +6,18 @@ import { RecipeError } from '../signing/recipe-error.js';
 import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../signing/recipe-json.js';
 import type { JsonObject } from './profile-json.js';
 
-/** A JavaScript module that signs as no recipe can say; its path is relative to the folder of the profile file. */
+/**
+ * A JavaScript module, for a signature that no recipe can describe. Its path is relative to the folder of the
+ * profile file.
+ */
 export interface ModuleSource {
   readonly module: string;
 }
 
-/** How one signature is made. */
+/** The source of one signature. */
 export type SignerSource = Recipe | ModuleSource;
 
-/** How a profile signs: each signature by a recipe or a module, or both by one module. */
+/** How a profile signs: a recipe or a module for each signature, or one module for both. */
 export type SigningSource = SignerSources | ModuleSource;
 
 export interface SignerSources {
@@ -31,15 +34,15 @@ const parseSignerSource: Parse<SignerSource> = (json, field) =>
 const parseSources = fields<SignerSources>({ app_sign: parseSignerSource, sign: parseSignerSource });
 
 /**
- * Takes foreign JSON as the way a profile signs.
+ * Parses untrusted JSON.
  *
- * @throws RecipeError that names the first field, token or step that is wrong
+ * @throws RecipeError that names the first invalid field, token or step
  */
 export function parseSigningSource(json: unknown, field = ''): SigningSource {
   return isModuleJson(json) ? parseModule(json, field) : parseSources(json, field);
 }
 
-/** Only a file of the user's own: never a package or a URL, which would bring code from elsewhere. */
+/** Only a local file: a package or a URL would load code from elsewhere. */
 function parseModulePath(value: unknown, field: string): string {
   const path = parseText(value, field);
   if (/^\.\.?[/\\]/.test(path) || isAbsolute(path)) return path;
@@ -50,7 +53,7 @@ function parseModulePath(value: unknown, field: string): string {
   );
 }
 
-/** As the profile file holds it: recipes in their short form. */
+/** As the profile file stores it: recipes in their short form. */
 export function formatSigningSource(source: SigningSource): JsonObject {
   if (isModule(source)) return { ...source };
   return { app_sign: formatSignerSource(source.app_sign), sign: formatSignerSource(source.sign) };
@@ -60,7 +63,7 @@ function formatSignerSource(source: SignerSource): object {
   return isModule(source) ? source : formatRecipe(source);
 }
 
-/** In words, for a person. */
+/** The signing of a profile, for messages. */
 export function describeSigningSource(source: SigningSource): string {
   if (isModule(source)) return describeSigner(source);
   return `app_sign by ${describeSigner(source.app_sign)}, sign by ${describeSigner(source.sign)}`;
@@ -72,7 +75,7 @@ function describeSigner(source: SignerSource): string {
   return preset === undefined ? 'a recipe of its own' : `the preset ${preset.name}`;
 }
 
-/** The recipes that it signs by; `null` where a module does. */
+/** The recipes of a source; `null` where a module signs. */
 export function recipesOf(source: SigningSource): {
   readonly app_sign: Recipe | null;
   readonly sign: Recipe | null;
@@ -85,7 +88,7 @@ function recipeOf(source: SignerSource): Recipe | null {
   return isModule(source) ? null : source;
 }
 
-/** Whether it runs a program of the user's. */
+/** Whether it runs a module. */
 export function namesModule(source: SigningSource): boolean {
   return isModule(source) || isModule(source.app_sign) || isModule(source.sign);
 }

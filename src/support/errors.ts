@@ -1,4 +1,4 @@
-/** What every error of this package can say beside its message. */
+/** Details of an error in addition to its message. */
 export interface UserInfoErrorOptions {
   /** What the user can do next: one sentence, shown under the message. */
   readonly hint?: string | undefined;
@@ -6,11 +6,11 @@ export interface UserInfoErrorOptions {
 }
 
 /**
- * The base of every error that this package throws on purpose. `message` is one line that says what was
- * wrong and where; it never holds a secret or a person's data.
+ * The base of every error that this package throws on purpose. `message` is one line that says what was wrong and
+ * where; it never contains a secret or personal data.
  */
 export abstract class UserInfoError extends Error {
-  /** Stable, for programs: the same string in every version, such as `INVALID_INPUT`. */
+  /** Stable across versions, such as `INVALID_INPUT`. */
   abstract readonly code: string;
   readonly hint: string | undefined;
 
@@ -35,13 +35,13 @@ const meanings: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** Whether it is what a failed call to the operating system throws; with `code`, whether it is that one. */
+/** Whether this is an error of a system call; with `code`, whether it has that code. */
 export function isSystemError(error: unknown, code?: string): error is NodeJS.ErrnoException {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return false;
   return code === undefined || error.code === code;
 }
 
-/** What went wrong, in words that follow "cannot be written:". */
+/** The cause of a system error, in words that follow "cannot be written:". */
 export function describeSystemError(error: unknown): string {
   const code = isSystemError(error) ? error.code : undefined;
   return (code !== undefined && meanings[code]) || code || 'unknown fault';
@@ -51,7 +51,7 @@ export function describeSystemError(error: unknown): string {
 export class MissingPackageError extends UserInfoError {
   readonly code = 'MISSING_PACKAGE';
 
-  /** `name` is that of the other package. */
+  /** `name` is that of the missing package. */
   constructor(name: string, cause: unknown) {
     super(`the package ${name}, which this needs, is not installed`, {
       hint: `Run "npm install ${name}", or install userinfo-cli without --omit=optional.`,
@@ -62,7 +62,7 @@ export class MissingPackageError extends UserInfoError {
 
 const missing = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[^@./'][^/']*)/;
 
-/** What an import threw; a MissingPackageError in its place where a package was not found. */
+/** Replaces the error of an import by a MissingPackageError if a package was not found. */
 export function explainMissing(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof MissingPackageError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -74,7 +74,7 @@ export function explainMissing(error: unknown): unknown {
 /**
  * Loads a part of the program that needs packages of its own.
  *
- * @throws MissingPackageError where one is not installed, as after `npm install --omit=optional`
+ * @throws MissingPackageError if one is not installed, as after `npm install --omit=optional`
  */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   try {

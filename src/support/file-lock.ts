@@ -8,23 +8,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export class FileLockedError extends Error {}
 
 export interface FileLock {
-  /** False once another process took the lock over: write no more. */
+  /** False once another process took the lock over: do not write any more. */
   isHeld(): boolean;
-  /** Removes the lock file, if it is still this lock's. */
+  /** Removes the lock file if it still belongs to this lock. */
   release(): void;
 }
 
 /**
- * Makes the lock file, mode 0600. A lock whose process has ended, as far as this host can tell, is taken over at once.
- * Any other is waited for, and taken over once it has been seen unchanged for `takeOverMs` milliseconds.
+ * Creates the lock file, mode 0600. A lock of a process that has ended, as far as this host can tell, is taken
+ * over at once. Any other is waited for, and taken over after `takeOverMs` milliseconds without a change.
  *
- * @throws FileLockedError at once where no `takeOverMs` is given; else what the file system throws
+ * @throws FileLockedError at once without `takeOverMs`; otherwise system errors
  */
 export async function lockFile(path: string, takeOverMs?: number): Promise<FileLock> {
   const record = `${pid} ${startOf(pid)} ${randomUUID()} ${hostname()}`;
   const watched = new Map<string, { text: string; since: number }>();
   const isLeftOver = (file: string, text: string) => {
-    // A record that is not whole names nobody: its process is still writing it, or ended while it did.
+    // An incomplete record names no process: its process is still writing it, or was killed.
     const [, owner, start, host] = /^(\d+) (\d*) [\w-]{36} (.+)$/.exec(text) ?? [];
     if (host === hostname() && hasEnded(Number(owner), start)) return true;
     if (owner !== undefined && takeOverMs === undefined) {
@@ -38,7 +38,7 @@ export async function lockFile(path: string, takeOverMs?: number): Promise<FileL
   return { isHeld, release: () => isHeld() && rmSync(path, { force: true }) };
 }
 
-/** Only one process may replace a given record: the one that holds the claim to it, which is a lock itself. */
+/** Only one process may replace a given record: the one that holds a lock on that record. */
 function take(path: string, record: string, isLeftOver: (path: string, text: string) => boolean): boolean {
   if (create(path, record)) return true;
   const found = read(path);
@@ -72,7 +72,7 @@ function read(path: string): string | null {
   }
 }
 
-/** A number that another process has by now, known by its start, means nothing. */
+/** A process with the same number but another start time is a different one. */
 function hasEnded(owner: number, start: string | undefined): boolean {
   try {
     kill(owner, 0);
@@ -82,7 +82,10 @@ function hasEnded(owner: number, start: string | undefined): boolean {
   return Boolean(start) && startOf(owner) !== '' && startOf(owner) !== start;
 }
 
-/** When a process started, in ticks since the system did; empty where it does not tell (Linux does). */
+/**
+ * The start time of a process, in clock ticks since boot; empty where the system does not report it (only Linux
+ * does).
+ */
 function startOf(process: number): string {
   try {
     return /.*\)(?: \S+){19} (\d+)/s.exec(readFileSync(`/proc/${process}/stat`, 'utf8'))?.[1] ?? '';

@@ -4,17 +4,20 @@ import type { EnvironmentVariables } from './shell.js';
 
 const paths = envPaths('userinfo', { suffix: '' });
 
-/** Where the profile file is: USERINFO_CONFIG_DIR, else where the system keeps settings (XDG_CONFIG_HOME counts). */
+/**
+ * The folder of the profile file: USERINFO_CONFIG_DIR, else the system's configuration folder (or
+ * XDG_CONFIG_HOME).
+ */
 export function configFolder(env: EnvironmentVariables): string {
   return env.USERINFO_CONFIG_DIR ? resolve(env.USERINFO_CONFIG_DIR) : paths.config;
 }
 
-/** Where the service's database is by default: where the system keeps data (XDG_DATA_HOME counts). */
+/** The default folder of the service's database: the system's data folder (or XDG_DATA_HOME). */
 export function dataFolder(): string {
   return paths.data;
 }
 
-/** Where the system keeps what can be had again (XDG_CACHE_HOME counts). */
+/** The system's cache folder (or XDG_CACHE_HOME). */
 export function cacheFolder(): string {
   return paths.cache;
 }

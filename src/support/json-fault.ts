@@ -1,13 +1,18 @@
+// Apart from profile-file.ts: only a file with an error needs lossless-json.
+
 import { parse } from 'lossless-json';
 
-/** Where a JSON text is wrong, both counted from 1; `doubled`: a key stands twice in one object, with two values. */
+/** The position of an error in JSON text, from 1. `doubled`: a key occurs twice in one object. */
 export interface JsonFault {
   readonly line: number;
   readonly column: number;
   readonly doubled: boolean;
 }
 
-/** The first fault of a text, or `null`. Unlike JSON.parse it finds doubled keys, and knows where on every Node. */
+/**
+ * The first error of a text, or `null`. Unlike JSON.parse it detects duplicate keys, and reports the position on
+ * every version of Node.
+ */
 export function findJsonFault(text: string): JsonFault | null {
   try {
     parse(text);

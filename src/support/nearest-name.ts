@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The name that `wanted` is most likely a misspelling of, in either case; `null` where none is near enough. */
+/** The most similar name by edit distance, ignoring case; `null` if none is similar enough. */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
   // Two swapped letters are two edits.
   const most = wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3));

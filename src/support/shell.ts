@@ -17,8 +17,8 @@ export type CommandOutcome =
 export type RunCommand = (command: string, limits: CommandLimits) => Promise<CommandOutcome>;
 
 /**
- * Runs command lines in the system's shell. Standard error is the terminal's, so that a password manager can say what
- * it wants; standard input is empty: ours may hold the data of our own command.
+ * Runs command lines in the system's shell. Standard error is the terminal's, so that a password manager can
+ * prompt. Standard input is empty: ours may contain the data of our own command.
  */
 export function shellRunner(env: EnvironmentVariables): RunCommand {
   return async (command, { timeoutMs, maxOutputBytes }) => {
@@ -37,7 +37,7 @@ export function shellRunner(env: EnvironmentVariables): RunCommand {
         clearTimeout(timer);
         resolve(outcome);
       };
-      // The shell's own children may live on and hold the pipe: nobody waits for them.
+      // Children of the shell may survive and keep the pipe open: do not wait for them.
       const stop = (outcome: CommandOutcome) => {
         child.kill('SIGKILL');
         child.stdout.destroy();
@@ -60,15 +60,15 @@ export function shellRunner(env: EnvironmentVariables): RunCommand {
   };
 }
 
-/** Words of a command line that mean themselves in a shell. */
+/** Words that need no quotes in a shell. */
 const bareWord = /^[\p{L}\p{N}_.,:=@/+-]+$/u;
 
-/** A text as one word of a POSIX shell, whatever is in it. U+0000 is for the caller to refuse: no shell has it. */
+/** Quotes a text as one word of a POSIX shell. The caller refuses U+0000, which no shell can pass on. */
 export function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The same, without quotes where none are needed. */
+/** Quotes a text only if it needs quotes. */
 export function quoteWhereNeeded(text: string): string {
   return bareWord.test(text) ? text : quoteWord(text);
 }

@@ -3,20 +3,21 @@ import { platform } from 'node:os';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { geteuid } from 'node:process';
 
-/** Why another user could change what a path leads to, in words that begin with the file or folder. */
+/** Why another user could change the target of a path; begins with the path of the file or folder. */
 interface Distrust {
   readonly reason: string;
   readonly hint: string;
 }
 
 /**
- * Whether this user and root alone can change the file, or put another in its place: the file, each folder above it,
- * and each symbolic link on the way belong to one of them, and nobody else may write there. Taken as safe: a folder
- * with the sticky bit, as /tmp, and, further up than the file's own folder, one that the owner's private group (its
- * number is that of the user) may write to, as a umask of 002 makes it. `null` for a path that is safe or does not
- * exist, and on Windows, whose permissions Node does not tell.
+ * Whether only this user and root can change or replace a file: they own the file, each folder above it and each
+ * symbolic link on the way, and nobody else can write there. Accepted: folders with the sticky bit, such as /tmp,
+ * and, above the file's own folder, folders that the owner's private group (gid = uid) may write to, as a umask of
+ * 002 creates them.
  *
- * @throws what the file system throws where a part of the path cannot be looked at
+ * @returns `null` for a path that is safe or does not exist, and always on Windows, whose permissions Node does
+ * not report
+ * @throws system errors if a part of the path cannot be examined
  */
 export function findDistrust(path: string): Distrust | null {
   if (platform() === 'win32') return null;
@@ -56,7 +57,7 @@ function distrustOf(path: string, found: Stats, isFurtherUp: boolean): Distrust 
       hint: 'Use a copy of your own in a folder of your own, once you have read what it does.',
     };
   }
-  // The mode of a link means nothing; in a sticky folder only the owner of an entry can replace it.
+  // The mode of a link has no meaning; in a sticky folder only the owner of an entry can replace it.
   const isSafe = found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0);
   const tooOpen = isFurtherUp && found.gid === found.uid ? writableByAll : writableByOthers;
   if (isSafe || (found.mode & tooOpen) === 0) return null;

@@ -49,7 +49,7 @@ async function runExplain(
   await printData(isTable ? shown : all, io, style);
 }
 
-/** Throws an InvalidInputError for a code that is not in the table. */
+/** @throws InvalidInputError for an unknown code */
 function requireCode(text: string): ResultCode {
   const code = resultCodes.find((known) => String(known) === text);
   if (code !== undefined) return code;

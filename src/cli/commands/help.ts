@@ -24,7 +24,7 @@ async function runHelp(program: Command, { io }: CliContext, words: readonly str
   else await write(io.stdout, await topic.load());
 }
 
-/** Throws an InvalidInputError for a command that there is not. */
+/** @throws InvalidInputError for an unknown command */
 function findCommand(program: Command, words: readonly string[]): Command {
   let command = program;
   for (const word of words) {

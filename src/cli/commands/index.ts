@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../context.js';
 
-/** Every command, in the order in which help lists them. */
+/** All commands, in the order of the help. */
 const commandNames = [
   'read',
   'passback',
@@ -24,7 +24,7 @@ type CommandName = (typeof commandNames)[number];
 /** Adds a command to the program. */
 type Declare = (program: Command, context: CliContext) => void;
 
-/** A module is loaded where its command may be meant. */
+/** The modules of the commands; each is loaded only if its command may be meant. */
 const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   read: async () => (await import('./read.js')).declareRead,
   passback: async () => (await import('./passback.js')).declarePassback,
@@ -42,14 +42,17 @@ const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   help: async () => (await import('./help.js')).declareHelp,
 };
 
-/** What declares the commands that `args` can mean: those that it names, all where it names none, or asks for help. */
+/**
+ * The declarations of the commands that `args` can mean: those that they name; all if they name none or ask for
+ * help.
+ */
 export async function declarationsFor(args: readonly string[]): Promise<Declare[]> {
   const named = commandNames.filter((name) => args.includes(name));
   const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(args);
   return Promise.all((isKnown ? named : commandNames).map((name) => load[name]()));
 }
 
-/** Whether something that is no command, and no option or its value, stands in front of the first command. */
+/** Whether a word that is neither a command, an option nor an option's value comes before the first command. */
 function isMistyped(args: readonly string[]): boolean {
   const first = args.findIndex((arg) => (commandNames as readonly string[]).includes(arg));
   const before = args.slice(0, first);

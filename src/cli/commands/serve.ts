@@ -11,7 +11,7 @@ import { runServe } from '../serve/run.js';
 const defaultHost = '127.0.0.1';
 const defaultPort = 8787;
 
-/** Where the service is reached unless told otherwise. */
+/** The default address of the service. */
 export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 
 export function declareServe(program: Command, context: CliContext): void {

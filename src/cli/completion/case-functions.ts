@@ -1,12 +1,12 @@
 import { quoteWord } from '../../support/shell.js';
 import { type CommandNode, formatValues, type ValueOption, valueOptions } from './command-tree.js';
 
-/** Words that can follow, each with what it is. */
+/** Possible words, each with its description. */
 export type Described = readonly (readonly [word: string, summary: string])[];
 
 /**
- * Two functions of a shell, bash or zsh: `_userinfo_command` says what can follow a command, `_userinfo_option` what an
- * option can be given. `assign` writes how a variable gets a list of words.
+ * Shell functions for bash and zsh: `_userinfo_command` lists what can follow a command, `_userinfo_option` the
+ * values of an option. `assign` formats the assignment of words to a variable.
  */
 export function caseFunctions(
   tree: readonly CommandNode[],

@@ -8,38 +8,38 @@ export interface CompletedOption {
   /** Such as `-p` and `--profile`. */
   readonly flags: readonly string[];
   readonly summary: string;
-  /** `null` for an option that takes none. */
+  /** `null` for an option without a value. */
   readonly value: Values | null;
 }
 
-/** A command, as far as completing its command line goes. */
+/** A command, as completion needs it. */
 export interface CommandNode {
-  /** The words that lead to it, such as `admin code issue`; empty for the program. */
+  /** The path to it, such as `admin code issue`; empty for the program. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  /** Its own, and those that every command takes. */
+  /** Its own options and the common ones. */
   readonly options: readonly CompletedOption[];
-  /** What each of its arguments can be. */
+  /** The possible values of each argument. */
   readonly arguments: readonly Values[];
-  /** Whether the last of them may come again and again. */
+  /** Whether the last argument is variadic. */
   readonly repeats: boolean;
 }
 
-/** An option that takes a value, of one command, or of all: `path` is then `null`. */
+/** An option with a value; `path` is that of its command, `null` for a common option. */
 export interface ValueOption {
   readonly path: string | null;
   readonly flags: readonly string[];
   readonly value: Values;
 }
 
-/** The options that take a value, those that every command takes once. */
+/** The options with a value; each common option once. */
 export function valueOptions(tree: readonly CommandNode[]): ValueOption[] {
   return ownOptions(tree).flatMap(({ path, option: { flags, value } }) =>
     value === null ? [] : [{ path, flags, value }],
   );
 }
 
-/** Every option with the command that it is for; `path` is `null` for those that every command takes. */
+/** Every option with the path of its command; `null` for common options, which are listed once. */
 export function ownOptions(
   tree: readonly CommandNode[],
 ): { readonly path: string | null; readonly option: CompletedOption }[] {
@@ -51,7 +51,7 @@ export function ownOptions(
   );
 }
 
-/** The whole tree of commands, each before those inside it. Hidden commands and options are left out. */
+/** All commands, each before its subcommands, without hidden commands and options. */
 export function commandTree(program: Command): CommandNode[] {
   const common = visibleOptions(program).filter(({ long }) => long !== '--version' && long !== '--help');
   const names = visibleCommands(program).map((command) => command.name());
@@ -64,7 +64,7 @@ function nodesBelow(
   common: readonly Option[],
   names: readonly string[],
 ): CommandNode[] {
-  // Every group has a help command, which says what --help does.
+  // Every group has a help command, which duplicates --help.
   const commands = visibleCommands(command).filter((one) => path.length === 0 || one.name() !== 'help');
   const own = visibleOptions(command);
   const node = {
@@ -91,15 +91,15 @@ function completedOption(option: Option): CompletedOption {
   return { flags, summary: option.description, value };
 }
 
-/** What can stand in one place of a command line. */
+/** The possible values of an option or an argument. */
 export type Values =
   | { readonly kind: 'words'; readonly words: readonly string[] }
-  /** Several of the words, separated by commas. */
+  /** One or more of the words, separated by commas. */
   | { readonly kind: 'list'; readonly words: readonly string[] }
-  /** The names of the profiles that there are when it is asked. */
+  /** The names of existing profiles, read at completion time. */
   | { readonly kind: 'profiles' }
   | { readonly kind: 'files' }
-  /** Something that cannot be known. */
+  /** Free text. */
   | { readonly kind: 'text' };
 
 const profiles: Values = { kind: 'profiles' };
@@ -108,7 +108,7 @@ const text: Values = { kind: 'text' };
 const infoNames: Values = { kind: 'list', words: Object.keys(specialInfoNames) };
 const presetNames = presets.map(({ name }) => name);
 
-/** The options whose values are known, beside those that name their choices, or a file. */
+/** The values of options that neither list their choices nor name a file. */
 const byFlag: Readonly<Record<string, Values>> = {
   '--profile': profiles,
   '--info-names': infoNames,
@@ -122,7 +122,7 @@ export function optionValues({ long, flags, argChoices }: Option): Values {
   return byFlag[long ?? ''] ?? (/[<[](?:file|folder)(?:\|[a-z]+)?[>\]]/.test(flags) ? files : text);
 }
 
-/** The arguments whose values are known, by command and name, likewise. */
+/** The values of arguments, by command and argument name. */
 const byPlace: Readonly<Record<string, Values>> = {
   'read names': infoNames,
   'sign explain read names': infoNames,
@@ -130,7 +130,9 @@ const byPlace: Readonly<Record<string, Values>> = {
   'explain code': { kind: 'words', words: resultCodes.map(String) },
 };
 
-/** `path` leads to the command: `['profile', 'use']`; `commands` are the names of the first words there are. */
+/**
+ * `path` is that of the command, such as `['profile', 'use']`; `commands` are the names of the top-level commands.
+ */
 export function argumentValues(
   argument: Argument,
   path: readonly string[],
@@ -145,7 +147,7 @@ export function argumentValues(
   return byPlace[[...path, name].join(' ')] ?? (name === 'file' ? files : text);
 }
 
-/** One text for what can stand in a place, as the scripts know it: they tell the kinds by the first character. */
+/** Values in the format of the scripts, which tell the kinds apart by the first character. */
 export function formatValues(values: Values): string {
   switch (values.kind) {
     case 'words':

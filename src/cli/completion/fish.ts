@@ -1,6 +1,6 @@
 import { type CommandNode, ownOptions, type Values, valueOptions } from './command-tree.js';
 
-/** A completion script for fish, to be put in a folder of completions as `userinfo.fish`. */
+/** A completion script for fish, to be saved as `userinfo.fish` in a completions folder. */
 export function fishScript(tree: readonly CommandNode[]): string {
   const flags = valueOptions(tree).flatMap((option) => option.flags);
   const paths = tree.filter(({ path }) => path !== '').map(({ path }) => path);
@@ -86,7 +86,7 @@ function valueWords(values: Values): string {
   }
 }
 
-/** A text as one word of fish. */
+/** Quotes a text as one word of fish. */
 function quote(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }

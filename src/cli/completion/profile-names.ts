@@ -1,3 +1,4 @@
+// Apart from command-tree.ts: the TAB key loads this without the program.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProfileName, profileFileName } from '../../profiles/profile-name.js';
@@ -5,8 +6,8 @@ import { configFolder } from '../../support/folders.js';
 import type { Io } from '../io.js';
 
 /**
- * The names of the profiles, for a shell that completes one; none where the file cannot be read. The profiles
- * themselves are not looked into: whoever presses the tab key should not wait for that.
+ * The names of the profiles, for completion; none if the file cannot be read. The profiles are not validated: the
+ * TAB key has to respond quickly.
  */
 export function profileNames(env: Io['env']): string[] {
   try {

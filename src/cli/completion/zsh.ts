@@ -2,7 +2,7 @@ import { quoteWord } from '../../support/shell.js';
 import { caseFunctions, type Described } from './case-functions.js';
 import type { CommandNode } from './command-tree.js';
 
-/** A completion script for zsh, to be sourced or to be put in a folder of `fpath` as `_userinfo`. */
+/** A completion script for zsh, to be sourced, or saved as `_userinfo` in a folder of `fpath`. */
 export function zshScript(tree: readonly CommandNode[]): string {
   return `#compdef userinfo
 # Completion of userinfo for zsh. To use it, after compinit: eval "$(userinfo completion zsh)"
@@ -11,7 +11,7 @@ ${caseFunctions(tree, assignDescribed)}
 ${walker}`;
 }
 
-/** As `_describe` takes it. */
+/** In the format of `_describe`. */
 function assignDescribed(variable: string, words: Described): string {
   return `${variable}=(${words.map(([word, summary]) => quoteWord(`${word}:${summary}`)).join(' ')})`;
 }

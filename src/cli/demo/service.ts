@@ -1,3 +1,4 @@
+// Apart from serve/run.ts: only --demo and `userinfo demo` need it.
 import { isLoopback } from '../../protocol/base-url.js';
 import { parseUserRecord } from '../../protocol/user-record.js';
 import {
@@ -14,7 +15,7 @@ import type { ServeOptions } from '../serve/options.js';
 /** The profile of the demo app. */
 export const demoProfile = 'demo';
 
-/** What the demo app may act for. */
+/** The tenant and the channel of the demo app. */
 export const demoApp = { tenantCode: 'acme', channel: 'web' } as const;
 
 /** The user whom the demos read and write. */
@@ -36,10 +37,10 @@ const users = [
   },
 ];
 
-/** A code to play with is good for a day. */
+/** Demo codes are valid for a day. */
 const codeTtlSeconds = 86_400;
 
-/** Throws an InvalidInputError where profile `demo` is one that must not be overwritten. */
+/** @throws InvalidInputError if profile `demo` exists and must not be overwritten */
 export async function checkDemoProfile(context: CliContext): Promise<void> {
   const existing = await writableProfile(context, demoProfile);
   const isOurs = existing?.app_key === appKey && isLoopback(new URL(existing.base_url).hostname);
@@ -47,8 +48,10 @@ export async function checkDemoProfile(context: CliContext): Promise<void> {
 }
 
 /**
- * Gives a service an app, whose secret goes into profile `demo`, and users; a user who is there stays as he is. Returns
- * what to try next, in lines.
+ * Creates the demo app, its users and profile `demo`, which stores the app's secret. An existing user is
+ * unchanged.
+ *
+ * @returns what to try next, in lines
  */
 export async function prepareDemo(
   context: CliContext,
@@ -73,7 +76,7 @@ export async function prepareDemo(
   ];
 }
 
-/** The app is made anew, or gets a new secret: the one that it has is known to nobody. */
+/** Creates the app, or rotates its secret: no operation returns the current one. */
 async function freshCredentials(admin: AdminOperations): Promise<AppCredentials> {
   try {
     return await admin.rotateSecret({ appKey });
@@ -93,7 +96,7 @@ async function putWhereMissing(admin: AdminOperations, json: string): Promise<vo
   }
 }
 
-/** A store in memory cannot be reached by another command: its code is issued here, to be used as often as wanted. */
+/** No other command can reach a store in memory: its code is issued here, for unlimited use. */
 async function codeToTry(admin: AdminOperations, database: string | undefined): Promise<string> {
   const user = { tenantCode: demoApp.tenantCode, unionId: demoUser.union_id };
   if (database === ':memory:') {

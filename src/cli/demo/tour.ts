@@ -1,3 +1,4 @@
+// Apart from commands/demo.ts: only a run of the command loads it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { colorsFor } from '../output/color.js';
 import { buildProgram } from '../program.js';
 import { demoApp, demoProfile, demoUser } from './service.js';
 
-/** Shows the commands that make an app, a user and a code, and use them, at work on a service in memory. */
+/** Runs the commands that create an app, a user and a code, and use them, against a service in memory. */
 export async function runDemo(context: CliContext, { color }: CommonOptions): Promise<void> {
   const { io } = context;
   const { createService } = await import('../../service/index.js');
@@ -27,7 +28,7 @@ export async function runDemo(context: CliContext, { color }: CommonOptions): Pr
   }
 }
 
-/** The user's own profiles, environment variables and database stay out of it. */
+/** Isolates the demo from the user's profiles, environment variables and database. */
 function demoContext(context: CliContext, service: Service, folder: string): CliContext {
   const { PATH, TERM, NO_COLOR, FORCE_COLOR } = context.io.env;
   return {
@@ -38,7 +39,7 @@ function demoContext(context: CliContext, service: Service, folder: string): Cli
   };
 }
 
-/** The store is the service's: a command is not the one to close it. */
+/** The service owns the store: a command must not close it. */
 async function leaveOpen(): Promise<void> {}
 
 async function tour(shell: DemoShell, url: string): Promise<void> {
@@ -70,18 +71,18 @@ async function tour(shell: DemoShell, url: string): Promise<void> {
   await shell.type(['read', second.trim(), 'mobile,acme_level', 'device_info', 'location_info']);
 }
 
-/** Shows commands as a user would type them, and runs each as `userinfo` would. */
+/** Prints commands as a user would type them, and runs each as `userinfo` would. */
 class DemoShell {
   readonly #context: CliContext;
   readonly #paint: (command: string) => string;
 
-  /** `paint` colours what is typed. */
+  /** `paint` colours the typed command. */
   constructor(context: CliContext, paint: (command: string) => string) {
     this.#context = context;
     this.#paint = paint;
   }
 
-  /** Runs `userinfo` with `args`, all that it prints on stdout, and returns its data. */
+  /** Runs `userinfo` with `args`, prints all output to stdout, and returns its data. */
   async type(args: readonly string[], stdin?: string): Promise<string> {
     const { io } = this.#context;
     const command = ['userinfo', ...args].map(quoteWhereNeeded).join(' ');
@@ -101,7 +102,7 @@ class DemoShell {
   }
 }
 
-/** A stream that passes everything on, and keeps it. */
+/** A stream that copies its input to `stdout` and keeps it. */
 function copyTo(stdout: Writable): { stream: PassThrough; text: () => string } {
   const chunks: Buffer[] = [];
   const stream = new PassThrough();

@@ -1,3 +1,4 @@
+// Apart from commands/doctor.ts: only a run of the command loads the checks.
 import type { ChalkInstance } from 'chalk';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { CliContext } from '../context.js';
@@ -8,7 +9,7 @@ import { checkConnection, checkDns, checkProxy, checkTls } from './network-check
 import { checkBaseUrl, checkProfileFile, checkSecret, checkSettings } from './profile-checks.js';
 import { checkAcceptance, checkAnswer, checkClock, checkSigning } from './service-checks.js';
 
-/** Everything between the profile and the service's answer, in the order in which a request meets it. */
+/** Runs all checks from the profile to the answer of the service, in the order of a request. */
 export async function runCheckup(
   checkup: Checkup,
   context: CliContext,
@@ -40,7 +41,7 @@ export async function runCheckup(
   }
 }
 
-/** What is checked, by the name that programs know it by. */
+/** The checks: identifier for programs, and title. */
 export const checkTitles = {
   profile_file: 'profile file',
   settings: 'settings',
@@ -58,26 +59,26 @@ export const checkTitles = {
 
 export type CheckName = keyof typeof checkTitles;
 
-/** What became of a check. `skipped`: there was nothing to check, or something before it failed. */
+/** The result of a check. `skipped`: there was nothing to check, or an earlier check failed. */
 export interface Check {
   readonly check: CheckName;
   readonly status: 'ok' | 'failed' | 'skipped';
-  /** What was found, in one line. */
+  /** The result in one line. */
   readonly detail: string;
   /** What to do about it. */
   readonly next: string | null;
 }
 
-/** What a check found, and what those after it go on with. */
+/** What a check returns: its result, and the value that later checks need. */
 export interface Finding<T> {
   readonly detail: string;
   readonly next?: string;
   readonly value: T;
-  /** There was nothing to check, which is no fault. */
+  /** There was nothing to check; not a failure. */
   readonly skipped?: true;
 }
 
-/** One or more checks failed. The code is that of the first fault, which decides the exit status. */
+/** One or more checks failed. The code is that of the first failure, which determines the exit status. */
 class CheckupError extends UserInfoError {
   readonly code: string;
 
@@ -87,7 +88,7 @@ class CheckupError extends UserInfoError {
   }
 }
 
-/** Checks that are made one after the other; each is reported as it is done. */
+/** Runs checks one after the other, and reports each as it completes. */
 export class Checkup {
   readonly checks: Check[] = [];
   readonly #report: (check: Check) => Promise<void>;
@@ -97,7 +98,11 @@ export class Checkup {
     this.#report = report;
   }
 
-  /** What the check found; `undefined` where it failed: `work` then threw a UserInfoError. */
+  /**
+   * Runs a check.
+   *
+   * @returns its value; `undefined` if it failed, that is, if `work` threw a UserInfoError
+   */
   async run<T>(check: CheckName, work: () => Promise<Finding<T>>): Promise<T | undefined> {
     try {
       const { detail, next = null, value, skipped = false } = await work();
@@ -111,7 +116,7 @@ export class Checkup {
     }
   }
 
-  /** The same for a check that goes on with what an earlier one found: it is skipped where that failed. */
+  /** Runs a check that needs the value of an earlier one; skips it if that failed. */
   async after<N, T>(
     needed: N | undefined,
     check: CheckName,
@@ -122,7 +127,7 @@ export class Checkup {
     return undefined;
   }
 
-  /** Throws a CheckupError where a check failed. */
+  /** @throws CheckupError if a check failed */
   conclude(): void {
     const [first] = this.#faults;
     if (first === undefined) return;
@@ -137,7 +142,7 @@ export class Checkup {
 
 const titleWidth = Math.max(...Object.values(checkTitles).map((title) => title.length));
 
-/** A line for a check, and one for what to do next. */
+/** One line for a check, and one for what to do next. */
 export function formatCheck({ check, status, detail, next }: Check, colors: ChalkInstance): string {
   const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
   const title = checkTitles[check].padEnd(titleWidth);

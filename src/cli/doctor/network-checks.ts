@@ -9,7 +9,7 @@ import type { CliContext } from '../context.js';
 import type { Finding } from './checkup.js';
 import { findAddresses, openConnection, secure, type Way } from './probe.js';
 
-/** What a connection goes through, and which authorities it trusts. */
+/** The proxy of the connection, and the certificate authorities it trusts. */
 export async function checkProxy(
   { io, signal }: CliContext,
   settings: Settings,
@@ -37,10 +37,10 @@ export async function checkConnection(way: Way, now: () => number): Promise<Find
 }
 
 const dayMs = 86_400_000;
-/** When an operator should be asked about a certificate. */
+/** Warn if a certificate expires in fewer days. */
 const fewDays = 14;
 
-/** What secures the connection, which is then ended. */
+/** Checks TLS, and closes the connection. */
 export async function checkTls(socket: Socket, way: Way, now: number): Promise<Finding<true>> {
   try {
     if (way.url.protocol === 'http:')
@@ -73,7 +73,7 @@ const advice: readonly (readonly [code: RegExp, hint: string])[] = [
   [/ALTNAME/, 'It is the certificate of another host: check the base URL.'],
 ];
 
-/** What to do about a certificate depends on what is wrong with it. */
+/** Gives advice by the kind of certificate error. */
 function withAdvice(error: NoAnswerError): NoAnswerError {
   const { message, reason, received, cause } = error;
   const code = String((cause as { code?: unknown } | undefined)?.code);

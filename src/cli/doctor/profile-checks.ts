@@ -13,7 +13,7 @@ import type { CliContext } from '../context.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
 import type { Finding } from './checkup.js';
 
-/** The profile file can be read, by its owner alone. */
+/** The profile file is readable, and private to its owner. */
 export async function checkProfileFile({ profiles, platform }: CliContext): Promise<Finding<null>> {
   const { path } = profiles;
   const { active, profiles: all } = await profiles.load();
@@ -43,7 +43,7 @@ function modeOf({ mode }: Stats): string {
   return (mode & 0o7777).toString(8).padStart(4, '0');
 }
 
-/** Everything that a request needs is there. */
+/** All values that a request needs are set. */
 export async function checkSettings(
   { io, profiles }: CliContext,
   options: ConnectionOptions & CommonOptions,
@@ -65,7 +65,7 @@ export async function checkSettings(
   };
 }
 
-/** The base URL leads where requests may go. */
+/** Requests may be sent to the base URL. */
 export async function checkBaseUrl({ base_url, allow_http }: Settings): Promise<Finding<URL>> {
   const origin = describeOrigin(base_url.origin);
   refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', `the base URL (${origin})`);
@@ -81,7 +81,7 @@ function plainHttpAllowed(origin: string, { protocol, host }: URL): string {
   return `Warning: plain http is allowed (${origin})${now}. "userinfo profile set <name> --no-allow-http" withdraws it.`;
 }
 
-/** The secret can be had. */
+/** The app secret can be read. */
 export async function checkSecret({ secret }: Settings): Promise<Finding<Secret>> {
   const value = await secret.read();
   const detail = `there, in ${describeSecretSource(secret.source)}`;

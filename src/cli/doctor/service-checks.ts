@@ -12,7 +12,7 @@ import type { CommonOptions } from '../options.js';
 import { CheckFailedError } from '../report-error.js';
 import type { Finding } from './checkup.js';
 
-/** A client of one attempt, by which a request was signed. */
+/** A request can be signed. The client makes one attempt per call. */
 export async function checkSigning(
   context: CliContext,
   settings: Settings,
@@ -30,14 +30,14 @@ export async function checkSigning(
   return { detail, ...(isUsual ? {} : { next }), value: client };
 }
 
-/** What the service said, and by how much its clock is ahead of ours. */
+/** The answer of the service, and how far its clock is ahead of ours. */
 export interface Heard {
   readonly answer: Answer;
-  /** Seconds, rounded; `null` where the answer has no `Date` header. */
+  /** Seconds, rounded; `null` if the answer has no `Date` header. */
   readonly aheadBy: number | null;
 }
 
-/** Reads with a code that nobody was issued: nothing is written, and no code is used up. */
+/** Reads with a code that was never issued: nothing is written, and no code is consumed. */
 export async function checkAnswer(
   client: UserInfoClient,
   { uniqueText, now, signal }: CliContext,
@@ -57,7 +57,7 @@ function takeRefusal(error: unknown): Answer {
   throw error;
 }
 
-/** A `Date` header has whole seconds: half of one is the likeliest to be missing. */
+/** A `Date` header has whole seconds: half a second is missing on average. */
 function secondsAhead(date: string | undefined, now: number): number | null {
   const theirs = Date.parse(date ?? '') + 500;
   return Number.isNaN(theirs) ? null : Math.round((theirs - now) / 1000);
@@ -77,7 +77,7 @@ export async function checkClock({ aheadBy }: Heard): Promise<Finding<null>> {
   });
 }
 
-/** What the answer to a code that nobody was issued says about everything else in the request. */
+/** Evaluates the answer to a code that was never issued: any other error is about the rest of the request. */
 export async function checkAcceptance({ answer }: Heard): Promise<Finding<null>> {
   const { code } = answer.envelope;
   if (code === resultCode.codeNotValid) {

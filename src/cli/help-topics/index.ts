@@ -1,8 +1,8 @@
-/** A page of `userinfo help` that is about no single command. */
+/** A page of `userinfo help` that belongs to no single command. */
 export interface HelpTopic {
   readonly name: string;
   readonly summary: string;
-  /** The page; it ends in a line break. */
+  /** Loads the page, which ends in a line break. */
   readonly load: () => Promise<string>;
 }
 

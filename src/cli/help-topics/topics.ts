@@ -1,3 +1,4 @@
+// Apart from index.ts: only `userinfo help TOPIC` loads the pages.
 import { secretVariable, settingNames } from '../../profiles/flags-and-environment.js';
 import { defaultClockWindowSeconds } from '../../protocol/limits.js';
 import { presets } from '../../signing/presets.js';
@@ -9,14 +10,14 @@ const settings = Object.values(settingNames).map(
   ({ variable, words, flag }) => [variable, `${words}; ${flag} beats it`] as const,
 );
 
-/** Beside those that stand in for a flag. */
+/** In addition to those that replace a flag. */
 const others = [
   [secretVariable, 'app secret: no flag takes it'],
   ['USERINFO_OUTPUT', 'output format; -o and --json beat it'],
   ['USERINFO_CONFIG_DIR', 'folder of the profile file'],
 ] as const;
 
-/** What other programs listen to as well. */
+/** Variables that other programs use too. */
 const shared = [
   ['HTTPS_PROXY, HTTP_PROXY', 'proxy for base URLs of https and of http'],
   ['NO_PROXY', 'hosts reached without: a.example,.example.com or *'],
@@ -38,7 +39,7 @@ no profile is needed. "userinfo profile show" says where each value comes from.
 
 ${formatColumns(shared)}`;
 
-/** What each exit status means. */
+/** The meaning of each exit status. */
 export const exitMeanings: Readonly<Record<keyof typeof exitStatus, string>> = {
   success: "success: the envelope's code is 200",
   fault: 'a bug in userinfo itself; --verbose shows where',
@@ -103,7 +104,7 @@ one beyond 2^53, comes as text ("9007199254740993"). An expression that does not
 suit the answer ends with status 2, once all of the answer is printed.
 `;
 
-/** What a preset's description says before it says that it is the default. */
+/** The description of the default preset of a signature, without the remark that it is the default. */
 function describeDefault(name: keyof SigningRecipes): string {
   const ending = `. The default for ${name}.`;
   const preset = presets.find(({ description }) => description.endsWith(ending));

@@ -1,5 +1,5 @@
-import type { Worker } from 'node:cluster';
-import cluster from 'node:cluster';
+// Apart from run.ts: only --workers needs it.
+import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,8 +8,8 @@ import { ReportedError } from '../exit-status.js';
 import { untilAborted } from '../io.js';
 
 /**
- * Serves with several processes that share a port: the command line starts the first one, which supervises, and
- * which starts the workers with it again.
+ * Serves with several processes that share a port. The primary process supervises the workers; each worker runs
+ * the same command line again.
  */
 export async function runWorkers(
   supervision: Supervision,
@@ -17,7 +17,7 @@ export async function runWorkers(
 ): Promise<void> {
   if (cluster.isPrimary) return await supervise(supervision);
   const { log, signal } = supervision;
-  // Who supervises tells of all of them.
+  // The supervisor logs these events for all workers.
   const start = () =>
     startService({
       log: (event) => {
@@ -29,42 +29,43 @@ export async function runWorkers(
 
 export interface Supervision {
   readonly count: number;
-  /** The command line that each worker is started with. */
+  /** The command line of each worker. */
   readonly args: readonly string[];
-  /** What they listen on; port 0 for a free one. */
+  /** The address and the port that the workers share; port 0 selects a free one. */
   readonly host: string;
   readonly port: number;
   readonly log: Log;
-  /** Milliseconds that only go forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly steadyNow: () => number;
-  /** Ends the workers. */
+  /** Stops the workers. */
   readonly signal: AbortSignal;
 }
 
 interface Running {
   readonly worker: Worker;
-  /** Resolves once it serves. */
+  /** Resolves when the worker serves. */
   readonly url: Promise<string>;
-  /** Resolves with the reason when it has ended. */
+  /** Resolves with the reason when the worker has ended. */
   readonly ended: Promise<string>;
 }
 
-/** The pause before a worker is started in place of one that ended, in milliseconds; it doubles up to the longest. */
+/** The delay before a worker is replaced, in milliseconds; it doubles up to the maximum. */
 const firstPauseMs = 100;
 const longestPauseMs = 10_000;
 
-/** None of the workers serves, and each has failed to start so often: that takes some 3 seconds, and is given up. */
+/** Give up after this many failed starts per worker while none serves: about 3 seconds. */
 const failedStarts = 5;
 
-/** How long a worker may take to stop, in milliseconds: longer than a service of its own takes. */
+/** Maximum time for a worker to stop, in milliseconds; a service takes less. */
 const longestStopMs = 10_000;
 
-/** A worker that lived so long, in milliseconds, is not one of a row that cannot start. */
+/** A worker that ran this long, in milliseconds, resets the delay. */
 const steadyAfterMs = 10_000;
 
 /**
- * Runs workers that share a port until the signal, starting another where one ends. Throws a ReportedError where the
- * first one cannot start, or later none can any more: they have said why.
+ * Runs workers that share a port until the signal aborts, and replaces each that ends.
+ *
+ * @throws ReportedError if the first worker cannot start, or later none can: they have reported why
  */
 export async function supervise(given: Supervision): Promise<void> {
   const { count, log } = given;
@@ -92,7 +93,7 @@ function start(signal: AbortSignal): Running {
   return { worker, url: urlOf(worker), ended: endOf(worker, signal) };
 }
 
-/** Which workers serve, and how many could not start, one after the other. */
+/** Counts the workers that serve, and consecutive failed starts. */
 class Starts {
   /** The exit status of the last worker that could not start. */
   lastStatus = 1;
@@ -101,23 +102,23 @@ class Starts {
   readonly #serving = new Set<Worker>();
   #failed = 0;
 
-  /** `hopeless` is aborted once none of `count` workers serves, and none can start. */
+  /** Aborts `hopeless` when none of `count` workers serves or can start. */
   constructor(count: number, hopeless: AbortController) {
     this.#maxFailed = count * failedStarts;
     this.#hopeless = hopeless;
   }
 
-  /** Follows a worker to its end, and gives the reason of it. */
+  /** Waits for the end of a worker, and returns its reason. */
   async follow({ worker, url, ended }: Running): Promise<string> {
     const onServing = () => {
       this.#serving.add(worker);
       this.#failed = 0;
     };
-    url.then(onServing, () => {}); // `ended` fails alike
+    url.then(onServing, () => {}); // `ended` rejects as well
     const reason = await ended;
     if (this.#serving.delete(worker)) return reason;
     this.#failed += 1;
-    // One that is stopped while it starts ends with 0.
+    // A worker that is stopped while it starts exits with 0.
     this.lastStatus = worker.process.exitCode || this.lastStatus;
     if (this.#serving.size === 0 && this.#failed >= this.#maxFailed) this.#hopeless.abort();
     return reason;
@@ -141,9 +142,9 @@ async function keepRunning(
   }
 }
 
-/** A worker is asked to end when the signal comes. */
+/** Waits for a worker to end, and stops it when the signal aborts. */
 async function endOf(worker: Worker, signal: AbortSignal): Promise<string> {
-  // One that has just ended cannot be told any more: its exit is on the way.
+  // Sending to a worker that has just exited fails: its exit event follows.
   let kill: NodeJS.Timeout | undefined;
   const stop = () => {
     worker.send(stopMessage, undefined, () => {});
@@ -162,7 +163,7 @@ async function urlOf(worker: Worker): Promise<string> {
   return listening.url;
 }
 
-/** One that every worker is told: those too that start when no other is left to share its port. */
+/** A free port for all workers, including those that start when no other is left to share its port. */
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host);
   await once(server, 'listening');
@@ -172,15 +173,15 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-/** What a worker tells once it listens. */
+/** The message of a worker that serves. */
 export interface Listening {
   readonly url: string;
 }
 
-/** Tells a worker to end well. A signal could come on top of the terminal's own, and would then end it at once. */
+/** Asks a worker to stop. A signal could arrive in addition to the terminal's own, and would then kill it at once. */
 export const stopMessage = 'stop';
 
-/** Serves as one of several workers, until `signal` or whoever started it ends that. */
+/** Serves as one of several workers until `signal` aborts or the supervisor stops it. */
 export async function work(startService: () => Promise<Service>, signal: AbortSignal): Promise<void> {
   const told = new AbortController();
   process.on('message', (message) => {
@@ -192,7 +193,7 @@ export async function work(startService: () => Promise<Service>, signal: AbortSi
     await untilAborted(AbortSignal.any([signal, told.signal]));
     await service.close();
   } finally {
-    // The process would not end before.
+    // The open channel would keep the process alive.
     cluster.worker?.disconnect();
   }
 }

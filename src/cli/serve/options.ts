@@ -2,14 +2,14 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import type { FaultSettings } from '../../service/index.js';
 import { type CommonOptions, parseDuration } from '../options.js';
 
-/** What `userinfo serve` is given. */
+/** The options of `userinfo serve`. */
 export interface ServeOptions extends CommonOptions {
   readonly host: string;
   readonly port: number;
   readonly database?: string;
   readonly poolSize?: number;
   readonly workers: number;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rateLimit?: number;
   /** Milliseconds. */
   readonly clockWindow: number;
@@ -22,7 +22,7 @@ export interface ServeOptions extends CommonOptions {
 
 type Settings = Omit<FaultSettings, 'seed'>;
 
-/** What `--fault` takes, and how each is read. */
+/** The faults of `--fault`, each with its parser. */
 const readers: Readonly<Record<string, (text: string) => Settings>> = {
   latency: (text) => ({ latencyMs: parseSpan(text) }),
   error: (text) => ({ error: parseShare(text) }),
@@ -32,8 +32,9 @@ const readers: Readonly<Record<string, (text: string) => Settings>> = {
 };
 
 /**
- * Reads faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%`. Throws an
- * InvalidInputError that names the fault.
+ * Parses faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%`.
+ *
+ * @throws InvalidInputError that names the fault
  */
 export function parseFaults(text: string): Settings {
   let faults: Settings = {};

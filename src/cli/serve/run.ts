@@ -9,13 +9,13 @@ import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
 
-/** How long a stop waits for what may still come on idle connections, in milliseconds. */
+/** Time that a stop allows for requests still arriving on idle connections, in milliseconds. */
 const drainMs = 1000;
 
-/** So much of the log may wait for a slow reader, in characters. */
+/** Maximum amount of log that may wait for a slow reader, in characters. */
 const maxUnreadLog = 1_048_576;
 
-/** Serves until the signal: in this process, or in several that it starts. */
+/** Serves until the signal aborts: in this process, or in several workers. */
 export async function runServe(context: CliContext, options: ServeOptions): Promise<void> {
   refuseUnfit(options);
   const { io, signal, now, steadyNow, args } = context;
@@ -39,7 +39,7 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
     return;
   }
   const { runWorkers } = await import('./cluster.js');
-  // Each would show what it answered itself, and the next look would go to another one.
+  // The page would show the requests of one worker only, and each visit may reach another worker.
   await runWorkers({ count: workers, args, host, port, log, steadyNow, signal }, (shared) =>
     start({ ...shared, page: false }),
   );
@@ -55,7 +55,7 @@ async function serveHere(
   const service = await start();
   try {
     const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
-    // Whoever reads JSON lines is no newcomer.
+    // JSON logs are read by programs, which need no introduction.
     if (options.logFormat === 'pretty') for (const line of lines) await say(context.io, line);
     await untilAborted(context.signal);
   } finally {
@@ -64,8 +64,8 @@ async function serveHere(
 }
 
 /**
- * A log that neither ends the service nor fills its memory, whoever reads `stream`: a reader that has gone is no fault,
- * and what a slow one leaves behind is bounded. Events past that are dropped, and their number is logged later.
+ * A log that neither stops the service nor exhausts its memory, whatever its reader does. A closed stream is
+ * ignored. Events beyond the limit for a slow reader are dropped, and their number is logged later.
  */
 function droppingLog(log: Log, stream: Writable): Log {
   let dropped = 0;
@@ -82,7 +82,7 @@ function droppingLog(log: Log, stream: Writable): Log {
   };
 }
 
-/** Throws an InvalidInputError for options that do not go together. */
+/** @throws InvalidInputError for options that exclude each other */
 function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): void {
   if (workers > 1 && database === ':memory:') {
     throw new InvalidInputError('workers cannot share a database in memory: each would have its own', {
@@ -115,7 +115,7 @@ function settingsOf(options: ServeOptions): ServiceOptions {
   };
 }
 
-/** A seed that is not given is told at the start, so that the same faults can be had again. */
+/** A random seed is logged at the start, so that the same faults can be reproduced. */
 function faultsOf({ fault, faultSeed }: ServeOptions): { faults?: FaultSettings } {
   if (fault === undefined) return {};
   return { faults: { ...fault, seed: faultSeed ?? Math.floor(Math.random() * maxSeed) } };

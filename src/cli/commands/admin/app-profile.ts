@@ -6,9 +6,9 @@ import type { AdminOperations, AppCredentials } from '../../../service/index.js'
 import type { CliContext } from '../../context.js';
 
 /**
- * The profile of that name, which may be overwritten unless it is for production; undefined where there is none.
+ * The profile of that name, if it may be overwritten; `undefined` if there is none.
  *
- * @throws ProfileError for a name that no profile may have, InvalidInputError for a production profile
+ * @throws ProfileError for an invalid name, InvalidInputError for a production profile
  */
 export async function writableProfile({ profiles }: CliContext, name: string): Promise<Profile | undefined> {
   checkProfileName(name);
@@ -18,10 +18,10 @@ export async function writableProfile({ profiles }: CliContext, name: string): P
 }
 
 /**
- * The profile of that name, which an app of the service at `baseUrl` may be written into; undefined where there is
- * none yet. `checkKnownApp` is to follow: the secret of another app would be lost.
+ * The profile of that name, if credentials of an app of the service at `baseUrl` may be written to it; `undefined`
+ * if there is none. Call `checkKnownApp` next: overwriting would lose the secret of another app.
  *
- * @throws as `writableProfile`, and InvalidInputError for the profile of another service
+ * @throws as `writableProfile`, and InvalidInputError for a profile of another service
  */
 export async function profileOfService(
   context: CliContext,
@@ -33,7 +33,7 @@ export async function profileOfService(
   throw notOverwritten(name, `is for another service, ${new URL(existing.base_url).host}`);
 }
 
-/** Throws an InvalidInputError for a profile whose app is not in the database. */
+/** @throws InvalidInputError for a profile whose app is not in the database */
 export async function checkKnownApp({ name, app_key }: Profile, admin: AdminOperations): Promise<void> {
   for await (const app of admin.listApps()) if (app.app_key === app_key) return;
   throw notOverwritten(name, `holds app key ${quoteName(app_key)}, which is not in this database`);
@@ -46,8 +46,10 @@ export function notOverwritten(name: string, why: string): InvalidInputError {
 }
 
 /**
- * Writes what an app signs with into a profile: the secret goes nowhere else. `isNew`: it must not exist; one that
- * was made in the meantime stays as it is, and a ProfileError is thrown.
+ * Writes the credentials of an app to a profile; the secret is written nowhere else. With `isNew`, the profile
+ * must not exist.
+ *
+ * @throws ProfileError with `isNew` if the profile was created in the meantime
  */
 export async function writeAppProfile(
   { profiles }: CliContext,

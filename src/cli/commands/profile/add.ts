@@ -82,7 +82,7 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
   await sayWhereKept(context, profile.secret);
 }
 
-/** What is wrong with an answer is said at the question, before the next one. */
+/** Validates an answer at its prompt, before the next one. */
 function checkAnswer(
   field: (typeof asked)[number],
   answer: string,
@@ -100,7 +100,7 @@ function checkAnswer(
 
 const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
 
-/** Where nobody can be asked, everything that is missing is named at once. */
+/** Reports all missing values at once if there is no terminal to ask on. */
 function refuseMissing({ prompt }: CliContext, options: AddOptions, secret: SecretSource | null): void {
   if (prompt.possible) return;
   const missing: string[] = asked

@@ -14,14 +14,14 @@ import { warn } from '../../output/color.js';
 import { showText } from '../../output/terminal-text.js';
 import { requirePreset } from '../../resolve-signing.js';
 
-/** Where the app secret comes from: at most one of these. */
+/** The source of the app secret: at most one of these options. */
 export interface SecretOptions {
   readonly appSecretStdin?: true;
   readonly appSecretEnv?: string;
   readonly appSecretCommand?: string;
 }
 
-/** There is no option for the secret itself: an argument is seen by every process and kept in the shell history. */
+/** There is no option for the secret itself: every process can see arguments, and the shell history keeps them. */
 export function addSecretOptions(command: Command): Command {
   return command
     .addOption(
@@ -50,7 +50,7 @@ function refuseArgument(): never {
   });
 }
 
-/** A secret that is kept in the profile file is readable to whatever runs as this user. */
+/** Warns that a secret in the profile file is readable to every program of this user. */
 export async function sayWhereKept({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
   if (secret.kind !== 'file') return;
   for (const warning of secretWarnings(secret.value)) await warn(io, warning);
@@ -61,7 +61,7 @@ export async function sayWhereKept({ io, profiles }: CliContext, secret: SecretS
   );
 }
 
-/** The source that the options name; `null` where they name none. */
+/** The secret source that the options name; `null` if none. */
 export async function secretSourceOf(
   { appSecretStdin, appSecretEnv, appSecretCommand }: SecretOptions,
   context: CliContext,
@@ -72,7 +72,7 @@ export async function secretSourceOf(
   return { kind: 'file', value: new Secret(await readValue(context, 'app secret')) };
 }
 
-/** How the profile is to sign: at most one of these. */
+/** How the profile signs: at most one of these options. */
 export interface SigningOptions {
   readonly signing?: string;
   readonly signingModule?: string;
@@ -97,8 +97,8 @@ export function addSigningOptions(command: Command): Command {
 }
 
 /**
- * What the options say; `undefined` where they say nothing, `null` for the default recipes. A signature that no
- * preset is named for stays as in `current`. A module is loaded once, to see that it can be.
+ * The signing that the options name; `undefined` if none, `null` for the default recipes. A signature without a
+ * preset keeps that of `current`. A module is loaded once to check it.
  */
 export async function signingSourceOf(
   context: CliContext,

@@ -62,13 +62,17 @@ async function runSet(context: CliContext, name: string, options: SetOptions): P
   if (secret !== null) await sayWhereKept(context, secret);
 }
 
-/** What the options change but for the secret and the signing. Throws an InvalidInputError for plain http. */
+/**
+ * The changes that the options make, except for secret and signing.
+ *
+ * @throws InvalidInputError for a base URL of plain HTTP without --allow-http
+ */
 function patchOf(options: SetOptions): ProfilePatch {
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
   if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
-    // Permission for plain http was given for the base URL that was there.
+    // The permission for plain HTTP applied to the previous base URL.
     ...(baseUrl !== undefined && { base_url: baseUrl, allow_http: null }),
     ...(tenantCode !== undefined && { tenant_code: tenantCode }),
     ...(channel !== undefined && { channel }),

@@ -5,7 +5,7 @@ import { readSample } from '../../../signing/samples/read-sample.js';
 import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
 
-/** The options that say where a signed request comes from. */
+/** The options that select a signed request. */
 export interface SampleOptions {
   /** A file; `-` for standard input. */
   readonly sample?: string;
@@ -19,8 +19,9 @@ export function addSampleOptions(command: Command): Command {
 }
 
 /**
- * The request that a command is given: as its argument (`-` for standard input), or by `--sample`. Throws an
- * InvalidInputError, or a SampleError for a text that cannot be read as a request.
+ * Reads the request of a command: its argument (`-` for standard input), or `--sample`.
+ *
+ * @throws InvalidInputError, or SampleError for text that is not a request
  */
 export async function readSampleInput(
   context: CliContext,
@@ -40,7 +41,11 @@ export async function readSampleInput(
   return parseSample(argument, 'the request', signParam);
 }
 
-/** The request in a file, or on standard input for `-`. Throws as `readSampleInput` does. */
+/**
+ * Reads the request in a file, or on standard input for `-`.
+ *
+ * @throws as `readSampleInput`
+ */
 export async function readSampleFrom(
   context: CliContext,
   file: string,
