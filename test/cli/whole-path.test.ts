@@ -155,6 +155,32 @@ describe('passback', () => {
     });
   });
 
+  it('a record that is not UTF-8 is refused by its line, and a byte-order mark is not', async () => {
+    const put = `userinfo admin user put --database ${machine.database}`;
+    const record = '{"tenant_code":"acme","union_id":"u003","basic_info":{"mobile":"%s"}}\\n';
+    const damaged = await machine.shell(`printf '${record}' 1 "$(printf '\\325\\305')" | ${put}`);
+    expect(damaged).toMatchObject({ status: 2, stdout: '' });
+    expect(damaged.stderr).toContain('error: line 2: the record is not UTF-8');
+    const marked = await machine.shell(`printf '\\357\\273\\277${record}' 138 | ${put}`);
+    expect(marked).toMatchObject({ status: 0, stderr: 'put 1 user\n' });
+    expect((await machine.record('u003')).basic_info).toEqual({ mobile: '138' });
+    await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u003']);
+  });
+
+  it('records that Ctrl-C cuts short are not said to be all', async () => {
+    const put = machine.start(['admin', 'user', 'put', '--database', machine.database]);
+    const status = new Promise((resolve) => put.once('exit', resolve));
+    const record = (id: number) => `{"tenant_code":"cut","union_id":"u${id}"}\n`;
+    put.stdin?.write(Array.from({ length: 129 }, (_, id) => record(id)).join(''));
+    const stored = async () =>
+      (await machine.admin(['user', 'list', '--tenant-code', 'cut'])).trim().split('\n').length;
+    // They are stored by the 128.
+    await expect.poll(stored, { timeout: 10_000 }).toBe(128);
+    put.kill('SIGINT');
+    expect(await status).toBe(130);
+    expect(await stored()).toBe(129);
+  });
+
   it('takes U+FFFD as any other character where the system shows that it was meant', async () => {
     expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\ufffd\0'))).not.toThrow();
     expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\xd5\0', 'latin1'))).toThrow(

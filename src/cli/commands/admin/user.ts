@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
+import { cutLines, splitLines } from '../../../bulk/source/lines.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.js';
@@ -9,6 +10,7 @@ import type { CliContext } from '../../context.js';
 import { say } from '../../io.js';
 import { printData, printList } from '../../output/print.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
+import { decodeUtf8 } from '../../utf8.js';
 import { type AdminOptions, addStoreOptions, onStore, withAdmin } from './command.js';
 
 interface TenantOptions extends AdminOptions {
@@ -58,28 +60,37 @@ async function runPut(context: CliContext, file: string, options: AdminOptions):
 /**
  * Parses the records of all lines that are not blank.
  *
- * @throws InvalidInputError with the number of the line
+ * @throws InvalidInputError with the number of the line, AbortError
  */
 async function* readRecords({ io, signal }: CliContext, file: string): AsyncGenerator<UserRecord> {
-  const input = file === '-' ? io.stdin : createReadStream(file);
-  let number = 0;
+  const input = addAbortSignal(signal, file === '-' ? io.stdin : createReadStream(file));
   try {
-    for await (const line of createInterface({ input, signal, crlfDelay: Number.POSITIVE_INFINITY })) {
-      number += 1;
-      if (line.trim() !== '') yield parseUserRecord(line);
+    for await (const block of cutLines(input)) {
+      for (const { bytes, firstLine } of splitLines(block)) {
+        const record = parseLine(bytes, firstLine);
+        if (record !== null) yield record;
+      }
     }
   } catch (error) {
-    if (error instanceof InvalidInputError) {
-      throw new InvalidInputError(`line ${number}: ${error.message}`, {
-        hint: 'Records of earlier lines may be stored. Correct the line and put the file again: records are replaced as a whole.',
-        cause: error,
-      });
-    }
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new InvalidInputError(
       `${quoteName(file)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
       { cause: error },
     );
+  }
+}
+
+/** Returns `null` for a blank line. */
+function parseLine(bytes: Uint8Array, line: number): UserRecord | null {
+  try {
+    const json = decodeUtf8(bytes, 'the record').trim();
+    return json === '' ? null : parseUserRecord(json);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    throw new InvalidInputError(`line ${line}: ${error.message}`, {
+      hint: 'Records of earlier lines may be stored. Correct the line and put the file again: records are replaced as a whole.',
+      cause: error,
+    });
   }
 }
 
