@@ -1,6 +1,12 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError } from '../client/errors.js';
-import { type Check, isCount, isRate, isSignal, type UserInfoClientOptions } from '../client/options.js';
+import {
+  checkClientOptions,
+  isCount,
+  isRate,
+  isSignal,
+  type UserInfoClientOptions,
+} from '../client/options.js';
 import { givenPassback, givenRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -84,11 +90,14 @@ function sendAll<Row>(
   operation: 'read' | 'passback',
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
-  { concurrency, ratePerSecond, signal, ...client }: AllRowsOptions,
+  options: AllRowsOptions,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
-  checkOption('concurrency', concurrency, isCount);
-  checkOption('ratePerSecond', ratePerSecond, isRate);
-  checkOption('signal', signal, isSignal);
+  checkClientOptions(options, 'the options of many rows', {
+    concurrency: isCount,
+    ratePerSecond: isRate,
+    signal: isSignal,
+  });
+  const { concurrency, ratePerSecond, signal, ...client } = options;
   const pacing: Pacing = {
     concurrency: concurrency ?? defaults.concurrency,
     ratePerSecond: ratePerSecond ?? null,
@@ -154,11 +163,6 @@ function userOf({ unionId, primaryKey, userInfo }: PassbackInput): string | null
   if (!primaryKey) return null;
   const value = Object.hasOwn(userInfo, primaryKey) ? userInfo[primaryKey] : undefined;
   return value === undefined ? null : String(value);
-}
-
-function checkOption(name: string, value: unknown, check: Check): void {
-  const fault = value === undefined ? null : check(value);
-  if (fault !== null) throw new InvalidInputError(`the options of many rows: ${name} ${fault}`);
 }
 
 /** While so many outcomes wait to be taken, no more rows are sent. */

@@ -91,13 +91,18 @@ export class Hooks {
   #warn(name: keyof ClientHooks, error: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    const said = quoteName(
-      String((error as { message?: unknown } | null | undefined)?.message ?? typeof error),
-    );
-    emitWarning(`the hook ${name} of a UserInfoClient failed: ${said}; its calls go on`, {
+    emitWarning(`the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls go on`, {
       type: 'UserInfoHookWarning',
       code: 'USERINFO_HOOK',
     });
+  }
+}
+
+function textOf(error: unknown): string {
+  try {
+    return quoteName(String((error as { message?: unknown } | null | undefined)?.message ?? typeof error));
+  } catch {
+    return 'with an error that has no text';
   }
 }
 

@@ -94,13 +94,18 @@ const isSecret: Check = (value) => {
   return text === '<secret>' ? 'is <secret>, which a Secret shows in place of itself' : isFilledText(text);
 };
 
-/** An object that was not made by a class: what a class keeps elsewhere than in properties would be lost. */
+/**
+ * An object that was not made by a class, and is no `arguments` object: what a class keeps elsewhere than in properties
+ * would be lost, and what can be iterated over has its entries elsewhere.
+ */
 const isPlainObject: Check = (value) => {
   const prototype = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
   // Of any realm: the prototype of its plain objects has none of its own.
   const isPlain =
     prototype === null || (prototype !== undefined && Object.getPrototypeOf(prototype) === null);
-  return isPlain ? null : `is ${kindOf(value)}, not a plain object of keys and values`;
+  return isPlain && !(Symbol.iterator in (value as object))
+    ? null
+    : `is ${kindOf(value)}, not a plain object of keys and values`;
 };
 
 const clientOptions: Shape<UserInfoClientOptions> = {
@@ -144,7 +149,7 @@ const readInput: Shape<ReadInput> = {
   members: {
     code: isText,
     infoNames: (value) =>
-      Array.isArray(value) && value.every((name) => typeof name === 'string')
+      Array.isArray(value) && Array.from(value).every((name) => typeof name === 'string')
         ? null
         : `is ${Array.isArray(value) ? 'an array with other things than text' : kindOf(value)}, not an array of texts`,
     scope: isText,
@@ -158,9 +163,18 @@ const passbackInput: Shape<PassbackInput> = {
   required: ['userInfo'],
 };
 
-/** @throws InvalidInputError that names the option at fault */
-export function checkClientOptions(given: unknown): void {
-  refuseUnknown(clientOptions, checkShape(clientOptions, given));
+/**
+ * Checks the options of a client, or of what takes `more` options than that; `what` names them.
+ *
+ * @throws InvalidInputError that names the option at fault
+ */
+export function checkClientOptions(
+  given: unknown,
+  what = clientOptions.what,
+  more: Readonly<Record<string, Check>> = {},
+): void {
+  const shape = { ...clientOptions, what, members: { ...clientOptions.members, ...more } };
+  refuseUnknown(shape, checkShape(shape, given));
 }
 
 /** @throws InvalidInputError that names the option at fault */
@@ -226,7 +240,7 @@ function kindOf(value: unknown): string {
   if (typeof value === 'string') return 'text';
   if (typeof value !== 'object') return `a ${typeof value}`;
   const { name } = value.constructor ?? {};
-  return typeof name === 'string' && name !== 'Object'
+  return typeof name === 'string' && name !== '' && name !== 'Object'
     ? `an instance of ${quoteName(name).slice(1, -1)}`
     : 'an object';
 }

@@ -297,6 +297,18 @@ describe('options that are out of range', () => {
     expect(() => readAll([{ code: 'c' }], given)).toThrow(Object.keys(options)[0]);
   });
 
+  it('are refused at the call where there are none, or one is unknown', () => {
+    const call = (options: unknown) => () => passbackAll(rows(1), options as AllRowsOptions);
+    expect(call(undefined)).toThrow('the options of many rows: undefined was given');
+    expect(call({ ...optionsFor('http://127.0.0.1:1'), concurency: 4 })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_INPUT',
+        message: 'the options of many rows: "concurency" is unknown',
+        hint: expect.stringMatching(/ concurrency, ratePerSecond, signal\.$/),
+      }),
+    );
+  });
+
   it('are refused at the call where the rows cannot be gone through, or the base URL is none', () => {
     const options = optionsFor('http://127.0.0.1:1');
     expect(() => passbackAll(5 as unknown as PassbackInput[], options)).toThrow(InvalidInputError);

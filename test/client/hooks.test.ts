@@ -52,6 +52,8 @@ const throws = () => {
 const rejects = () => Promise.reject(new Error('metrics\nare down'));
 const rejectsElsewhere = () => runInNewContext("Promise.reject(new Error('metrics\\nare down'))");
 const odd = () => Object.defineProperty({}, 'then', { get: throws });
+/** What is thrown has no text that could be reported. */
+const textless = { message: { toString: throws } };
 
 describe.each([
   ['throws', throws],
@@ -84,6 +86,20 @@ describe.each([
     for await (const { outcome } of readAll([{ code: 'c' }], options)) told.push(outcome);
     expect(told).toEqual(Array(4).fill('ok'));
   });
+});
+
+it.each([
+  [
+    'throws',
+    () => {
+      throw textless;
+    },
+  ],
+  ['rejects with', () => Promise.reject(textless)],
+])('a hook that %s something without a text changes nothing either', async (_, hook) => {
+  await using client = clientFor(server.url, { onRequest: hook, onResponse: hook });
+  expect(await outcomeOf(client.passback(row))).toBe('ok');
+  await expect.poll(() => warnings.length).toBe(1);
 });
 
 describe('an attempt that starts calls one more hook at its end', () => {

@@ -145,6 +145,12 @@ describe('what a call is given is refused by name, with the frames of the caller
       (to) => to.read({ code: 'c', infoNames: [5] }),
       'infoNames is an array with',
     ],
+    [
+      'a list of info names with a hole',
+      // biome-ignore lint/suspicious/noSparseArray: it is what is tested
+      (to) => to.read({ code: 'c', infoNames: ['mobile', , 'gps'] }),
+      'infoNames is an array with',
+    ],
     ['a member of the wire', (to) => to.read({ code: 'c', info_name: 'mobile' }), '"info_name" is unknown'],
     ['a union ID that is a number', (to) => to.passback({ unionId: 5, userInfo }), 'unionId is 5, not text'],
     ['null as the union ID', (to) => to.passback({ unionId: null, userInfo }), 'unionId is null, not text'],
@@ -174,6 +180,10 @@ describe('what a call is given is refused by name, with the frames of the caller
   class Profile {
     level = 'gold';
   }
+  function argumentsOf(..._: unknown[]) {
+    // biome-ignore lint/complexity/noArguments: it is what is tested
+    return arguments;
+  }
 
   it.each<[unknown, string]>([
     ['a=b', 'text'],
@@ -185,6 +195,8 @@ describe('what a call is given is refused by name, with the frames of the caller
     [Promise.resolve({ a: 'b' }), 'an instance of Promise'],
     [new Profile(), 'an instance of Profile'],
     [Object.create({ a: 'b' }), 'an object'],
+    [argumentsOf('a', 'b'), 'an object'],
+    [(function* () {})(), 'an object'],
     [() => {}, 'a function'],
     [5, '5'],
     [null, 'null'],
