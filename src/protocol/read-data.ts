@@ -71,8 +71,8 @@ function namedData(record: UserRecord, names: readonly string[]): ReadData {
 }
 
 /**
- * Every value of a record that a name in `info_name` reads as text, each once: these, and no others, can also be
- * the primary key of a passback. An own field hides an extension key of the same name.
+ * Every value of a record that is text, by its name, each name once: these, and no others, can be the primary key of a
+ * passback. An own field hides an extension key of the same name.
  */
 export function readableValues(record: UserRecord): (readonly [name: string, value: string])[] {
   const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;

@@ -188,7 +188,10 @@ describe('a file that cannot be read or written', () => {
       const error = await rejection(store.add(sampleProfile()));
       expect(error).toBeInstanceOf(ProfileFileError);
       expect(error.message).toMatch(/profiles\.json: cannot be written: .*folder$/);
-      expect((await rejection(store.load())).message).toMatch(/cannot be read: a part of the path is a file/);
+      const unread = await rejection(store.load());
+      expect(unread.message).toMatch(/cannot be read: a part of the path is a file/);
+      for (const { hint } of [error, unread] as ProfileFileError[])
+        expect(hint).toBe('USERINFO_CONFIG_DIR can name another folder for it.');
     }
   });
 

@@ -124,8 +124,8 @@ function readBody({ endpoint, body, contentType }: RawRequest) {
 /** In lower case; a type without a charset is read as UTF-8. */
 function parseContentType(text: string): { readonly type: string; readonly charset: string } {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const found = parameters.find((parameter) => parameter.startsWith('charset='));
-  const charset = found?.slice('charset='.length).replace(/^"(.*)"$/, '$1') ?? 'utf-8';
+  const found = parameters.map((parameter) => /^charset\s*=\s*(.*)$/.exec(parameter)?.[1]);
+  const charset = found.find((value) => value !== undefined)?.replace(/^"(.*)"$/, '$1') ?? 'utf-8';
   return { type, charset: charset === 'utf8' ? 'utf-8' : charset };
 }
 
