@@ -131,29 +131,34 @@ describe('a service that is closed', () => {
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
   });
 
-  it('loses no request of busy connections whose clients take "Connection: close" for the last word', async () => {
-    const { service, app } = await runService({ drainMs: 60_000 });
+  it('cuts off no request of busy connections, nor of those that take their place', async () => {
+    const { service, app } = await runService({ drainMs: 5000 });
     await service.admin.putUser(user('u1'));
     const signed = () => signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
     let answered = 0;
-    const askOn = async () => {
-      const socket = openSocket(service.url);
-      let mine = 0;
+    const ask = async () => {
+      let socket = openSocket(service.url);
+      let isConnected = false;
+      const onConnect = () => {
+        isConnected = true;
+      };
+      socket.on('connect', onConnect);
       for (;;) {
         const { target, body } = signed();
         socket.write(`PUT ${target} HTTP/1.1\r\nContent-Length: ${body?.length}\r\n\r\n${body}`);
         const answer = await nextAnswer(socket);
-        if (answer === null) return `lost after ${mine}`;
-        mine += 1;
+        if (answer === null) return isConnected ? 'cut off' : 'refused';
         answered += 1;
         expect(answer).toContain('"code":200');
-        if (/^connection: close/im.test(answer)) return 'told to close';
+        if (!/^connection: close/im.test(answer)) continue;
+        isConnected = false;
+        socket = openSocket(service.url).on('connect', onConnect);
       }
     };
-    const ends = Array.from({ length: 64 }, askOn);
+    const ends = Array.from({ length: 64 }, ask);
     await expect.poll(() => answered).toBeGreaterThan(200);
     await service.close();
-    expect(await Promise.all(ends)).toEqual(Array(64).fill('told to close'));
+    expect(await Promise.all(ends)).toEqual(Array(64).fill('refused'));
   });
 
   it('still answers what comes on an idle connection while it drains, and takes no new ones', async () => {
@@ -177,11 +182,13 @@ describe('a service that is closed', () => {
     const get = 'GET /healthz HTTP/1.1\r\n\r\n';
     socket.write(get);
     await nextAnswer(socket);
+    const closed = service.close();
+    const isOpen = () => fetch(`${service.url}/healthz`).then(Boolean, () => false);
+    await expect.poll(isOpen).toBe(false);
     const received: Buffer[] = [];
     const ended = new Promise((resolve) => socket.on('close', resolve));
     socket.on('data', (chunk: Buffer) => received.push(chunk)).write(get.repeat(5));
-    await service.close();
-    await ended;
+    await Promise.all([closed, ended]);
     const closes = parseAnswers(Buffer.concat(received)).map(({ head }) => /^connection: close/im.test(head));
     expect(closes).toEqual([false, false, false, false, true]);
   });

@@ -84,18 +84,15 @@ export async function startServer(context: ServiceContext, options: ServerOption
   const unparsed = new Unparsed(app.server, inFlight, responder, context.now);
   if (options.faults !== null) addFaults(app, options.faults, responder);
   addRoutes(app, context, responder, bodies, workbench);
-  let isClosing = false;
   app.addHook('onSend', (_, reply, payload, done) => {
-    if (isClosing && inFlight.isLast(reply.raw)) reply.header('connection', 'close');
+    // Not before: who was told to would connect anew, and be cut off with the connections that wait to be taken.
+    if (!app.server.listening && inFlight.isLast(reply.raw)) reply.header('connection', 'close');
     done(null, payload);
   });
   const port = await listen(app, options);
   return {
     url: `http://${host}:${port}`,
-    close() {
-      isClosing = true;
-      return close(app, inFlight, options.drainMs);
-    },
+    close: () => close(app, inFlight, options.drainMs),
   };
 }
 
