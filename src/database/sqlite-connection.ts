@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, type Stats, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
 import { StartError, StoreUnavailableError } from './errors.js';
@@ -14,7 +14,9 @@ interface Prepared {
 const tableNames =
   "SELECT name FROM store.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
+/** What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing. */
 const settings = `
+  PRAGMA temp_store = MEMORY;
   PRAGMA store.secure_delete = ON;
   PRAGMA store.journal_mode = WAL;
   PRAGMA store.synchronous = FULL;
@@ -204,7 +206,9 @@ function makeSqliteFile(path: string, create: boolean): void {
 
 /** Gives a database and its -wal and -shm files mode 0600: they hold app secrets. */
 function keepFromOthers(path: string): void {
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+  // Where the path is a link, the others are beside the file that it leads to.
+  const database = realpathSync(path);
+  for (const file of [database, `${database}-wal`, `${database}-shm`]) {
     if (((statsOf(file)?.mode ?? 0) & 0o077) === 0) continue;
     try {
       chmodSync(file, 0o600);

@@ -1,4 +1,16 @@
-import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -48,6 +60,34 @@ describe('the SQLite driver', () => {
     for (const file of await readdir(dirname(database.file))) {
       expect((await stat(join(dirname(database.file), file))).mode & 0o777, file).toBe(0o600);
     }
+  });
+
+  it('takes them from the files beside the one that a link leads to', async () => {
+    await driver.close();
+    await chmod(database.file, 0o644);
+    const elsewhere = join(dirname(database.file), 'elsewhere');
+    await mkdir(elsewhere);
+    await symlink(database.file, join(elsewhere, 'link.db'));
+    driver = await openSqliteDriver(join(elsewhere, 'link.db'));
+    await add('one');
+    for (const end of ['', '-wal', '-shm']) {
+      expect((await stat(database.file + end)).mode & 0o777, end).toBe(0o600);
+    }
+    await driver.close();
+  });
+
+  it.runIf(process.platform === 'linux')('puts nothing of a large change into a temporary file', async () => {
+    const openFiles = async () => {
+      const numbers = await readdir('/proc/self/fd');
+      return await Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
+    };
+    for (let row = 0; row < 100; row++) await add(`${row}${'x'.repeat(4096)}`);
+    const during = await driver.write(async (sql) => {
+      await sql.run("UPDATE things SET name = name || 'y'");
+      return await openFiles();
+    });
+    expect(during.filter((file) => file.includes('test.db'))).not.toEqual([]);
+    expect(during.filter((file) => file.includes('etilqs_'))).toEqual([]);
   });
 
   it('leaves nothing of what was deleted in its files', async () => {
