@@ -129,6 +129,7 @@ describe('CSV rows', () => {
     ['u1,x\nu2,"y"z\n', 'line 3: a quoted cell continues behind its closing quote'],
     ['u1,x\nu2,y"z\n', 'line 3: a quote stands inside a cell that is not quoted'],
     ['u1,x\nu2,"y\nu3,z\n', 'line 3: a quote is opened and never closed'],
+    ['u1,"\r\n"\r\n\r\n\r\nu2,y"z\r\n', 'line 6: a quote stands inside a cell that is not quoted'],
     [`u1,x\nu2,${'y'.repeat(17 * 1024 * 1024)}\n`, 'line 3 is longer than 16777216 bytes'],
     [`u1,x\nu2,"${'y\n'.repeat(9 * 1024 * 1024)}`, 'line 3: the row is longer than 16777216 bytes'],
   ])('that are no CSV are refused by line, without what is in them', async (rows, message) => {
@@ -165,6 +166,15 @@ describe('the fields of a CSV row', () => {
       expect(error.message).toMatch(/^the cell of column "(age|vip)" is/);
     }
     expect((await failure(fieldsIn('age\n1\n', { types }))).message).toContain('no column is named "vip"');
+  });
+
+  it('keep a quoted empty cell that stands alone, and skip empty lines', async () => {
+    const rows = await readRows(csv(), `${header}u1,"x"\n\n""\n\nu2,y\n`);
+    expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([
+      [2, 'u1', 'x'],
+      [4, ''],
+      [6, 'u2', 'y'],
+    ]);
   });
 
   it('must be as many as the header has', async () => {
