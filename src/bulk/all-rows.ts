@@ -20,6 +20,11 @@ import { RowReader, type TakenRow } from './row-reader.js';
 export interface AllRowsOptions extends UserInfoClientOptions {
   /** Requests under way at once, at most; fewer where the service is slow or throttles. 32 unless given. */
   readonly concurrency?: number;
+  /**
+   * How many connections may be open at once; `concurrency` unless given. A service may close those past a limit of its
+   * own, and what was sent on them has the outcome `unknown`: `userinfo serve` takes 1000.
+   */
+  readonly connections?: number;
   /** Requests a second, at most. There is no limit unless given. */
   readonly ratePerSecond?: number;
   /** How long one attempt may take, in milliseconds. 10 seconds unless given. */

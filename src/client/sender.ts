@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
+import { InvalidInputError } from '../protocol/errors.js';
 import { randomLength } from '../protocol/limits.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import { defaultRecipes } from '../signing/presets.js';
@@ -76,7 +77,9 @@ export class Sender {
 
   /** Signs a request for one attempt, with a `random` and a `timestamp` of its own (§5.4). Throws an InvalidInputError for one that breaks a rule of §4 or §8. */
   sign(request: PlainRequest): SignedRequest {
-    const moment = { random: this.#random(), timestamp: Math.floor(this.#now() / 1000) };
+    const random: unknown = this.#random();
+    if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
+    const moment = { random, timestamp: Math.floor(this.#now() / 1000) };
     return signRequest(request, this.baseUrl, this.#credentials, moment);
   }
 

@@ -109,6 +109,14 @@ describe('an option of a client is refused by name', () => {
     expect(server.requests[0]?.path).toMatch(/^\/prefix\/api/);
   });
 
+  it('and a random that is not text is named by the call', async () => {
+    for (const random of [() => 12345678, () => undefined, async () => 'abcdefgh']) {
+      await using client = new UserInfoClient({ ...options(), random: random as never });
+      const error = await fault(() => client.read({ code: 'c' }));
+      expect(error.message).toBe('what the option random returns is not text');
+    }
+  });
+
   it('and a dispatcher that takes no request is named by the call', async () => {
     const dispatch = () => {
       throw new Error('invalid onError method');
