@@ -43,8 +43,8 @@ export function parseJson(text: string, name: string): unknown {
     return JSON.parse(text);
   } catch {
     const fault = findJsonFault(text);
-    const place = fault === null ? '' : `: the fault is at line ${fault.line}, column ${fault.column}`;
-    throw new InvalidInputError(`${name} is not JSON${place}`);
+    const place = fault === null ? '' : ` at line ${fault.line}, column ${fault.column}`;
+    throw new InvalidInputError(`${name}: invalid JSON${place}`);
   }
 }
 
@@ -55,6 +55,6 @@ export function parseJson(text: string, name: string): unknown {
  */
 export async function readValue(context: CliContext, what: string): Promise<string> {
   const value = (await readText(context, '-')).replace(/\r?\n$/, '');
-  if (value === '') throw new InvalidInputError(`standard input holds no ${what}`);
+  if (value === '') throw new InvalidInputError(`standard input contains no ${what}`);
   return value;
 }

@@ -21,7 +21,7 @@ export class OutputError extends UserInfoError {
 
   constructor(cause: Error) {
     super(`the output cannot be written: ${cause.message}`, {
-      hint: 'Free some space, or write to another place.',
+      hint: 'Free disk space, or write elsewhere.',
       cause,
     });
   }

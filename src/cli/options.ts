@@ -36,13 +36,13 @@ export interface ConnectionOptions {
 
 export function addCommonOptions(program: Command): Command {
   return program
-    .addOption(new Option('-p, --profile <name>', 'use this profile, not the active one'))
-    .addOption(new Option('-o, --output <format>', 'how data is printed').choices(outputFormats))
+    .addOption(new Option('-p, --profile <name>', 'profile to use (default: the active one)'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats))
     .addOption(new Option('--json', 'the same as --output json'))
     .addOption(new Option('--query <expression>', 'print what this JMESPath expression selects'))
     .addOption(new Option('--mask', 'mask personal data in the output'))
     .addOption(
-      new Option('--timeout <duration>', 'how long the whole call may take')
+      new Option('--timeout <duration>', 'maximum duration of a call, with all its attempts')
         .default(10_000, '10s')
         .argParser(parseDuration),
     )
@@ -54,7 +54,9 @@ export function addCommonOptions(program: Command): Command {
     .addOption(new Option('-y, --yes', 'answer yes to every confirmation'))
     .addOption(new Option('--no-input', 'never prompt'))
     .addOption(new Option('--no-color', 'print without colours'))
-    .addOption(new Option('--verbose', 'show request and response, and the trace of an internal error'));
+    .addOption(
+      new Option('--verbose', 'show request and response, and the stack trace of an internal error'),
+    );
 }
 
 export function addConnectionOptions(command: Command): Command {
@@ -64,8 +66,8 @@ export function addConnectionOptions(command: Command): Command {
     .option('--tenant-code <code>', 'tenant code')
     .option('--channel <code>', 'channel code')
     .option('--app-key <key>', 'key of the server application')
-    .option('--ca-file <file>', "authorities to trust beside Node's, as PEM")
-    .option('--allow-http', 'allow a base URL of plain http on another machine');
+    .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
+    .option('--allow-http', 'allow plain HTTP to another machine');
 }
 
 /**
@@ -108,7 +110,7 @@ export function parseDuration(text: string): number {
   const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
   if (ms >= 1 && ms <= maxMs) return Math.round(ms);
   throw new InvalidInputError(`${JSON.stringify(text)} is not a duration`, {
-    hint: 'Write a number above 0 and its unit: 500ms, 5s, 2m, 1h, 1d; 24 days at most.',
+    hint: 'Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is 24 days.',
   });
 }
 

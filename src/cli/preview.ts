@@ -16,13 +16,13 @@ export interface PreviewOptions {
 
 export function addPreviewOptions(command: Command): Command {
   return command
-    .addOption(new Option('--dry-run', 'print what would be sent, and send nothing').conflicts('printCurl'))
+    .addOption(new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'))
     .addOption(
-      new Option('--print-curl', 'print the signed request as a curl command, and send nothing').conflicts(
+      new Option('--print-curl', 'print the signed request as a curl command, without sending it').conflicts(
         'from',
       ),
     )
-    .option('--reveal', 'with these two, show the values that are otherwise masked');
+    .option('--reveal', 'with --dry-run or --print-curl, show masked values');
 }
 
 export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {

@@ -71,16 +71,16 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       },
     })
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('Add --help to see how it is used.')
+    .showHelpAfterError('Add --help for usage.')
     .exitOverride();
   addCommonOptions(program);
   for (const declare of await declarationsFor(args)) declare(program, context);
   program.addHelpText(
     'after',
     examples(
-      ['userinfo demo', 'see all of it at work, against a service of its own'],
+      ['userinfo demo', 'try everything, against a service in memory'],
       ['userinfo profile add shop', 'store the credentials of a deployment'],
-      ['userinfo help exit-codes', 'a topic; "userinfo help --help" lists them'],
+      ['userinfo help exit-codes', 'show a topic; "userinfo help --help" lists them'],
     ),
   );
   return program;

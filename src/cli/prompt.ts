@@ -25,11 +25,11 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Pro
     get possible() {
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },
-    async text(message, check = (answer) => answer.trim() !== '' || 'Something is needed here.') {
+    async text(message, check = (answer) => answer.trim() !== '' || 'A value is required.') {
       return (await load()).input({ message: showText(message), validate: check }, place());
     },
     async secret(message) {
-      const validate = (answer: string) => answer !== '' || 'Something is needed here.';
+      const validate = (answer: string) => answer !== '' || 'A value is required.';
       return (await load()).password({ message: showText(message), mask: false, validate }, place());
     },
     async confirm(message) {
@@ -54,9 +54,9 @@ export async function confirm(
 ): Promise<void> {
   if (yes) return;
   if (!prompt.possible) {
-    throw new InvalidInputError(`nobody can be asked: ${question}`, {
-      hint: 'Add --yes where that is the answer. Nothing was done.',
+    throw new InvalidInputError(`confirmation needed, but there is no terminal: ${question}`, {
+      hint: 'Add --yes to confirm. Nothing was done.',
     });
   }
-  if (!(await prompt.confirm(question))) throw new InvalidInputError('the answer was no: nothing was done');
+  if (!(await prompt.confirm(question))) throw new InvalidInputError('not confirmed: nothing was done');
 }

@@ -55,7 +55,7 @@ export function refuseDamaged(
 function refuseUnlessUtf8(name: string, text: string, bytes: Buffer | undefined): void {
   const isKnown = bytes?.toString() === text;
   if (isKnown && isUtf8(bytes)) return;
-  const fault = isKnown ? 'is not UTF-8' : 'holds U+FFFD, which stands for bytes that are not UTF-8';
+  const fault = isKnown ? 'is not UTF-8' : 'contains U+FFFD, the replacement for bytes that are not UTF-8';
   throw new InvalidInputError(`${name} ${fault}: it would be stored damaged`, {
     hint: 'Nothing was sent. Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
   });

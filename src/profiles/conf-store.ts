@@ -54,7 +54,7 @@ export async function changeProfileFile(
     if (text !== null) writeFileSync(copy, text, { flag: 'wx', mode: 0o600 });
     const list = changeCopy(copy, path, openConf, change);
     if (!lock.isHeld()) {
-      throw notWritten(path, 'it took so long that another userinfo went first', 'Try again.');
+      throw notWritten(path, 'another userinfo process took over the lock', 'Try again.');
     }
     keepOwner(path, copy);
     sync(copy, 'r+');
@@ -81,7 +81,7 @@ function changeCopy(
   } catch (error) {
     // V8's message is dropped: it quotes the text, which may contain a secret.
     if (!(error instanceof SyntaxError)) throw error;
-    throw notWritten(path, 'the disk took only a part of it', 'Make room on the disk and try again.');
+    throw notWritten(path, 'only a part of it reached the disk', 'Free disk space and try again.');
   }
 }
 

@@ -34,7 +34,7 @@ async function loadModule(path: string, folder: string): Promise<unknown> {
     return await import(pathToFileURL(file).href);
   } catch (cause) {
     throw new SigningModuleError(`the signing module ${path} cannot be loaded: ${String(cause)}`, {
-      hint: 'Run it with node by itself to see where the fault is.',
+      hint: 'Run it with node to see the error.',
       cause,
     });
   }
@@ -50,7 +50,7 @@ async function findModule(path: string, folder: string): Promise<string> {
   } catch (cause) {
     if (cause instanceof SigningModuleError) throw cause;
     throw new SigningModuleError(`the signing module ${path} cannot be read: ${describeSystemError(cause)}`, {
-      hint: `A path that begins with a dot is taken from ${folder}.`,
+      hint: `A path that begins with a dot is relative to ${folder}.`,
       cause,
     });
   }

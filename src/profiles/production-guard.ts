@@ -29,13 +29,13 @@ export function decideEnvironment(
 
   const production = findProduction(baseUrl.value, profiles);
   if (production === null) return { environment, warnings: [] };
-  const shared = `the base URL (${describeOrigin(baseUrl.origin)}) is that of the production profile "${production.name}"`;
+  const shared = `the base URL (${describeOrigin(baseUrl.origin)}) belongs to the production profile "${production.name}"`;
   if (profile !== null && (given.profile !== null || baseUrl.origin.kind === 'profile')) {
     return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
   }
   return {
     environment: { value: 'production', origin: { kind: 'profile', name: production.name } },
-    warnings: [`${shared}: taken as production`],
+    warnings: [`${shared}: treated as production`],
   };
 }
 
@@ -48,10 +48,10 @@ function productionProfile(given: Setting<Environment> | null, profile: Profile)
   const problem = `profile "${profile.name}" is production`;
   if (given.origin.kind === 'flag') {
     throw new InvalidInputError(`${problem}: ${given.origin.name} cannot make it test`, {
-      hint: 'Choose a test profile with -p; "userinfo profile list" shows which those are.',
+      hint: 'Choose a test profile with -p; "userinfo profile list" shows the environments.',
     });
   }
-  return { environment, warnings: [`${problem}, whatever ${describeOrigin(given.origin)} says`] };
+  return { environment, warnings: [`${problem}: ${describeOrigin(given.origin)} is ignored`] };
 }
 
 function fallback(profile: Profile | null): Setting<Environment> {

@@ -5,8 +5,7 @@ import { ProfileError, ProfileFileError } from './errors.js';
 import { checkSchema, fileSchema, formatProfile, type JsonObject, parseProfile } from './profile-json.js';
 import { noProfiles, type ProfileList } from './profile-list.js';
 
-const howToRepair =
-  'Correct it by hand, or move it away and add the profiles again: nothing in it was changed.';
+const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 
 /** The format version that conf writes into the file. Increase the major number with every change. */
 export const formatVersion = '1.0.0';
@@ -85,7 +84,7 @@ async function refuseFaultyJson(text: string, path: string): Promise<void> {
   const { findJsonFault } = await import('../support/json-fault.js');
   const fault = findJsonFault(text);
   if (fault === null) return;
-  const problem = fault.doubled ? 'the same key stands twice' : 'is not JSON: the fault is';
+  const problem = fault.doubled ? 'duplicate key' : 'invalid JSON';
   throw new ProfileFileError(`${path}: ${problem} at line ${fault.line}, column ${fault.column}`, {
     hint: howToRepair,
   });

@@ -118,8 +118,7 @@ export function checkSchema(schema: Schema, json: unknown, label = 'the file'): 
   if ('oneOf' in schema) checkSchema(chooseByKind(schema.oneOf, json, label), json, label);
   else if (schema.type === 'object') checkObject(schema, json, label);
   else if (schema.type === 'boolean') {
-    if (json !== true)
-      throw new InvalidInputError(`${label} is not true`, { hint: 'Leave it out for false.' });
+    if (json !== true) throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });
   } else checkText(schema, json, label);
 }
 

@@ -45,7 +45,7 @@ export function activeProfile({ active, profiles }: ProfileList): Profile | null
   const profile = profiles.get(active);
   if (profile !== undefined) return profile;
   throw new ProfileError(`the active profile ${quoteName(active)} does not exist`, {
-    hint: 'Choose one for good with "userinfo profile use <name>", or for this command with -p <name>.',
+    hint: 'Select one with "userinfo profile use <name>", or for this command only with -p <name>.',
   });
 }
 
@@ -106,6 +106,6 @@ export function checkNewName(list: ProfileList, name: string): void {
   checkProfileName(name);
   if (!list.profiles.has(name)) return;
   throw new ProfileError(`there is a profile ${quoteName(name)} already`, {
-    hint: 'Take another name, or change that one with "userinfo profile set".',
+    hint: 'Choose another name, or change the profile with "userinfo profile set".',
   });
 }

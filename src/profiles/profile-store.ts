@@ -51,7 +51,7 @@ export class ProfileStore {
     const distrust = findDistrust(this.path);
     if (distrust === null) return;
     const { reason, hint } = distrust;
-    throw new ProfileFileError(`${reason}: no program that the profiles name is run`, { hint });
+    throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, { hint });
   }
 
   async list(): Promise<Profile[]> {
@@ -115,7 +115,7 @@ export class ProfileStore {
     } catch (cause) {
       if (!isSystemError(cause)) throw cause;
       throw new ProfileFileError(`${this.path}: cannot be written: ${describeSystemError(cause)}`, {
-        hint: 'USERINFO_CONFIG_DIR can name another folder for it.',
+        hint: 'Set USERINFO_CONFIG_DIR to use another folder.',
         cause,
       });
     }

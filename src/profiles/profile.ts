@@ -38,8 +38,8 @@ type OptionalField = 'signing' | 'key_prefix' | 'ca_file' | 'allow_http';
 /** @throws ProfileError for an invalid name */
 export function checkProfileName(name: string): void {
   if (isProfileName(name)) return;
-  throw new ProfileError(`${quoteName(name)} cannot be the name of a profile`, {
-    hint: 'Use up to 64 letters, digits, ".", "_" and "-", a letter or digit first; not "constructor" or its like.',
+  throw new ProfileError(`${quoteName(name)} is not a valid profile name`, {
+    hint: 'Use up to 64 letters, digits, ".", "_" and "-", with a letter or digit first. Names such as "constructor" are reserved.',
   });
 }
 

@@ -29,7 +29,7 @@ export function describeSecretSource(source: SecretSource): string {
     case 'command':
       return 'the output of a command';
     case 'keychain':
-      return `the keychain of the system, entry "${source.account}", which userinfo no longer reads by itself`;
+      return `the keychain of the system, entry "${source.account}", which userinfo no longer reads`;
   }
 }
 
@@ -64,14 +64,14 @@ function readVariable(name: string, value: string | undefined): Secret {
   if (value) return new Secret(value);
   const fault = value === undefined ? 'is not set' : 'is empty';
   throw new CredentialError(`the environment variable ${name}, which should hold the app secret, ${fault}`, {
-    hint: `Set ${name}, or say where the secret is with "userinfo profile set".`,
+    hint: `Set ${name}, or choose another source with "userinfo profile set".`,
   });
 }
 
 function readOutput(outcome: CommandOutcome): Secret {
   if (outcome.kind !== 'exited' || outcome.status !== 0) throw failed(describeFailure(outcome, limits));
   const text = outputText(outcome.output);
-  if (text === null) throw failed('printed something that is not UTF-8 text');
+  if (text === null) throw failed('printed text that is not UTF-8');
   if (text === '') throw failed('printed nothing');
   return new Secret(text);
 }
@@ -83,17 +83,17 @@ function keychainError({ keychain, account }: KeychainSource): CredentialError {
     ['macos', `security find-generic-password -s userinfo -a ${account} -w`],
   ]);
   const command = commands.get(keychain);
-  return new CredentialError('the app secret is in a keychain, which userinfo no longer reads by itself', {
+  return new CredentialError('the app secret is in a keychain, which userinfo no longer reads', {
     hint:
       command === undefined
-        ? 'Give it again: userinfo profile set <name> --app-secret-stdin'
-        : `Have this command print it: userinfo profile set <name> --app-secret-command '${command}'`,
+        ? 'Store it again: userinfo profile set <name> --app-secret-stdin'
+        : `Read it with a command: userinfo profile set <name> --app-secret-command '${command}'`,
   });
 }
 
 function failed(what: string): CredentialError {
   return new CredentialError(`the command that should print the app secret ${what}`, {
-    hint: 'Run it by itself to see what is wrong, or give another with "userinfo profile set".',
+    hint: 'Run it on its own to see the problem, or set another with "userinfo profile set".',
   });
 }
 
@@ -103,7 +103,7 @@ function describeFailure(outcome: CommandOutcome, { timeoutMs, maxOutputBytes }:
     case 'exited':
       return `ended with exit status ${outcome.status}`;
     case 'killed':
-      return `was ended by ${outcome.signal}`;
+      return `was killed by ${outcome.signal}`;
     case 'timed-out':
       return `took longer than ${timeoutMs / 1000} s and was stopped`;
     case 'too-much-output':
@@ -138,7 +138,8 @@ export function copyWarnings(label: string, text: string): string[] {
   if (text !== text.trimEnd()) warnings.push(`${label} ends with white space`);
   const inside = text.trim();
   if (/[\r\n]/.test(inside)) warnings.push(`${label} has more than one line`);
-  else if (!plain.test(inside) && unseen.test(inside)) warnings.push(`${label} holds an invisible character`);
+  else if (!plain.test(inside) && unseen.test(inside))
+    warnings.push(`${label} contains an invisible character`);
   return warnings;
 }
 

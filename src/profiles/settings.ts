@@ -168,7 +168,7 @@ async function withoutProfile(store: SettingSources['store']): Promise<ChosenPro
     return { list: await store.load(), profile: null, warnings: [] };
   } catch (error) {
     if (!(error instanceof ProfileFileError)) throw error;
-    const warning = `whether the base URL is that of a production profile is not known: ${error.message}`;
+    const warning = `cannot check whether the base URL belongs to a production profile: ${error.message}`;
     return { list: noProfiles, profile: null, warnings: [warning] };
   }
 }
@@ -214,8 +214,8 @@ function missingValues(
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
   const hint =
     list.profiles.size === 0
-      ? 'Keep them in a profile: "userinfo profile add <name>" asks for each.'
-      : 'No profile is active: choose one with -p, or for good with "userinfo profile use <name>".';
+      ? 'Store them in a profile: "userinfo profile add <name>" prompts for each.'
+      : 'No profile is active: select one with -p, or permanently with "userinfo profile use <name>".';
   return new CredentialError(`missing: ${missing.join(', ')}`, { hint });
 }
 

@@ -49,7 +49,7 @@ function parseModulePath(value: unknown, field: string): string {
   throw new RecipeError(
     field,
     'is not the path of a file',
-    'Begin it with ./ or ../ (from the folder of the profile file) or with /; packages and URLs are not loaded.',
+    'Begin it with ./ or ../ (relative to the folder of the profile file) or with /. Packages and URLs are not loaded.',
   );
 }
 
@@ -72,7 +72,7 @@ export function describeSigningSource(source: SigningSource): string {
 function describeSigner(source: SignerSource): string {
   if (isModule(source)) return `the module ${source.module}`;
   const preset = presets.find(({ recipe }) => isDeepStrictEqual(recipe, source));
-  return preset === undefined ? 'a recipe of its own' : `the preset ${preset.name}`;
+  return preset === undefined ? 'a custom recipe' : `the preset ${preset.name}`;
 }
 
 /** The recipes of a source; `null` where a module signs. */

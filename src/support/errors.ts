@@ -26,12 +26,12 @@ const meanings: Readonly<Record<string, string>> = {
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space is left on the disk',
-  EDQUOT: 'the disk quota is used up',
+  EDQUOT: 'the disk quota is exceeded',
   EFBIG: 'the file would be larger than allowed',
   ENOTDIR: 'a part of the path is a file, not a folder',
-  EEXIST: 'a file is in the way of the folder',
+  EEXIST: 'a file is in the place of the folder',
   EISDIR: 'it is a folder',
-  ELOOP: 'its symbolic links go in a circle',
+  ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',
 };
 
@@ -44,7 +44,7 @@ export function isSystemError(error: unknown, code?: string): error is NodeJS.Er
 /** The cause of a system error, in words that follow "cannot be written:". */
 export function describeSystemError(error: unknown): string {
   const code = isSystemError(error) ? error.code : undefined;
-  return (code !== undefined && meanings[code]) || code || 'unknown fault';
+  return (code !== undefined && meanings[code]) || code || 'unknown error';
 }
 
 /** A part of this package needs another package, which is not installed. */

@@ -54,7 +54,7 @@ function distrustOf(path: string, found: Stats, isFurtherUp: boolean): Distrust 
   if (found.uid !== 0 && found.uid !== geteuid?.()) {
     return {
       reason: `${path} belongs to another user (uid ${found.uid})`,
-      hint: 'Use a copy of your own in a folder of your own, once you have read what it does.',
+      hint: 'Review it, then use your own copy in a folder of your own.',
     };
   }
   // The mode of a link has no meaning; in a sticky folder only the owner of an entry can replace it.
@@ -62,7 +62,7 @@ function distrustOf(path: string, found: Stats, isFurtherUp: boolean): Distrust 
   const tooOpen = isFurtherUp && found.gid === found.uid ? writableByAll : writableByOthers;
   if (isSafe || (found.mode & tooOpen) === 0) return null;
   return {
-    reason: `${path} can be written by other users`,
+    reason: `${path} is writable by other users`,
     hint: `Restrict it: chmod go-w ${JSON.stringify(path)}`,
   };
 }

@@ -11,7 +11,7 @@ describe('explain', () => {
     const { status, stdout, stderr } = await machine.run(['explain', '40102']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/│ meaning +│ The service computes another app_sign/);
-    expect(stdout).toMatch(/│ put right by │ caller/);
+    expect(stdout).toMatch(/│ who fixes it │ caller/);
     expect(stdout).toMatch(/│ try again +│ no /);
     const json = await machine.run(['explain', '42901', '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({ code: 42901, http_status: 429, try_again: 'any' });

@@ -96,7 +96,7 @@ describe('production', () => {
       env,
     });
     expect(other.stderr).toContain(
-      'warning: the base URL (--base-url) is that of the production profile "shop"',
+      'warning: the base URL (--base-url) belongs to the production profile "shop"',
     );
     const bare = { ...env, USERINFO_BASE_URL: server.url, USERINFO_TENANT_CODE: 't', USERINFO_CHANNEL: 'c' };
     server.requests.length = 0;
@@ -158,7 +158,7 @@ describe('a write to production that nobody has agreed to', () => {
   ])('is not sent to the base URL of a production profile: %s', async (_, given) => {
     const done = await machine.run(write, { env: given() });
     expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(done.stderr).toContain('is that of the production profile "shop": taken as production');
+    expect(done.stderr).toContain('belongs to the production profile "shop": treated as production');
     expect(server.requests).toHaveLength(0);
   });
 

@@ -88,7 +88,7 @@ describe('profile add', () => {
       const done = await machine.run(['profile', 'add', 'shop', ...values, ...args]);
       expect(done).toMatchObject({
         status: 2,
-        stderr: expect.stringContaining('never taken from an argument'),
+        stderr: expect.stringContaining('never accepted as an argument'),
       });
     }
     expect(existsSync(machine.profileFile)).toBe(false);
@@ -204,7 +204,7 @@ describe('profiles', () => {
     writeFileSync(machine.profileFile, JSON.stringify({ ...file(), active: 'gone' }));
     expect((await machine.run(['read', 'c', '--dry-run'])).stderr).toBe(
       'error: the active profile "gone" does not exist\n' +
-        'Choose one for good with "userinfo profile use <name>", or for this command with -p <name>.\n',
+        'Select one with "userinfo profile use <name>", or for this command only with -p <name>.\n',
     );
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(3);
     expect((await machine.run(['read', 'c', '--dry-run', '-p', 'shop'])).status).toBe(0);
@@ -303,7 +303,7 @@ describe.skipIf(process.platform === 'win32')('a profile file that other users c
       undo();
       expect(refused).toMatchObject({ status: 3, stdout: '' });
       expect(refused.stderr).toMatch(
-        /(other users|another user \(uid 4002\)): no program that the profiles name is run/,
+        /(other users|another user \(uid 4002\)): commands and modules of profiles are not run/,
       );
       expect(existsSync(marker())).toBe(false);
     }

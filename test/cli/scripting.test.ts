@@ -90,7 +90,7 @@ describe('read -', () => {
 
   it('sends nothing where there is none', async () => {
     const done = await machine.run(['read', '-'], { stdin: '\n' });
-    expect(done).toMatchObject({ status: 2, stderr: 'error: standard input holds no code\n' });
+    expect(done).toMatchObject({ status: 2, stderr: 'error: standard input contains no code\n' });
   });
 });
 

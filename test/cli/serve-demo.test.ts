@@ -24,7 +24,7 @@ async function serveDemo(
   try {
     const [, commands = '', url = ''] = await printedBy(
       service,
-      /another terminal:\n(.*)\nand look at (\S+) in a browser/s,
+      /another terminal:\n(.*)\nand open (\S+) in a browser/s,
     );
     await work(
       commands.split('\n').map((line) => line.trim()),
@@ -89,15 +89,15 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toBe(
       'error: profile "demo" is for another service: it is not overwritten\n' +
-        'Keep it under another name (userinfo profile rename demo <name>), or remove it (userinfo profile remove demo).\n',
+        'Rename it (userinfo profile rename demo <name>), or remove it (userinfo profile remove demo).\n',
     );
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
   });
 
   it.each([
-    [['--demo', '--workers', '2'], '--demo is for a service of one process'],
-    [['--page', '--workers', '2'], '--page is for a service of one process'],
-    [['--demo', '--host', '0.0.0.0'], '--demo is for this machine alone, not for "0.0.0.0"'],
+    [['--demo', '--workers', '2'], '--demo needs a single process'],
+    [['--page', '--workers', '2'], '--page needs a single process'],
+    [['--demo', '--host', '0.0.0.0'], '--demo only works on this machine, not on "0.0.0.0"'],
   ])('refuses %j, which does not go together', async (args, said) => {
     const refused = await machine.run([
       'serve',

@@ -79,7 +79,7 @@ describe('sign explain', () => {
     [{ message: ['$parms'], steps: ['md5'] }, 'unknown token $parms'],
     [{ message: ['$params'], steps: ['md6'] }, 'unknown step md6'],
     [{ app_sign: { message: ['$params'], steps: ['md5'] } }, 'sign: is missing'],
-    ['{"message": [', 'is not JSON: the fault is at line 1, column 14'],
+    ['{"message": [', 'invalid JSON at line 1, column 14'],
   ])('ends with status 2 for the recipe %j', async (recipe, problem) => {
     const sample = file('s.json', { url: 'https://e.com', params: {}, secret: 'never-to-be-shown' });
     const done = await machine.run([
@@ -299,7 +299,7 @@ export function sign({ params }, secret) {
     });
     expect(await set('--signing-preset', 'taobao')).toMatchObject({ status: 0 });
     const { value } = (await json(['profile', 'show', 'local'])).signing;
-    expect(value).toBe('app_sign by a recipe of its own, sign by the preset taobao');
+    expect(value).toBe('app_sign by a custom recipe, sign by the preset taobao');
     expect(await set('--signing-preset', 'default')).toMatchObject({ status: 0 });
     expect((await json(['profile', 'show', 'local'])).signing.value).toBe('the default recipes');
   });

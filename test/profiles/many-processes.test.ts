@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('a disk that takes only a part of 
     ];
     const { stdout, status } = spawnSync('sh', limited, { encoding: 'utf8' });
     expect(stdout).toMatch(
-      /^PROFILE_FILE: .*profiles\.json: cannot be written: the disk took only a part of it$/,
+      /^PROFILE_FILE: .*profiles\.json: cannot be written: only a part of it reached the disk$/,
     );
     expect(status).toBe(3);
     expect(readFileSync(store.path)).toEqual(before);

@@ -112,12 +112,8 @@ describe('a file that is damaged', () => {
 
   it.each([
     ['broken off', `{\n  "profiles": {\n    "a": {"secret": "${secretText}`, 'line 3, column'],
-    [
-      'with a comma too many',
-      `{"active":null,\n"profiles":{},}`,
-      'is not JSON: the fault is at line 2, column 15',
-    ],
-    ['empty', '', 'is not JSON'],
+    ['with a comma too many', `{"active":null,\n"profiles":{},}`, 'invalid JSON at line 2, column 15'],
+    ['empty', '', 'invalid JSON'],
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8 text'],
     ['a list', '[]', 'the file is not an object'],
     ['null', 'null', 'the file is not an object'],
@@ -128,7 +124,7 @@ describe('a file that is damaged', () => {
       'was written by a newer userinfo',
     ],
     ['with an active profile of another type', '{"active":1,"profiles":{}}', 'active is not text'],
-    ['with a bad name', '{"profiles":{"__proto__":{}}}', '"__proto__" cannot be the name of a profile'],
+    ['with a bad name', '{"profiles":{"__proto__":{}}}', '"__proto__" is not a valid profile name'],
     ['with a field missing', inProfile('"environment":"test"'), 'profile "shop.cn": base_url is missing'],
     ['with a field of another type', inProfile('"environment":1'), 'environment is not text'],
     ['with a bad value', inProfile('"environment":"prod"'), 'environment is none of test, production'],
@@ -171,7 +167,7 @@ describe('a file that is damaged', () => {
       `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
     const store = storeWith(`{"profiles":{${profile('"k1"')},\n${profile('"k2"')}}}`);
     expect((await store.get('shop')).app_key).toBe('k2');
-    expect((await rejection(store.use('shop'))).message).toContain('the same key stands twice at line 2');
+    expect((await rejection(store.use('shop'))).message).toContain('duplicate key at line 2');
   });
 
   it('is not what a byte order mark makes of it', async () => {

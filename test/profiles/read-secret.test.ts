@@ -98,7 +98,7 @@ describe('readSecret', () => {
 
   it.skipIf(process.platform === 'win32')('reports a command that is killed by its signal', async () => {
     const error = await rejection(readSecret({ kind: 'command', command: 'kill -9 $$' }, { env, run }));
-    expect(error.message).toContain('was ended by SIGKILL');
+    expect(error.message).toContain('was killed by SIGKILL');
   });
 
   it.skipIf(process.platform === 'win32')(
@@ -127,7 +127,7 @@ describe('secretWarnings', () => {
     ['abc\n', ['the app secret ends with white space']],
     ['a\nb', ['the app secret has more than one line']],
     ['\ufeffabc', ['the app secret begins with white space']],
-    ['a\u200bbc', ['the app secret holds an invisible character']],
+    ['a\u200bbc', ['the app secret contains an invisible character']],
     ['密钥 with a space', []],
   ])('of %j', (text, warnings) => {
     expect(secretWarnings(new Secret(text))).toEqual(warnings);

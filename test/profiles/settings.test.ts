@@ -97,7 +97,7 @@ describe('where a setting comes from', () => {
     expect(readdirSync(folder)).toEqual([]);
     writeFileSync(store.path, '{"damaged');
     const [warning] = (await resolve(store, {}, everything)).warnings;
-    expect(warning).toContain('profiles.json: is not JSON');
+    expect(warning).toContain('profiles.json: invalid JSON');
   });
 
   it('fails on a damaged file where a value is missing, or a profile is chosen', async () => {
@@ -198,7 +198,7 @@ describe('test or production', () => {
 
   it('warns of a variable that would', async () => {
     const { warnings } = await resolve(await storeOf(live), {}, { USERINFO_ENVIRONMENT: 'test' });
-    expect(warnings).toEqual(['profile "live" is production, whatever USERINFO_ENVIRONMENT says']);
+    expect(warnings).toEqual(['profile "live" is production: USERINFO_ENVIRONMENT is ignored']);
   });
 
   it('is production where no profile is in play but a production profile holds the base URL', async () => {
@@ -215,7 +215,7 @@ describe('test or production', () => {
         origin: { kind: 'profile', name: 'live' },
       });
       expect(settings.warnings).toEqual([
-        'the base URL (USERINFO_BASE_URL) is that of the production profile "live": taken as production',
+        'the base URL (USERINFO_BASE_URL) belongs to the production profile "live": treated as production',
       ]);
     }
   });
@@ -225,7 +225,7 @@ describe('test or production', () => {
     const settings = await resolve(store, { profile: 'shop', baseUrl: live.base_url });
     expect(settings.environment.value).toBe('test');
     expect(settings.warnings).toEqual([
-      'the base URL (--base-url) is that of the production profile "live", though "shop" is a test profile',
+      'the base URL (--base-url) belongs to the production profile "live", though "shop" is a test profile',
     ]);
   });
 
@@ -237,7 +237,9 @@ describe('test or production', () => {
       await resolve(store, {}, env),
     ]) {
       expect(settings).toMatchObject({ profile: 'shop', environment: { value: 'production' } });
-      expect(settings.warnings[0]).toMatch(/is that of the production profile "live": taken as production$/);
+      expect(settings.warnings[0]).toMatch(
+        /belongs to the production profile "live": treated as production$/,
+      );
     }
   });
 
@@ -275,7 +277,7 @@ describe('test or production', () => {
           const { environment: decided, warnings } = settings as Awaited<ReturnType<typeof resolve>>;
           if (decided.value === 'production') return;
           expect(flags.profile ?? variables.USERINFO_PROFILE).toBe('shop');
-          expect(warnings.join()).toContain('is that of the production profile "live", though');
+          expect(warnings.join()).toContain('belongs to the production profile "live", though');
         },
       ),
       { numRuns: 150 },

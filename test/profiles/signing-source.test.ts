@@ -37,11 +37,11 @@ function moduleFolder(digest: string, name = 'signer.mjs'): string {
 
 describe('the way a profile signs', () => {
   it.each([
-    [{ app_sign: recipe, sign: recipe }, 'app_sign by a recipe of its own, sign by a recipe of its own'],
+    [{ app_sign: recipe, sign: recipe }, 'app_sign by a custom recipe, sign by a custom recipe'],
     [{ module: './signer.mjs' }, 'the module ./signer.mjs'],
     [
       { app_sign: recipe, sign: { module: '/opt/s.mjs' } },
-      'app_sign by a recipe of its own, sign by the module /opt/s.mjs',
+      'app_sign by a custom recipe, sign by the module /opt/s.mjs',
     ],
   ])('is read and written: %j', (json, words) => {
     const source = parseSigningSource(json);
@@ -86,20 +86,20 @@ describe('a module is refused', () => {
     chmodSync(join(folder, 'signer.mjs'), mode);
     const error = await load(folder);
     expect(error).toBeInstanceOf(SigningModuleError);
-    expect(error.message).toContain('can be written by other users');
+    expect(error.message).toContain('is writable by other users');
   });
 
   it('whose folder others can write', async () => {
     const folder = moduleFolder('d3');
     chmodSync(folder, 0o777);
-    expect((await load(folder)).message).toContain(`${folder} can be written by other users`);
+    expect((await load(folder)).message).toContain(`${folder} is writable by other users`);
   });
 
   it('whose folder is in one that others can write', async () => {
     const above = temporaryFolder();
     cpSync(moduleFolder('d4'), join(above, 'mine'), { recursive: true });
     chmodSync(above, 0o777);
-    expect((await load(join(above, 'mine'))).message).toContain(`${above} can be written by other users`);
+    expect((await load(join(above, 'mine'))).message).toContain(`${above} is writable by other users`);
     chmodSync(above, 0o1777); // as /tmp
     const { sign } = await loadSigners({ module: './signer.mjs' }, join(above, 'mine'));
     expect(sign.sign(request, secret).digest).toBe('d4');
@@ -108,7 +108,7 @@ describe('a module is refused', () => {
     const outcome = loadSigners({ module: './signer.mjs' }, join(above, 'mine'));
     if (uid === gid)
       expect(await outcome).toBeTruthy(); // the group of this user alone
-    else expect((await rejection(outcome)).message).toContain(`${above} can be written by other users`);
+    else expect((await rejection(outcome)).message).toContain(`${above} is writable by other users`);
   });
 
   // Only root can make files of others.
@@ -132,7 +132,7 @@ describe('a module is refused', () => {
       }
       chmodSync(above, 0o775);
       chownSync(above, 0, other);
-      expect((await load(join(above, 'mine'))).message).toContain(`${above} can be written by other users`);
+      expect((await load(join(above, 'mine'))).message).toContain(`${above} is writable by other users`);
       chownSync(above, 0, 0);
       expect(await loadSigners({ module: './signer.mjs' }, join(above, 'mine'))).toBeTruthy();
     });

@@ -12,8 +12,8 @@ export function declareDoctor(program: Command, context: CliContext): void {
     .command('doctor')
     .summary('find out why requests fail')
     .description(
-      'Check, step by step, everything between the profile and an answer of the service. One read is sent, ' +
-        'with a code that nobody was issued: nothing is written.',
+      'Check each step from the profile to an answer of the service. This sends one read with a code ' +
+        'that was never issued: nothing is written.',
     );
   addConnectionOptions(command)
     .addHelpText(

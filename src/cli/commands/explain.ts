@@ -16,9 +16,9 @@ import { isPlainTable, outputStyle } from '../output/style.js';
 export function declareExplain(program: Command, context: CliContext): void {
   const command = program
     .command('explain')
-    .summary('say what a result code means, and what to do about it')
+    .summary('explain a result code, and what to do about it')
     .description(
-      'Say what a result code of the service means, who can put it right, and whether to try again. ' +
+      'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +
         'The codes are those of "userinfo serve"; a platform may have others of its own.',
     )
     .argument('[code]', 'the code of an answer; all of them unless given')
@@ -64,12 +64,12 @@ function explain(code: ResultCode) {
 }
 
 const againInWords: Readonly<Record<ResultCodeText['again'], string>> = {
-  any: 'yes, as it is: it was turned away unread',
+  any: 'yes, unchanged: it was not processed',
   passback: 'a passback, yes: it writes the same again; a read, no: its code may be used up',
   none: 'no',
 };
 
 function inWords({ http_status, fix, hint, try_again, ...rest }: ReturnType<typeof explain>): object {
-  const words = { 'HTTP status': http_status, 'put right by': fix, 'what to do': hint };
+  const words = { 'HTTP status': http_status, 'who fixes it': fix, 'what to do': hint };
   return { ...rest, ...words, 'try again': againInWords[try_again] };
 }

@@ -17,10 +17,10 @@ export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 export function declareServe(program: Command, context: CliContext): void {
   const command = program
     .command('serve')
-    .summary('run the service, to test against without the operator')
+    .summary('run the service locally, for tests')
     .description(
       'Run the service of the platform: both operations, over a database of its own. ' +
-        'What it logs goes to stderr; Ctrl-C, SIGTERM or SIGHUP stops it once the requests in flight are answered.',
+        'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered.',
     )
     .option('--host <address>', 'address to listen on', defaultHost)
     .addOption(
@@ -32,50 +32,50 @@ export function declareServe(program: Command, context: CliContext): void {
     .addOption(
       new Option(
         '--pool-size <n>',
-        'connections to PostgreSQL at the most, of each worker (default: 10)',
+        'maximum number of connections to PostgreSQL per worker (default: 10)',
       ).argParser((text) => parseCount(text, 'connections')),
     )
     .addOption(
-      new Option('--workers <n>', 'processes that serve; auto is one a core')
+      new Option('--workers <n>', 'number of processes; auto: one per core')
         .default(1)
         .argParser(parseWorkers),
     )
     .addOption(
       new Option(
         '--rate-limit <n/s>',
-        'answer 42901 past so many requests a second of an app, or refused ones of an address',
+        'answer 42901 above this rate of requests of an app, or of refused requests of an address',
       ).argParser(parseRate),
     )
     .addOption(
-      new Option('--clock-window <duration>', 'how far a timestamp may be off, either way, 15m at most')
+      new Option('--clock-window <duration>', 'maximum deviation of a timestamp, up to 15m')
         .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
         .argParser(parseDuration),
     )
     .addOption(
-      new Option('--log-format <format>', 'how the log is written')
-        .choices(['pretty', 'json'])
-        .default('pretty'),
+      new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
     )
-    .addOption(new Option('--fault <list>', 'have things go wrong on purpose').argParser(parseFaults))
+    .addOption(new Option('--fault <list>', 'inject faults').argParser(parseFaults))
     .addOption(
-      new Option('--fault-seed <n>', 'the same faults again').argParser((text) => parseCount(text, 'faults')),
+      new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser((text) =>
+        parseCount(text, 'faults'),
+      ),
     )
-    .option('--page', 'show the last requests at / (default: where --host is this machine)')
+    .option('--page', 'show the last requests at / (default: if --host is this machine)')
     .option('--no-page', 'do not show them')
-    .option('--demo', 'start with an app, users and a profile "demo", and say what to try')
+    .option('--demo', 'create an app, users and a profile "demo", and print commands to try')
     .addHelpText(
       'after',
       examples(
-        ['userinfo serve --demo', 'ready to be tried, with an app, users and a profile'],
+        ['userinfo serve --demo', 'with an app, users and a profile to try'],
         ['userinfo serve', 'on port 8787, with the database in the data folder'],
         ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
         [
           'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
-          'as a bad day of the real one: also reset=1%, skew=400s',
+          'with injected faults; also reset=1%, skew=400s',
         ],
         [
           'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo --workers auto',
-          'on PostgreSQL, one process a core',
+          'on PostgreSQL, with one process per core',
         ],
       ),
     )

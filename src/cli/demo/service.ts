@@ -72,7 +72,7 @@ export async function prepareDemo(
     `  USERINFO_APP_SECRET=${appKey} ${passback}`,
     ...(page === false
       ? []
-      : [`and look at ${url} in a browser: it shows each request, and why one is refused.`]),
+      : [`and open ${url} in a browser: it shows each request, and why one is refused.`]),
   ];
 }
 

@@ -83,7 +83,7 @@ class CheckupError extends UserInfoError {
   readonly code: string;
 
   constructor(message: string, first: UserInfoError) {
-    super(message, { hint: 'What to do next is said below each ✗.', cause: first });
+    super(message, { hint: 'See the advice below each ✗.', cause: first });
     this.code = first.code;
   }
 }

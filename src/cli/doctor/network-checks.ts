@@ -67,7 +67,7 @@ function nameOf({ CN, O }: PeerCertificate['subject']): string {
 const advice: readonly (readonly [code: RegExp, hint: string])[] = [
   [
     /SELF_SIGNED|UNABLE_TO/,
-    'Nobody trusted here vouches for it: give the certificate of its authority by --ca-file.',
+    'Its certificate authority is not trusted: pass the certificate of that authority with --ca-file.',
   ],
   [/EXPIRED|NOT_YET_VALID/, 'Ask the operator to renew it, and check the clock of this machine.'],
   [/ALTNAME/, 'It is the certificate of another host: check the base URL.'],

@@ -77,14 +77,14 @@ export async function checkBaseUrl({ base_url, allow_http }: Settings): Promise<
 }
 
 function plainHttpAllowed(origin: string, { protocol, host }: URL): string {
-  const now = protocol === 'http:' ? `: personal data travels in clear to ${host}` : ', and not needed';
-  return `Warning: plain http is allowed (${origin})${now}. "userinfo profile set <name> --no-allow-http" withdraws it.`;
+  const now = protocol === 'http:' ? `: personal data is sent unencrypted to ${host}` : ', and not needed';
+  return `Warning: plain http is allowed (${origin})${now}. "userinfo profile set <name> --no-allow-http" disallows it.`;
 }
 
 /** The app secret can be read. */
 export async function checkSecret({ secret }: Settings): Promise<Finding<Secret>> {
   const value = await secret.read();
-  const detail = `there, in ${describeSecretSource(secret.source)}`;
+  const detail = `found in ${describeSecretSource(secret.source)}`;
   return { detail, ...adviceOf(secretWarnings(value)), value };
 }
 

@@ -23,10 +23,10 @@ export async function checkSigning(
   const client = await context.connect(await clientOptions(context, settings, once, secret));
   const { searchParams } = client.signRead({ code: 'self-test' }).url;
   const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
-  const by = settings.signing === null ? 'the default recipes' : 'what the profile says';
+  const by = settings.signing === null ? 'the default recipes' : 'the signing of the profile';
   const detail = `by ${by}: app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
   const isUsual = lengthOf('sign') === signLength;
-  const next = `The platform's document wants a sign of ${signLength} characters: check the recipe.`;
+  const next = `The platform's document requires a sign of ${signLength} characters: check the recipe.`;
   return { detail, ...(isUsual ? {} : { next }), value: client };
 }
 
@@ -68,9 +68,7 @@ export async function checkClock({ aheadBy }: Heard): Promise<Finding<null>> {
   if (aheadBy === null) return { detail: 'the answer has no Date header', value: null, skipped: true };
   const seconds = Math.abs(aheadBy);
   const detail =
-    seconds === 0
-      ? 'as that of the service'
-      : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} that of the service`;
+    seconds === 0 ? 'same as the service' : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
   if (seconds <= defaultClockWindowSeconds) return { detail, value: null };
   throw new CheckFailedError(detail, {
     hint: `Set the clock of this machine: timestamps further off than ${defaultClockWindowSeconds} s are usually refused.`,
@@ -82,7 +80,7 @@ export async function checkAcceptance({ answer }: Heard): Promise<Finding<null>>
   const { code } = answer.envelope;
   if (code === resultCode.codeNotValid) {
     return {
-      detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as it should',
+      detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected',
       value: null,
     };
   }

@@ -9,17 +9,17 @@ export interface HelpTopic {
 export const helpTopics: readonly HelpTopic[] = [
   {
     name: 'environment',
-    summary: 'the environment variables that count',
+    summary: 'environment variables',
     load: async () => (await import('./topics.js')).environmentTopic,
   },
   {
     name: 'exit-codes',
-    summary: 'what the exit status of a command means',
+    summary: 'exit status of every command',
     load: async () => (await import('./topics.js')).exitCodesTopic,
   },
   {
     name: 'output',
-    summary: 'formats, and how to print only a part',
+    summary: 'output formats, and how to print only a part',
     load: async () => (await import('./topics.js')).outputTopic,
   },
   {

@@ -7,35 +7,36 @@ import { exitStatus } from '../exit-status.js';
 import { formatColumns, outputFormats } from '../options.js';
 
 const settings = Object.values(settingNames).map(
-  ({ variable, words, flag }) => [variable, `${words}; ${flag} beats it`] as const,
+  ({ variable, words, flag }) => [variable, `${words}; ${flag} overrides it`] as const,
 );
 
 /** In addition to those that replace a flag. */
 const others = [
   [secretVariable, 'app secret: no flag takes it'],
-  ['USERINFO_OUTPUT', 'output format; -o and --json beat it'],
+  ['USERINFO_OUTPUT', 'output format; -o and --json override it'],
   ['USERINFO_CONFIG_DIR', 'folder of the profile file'],
 ] as const;
 
 /** Variables that other programs use too. */
 const shared = [
   ['HTTPS_PROXY, HTTP_PROXY', 'proxy for base URLs of https and of http'],
-  ['NO_PROXY', 'hosts reached without: a.example,.example.com or *'],
-  ['NODE_EXTRA_CA_CERTS', 'PEM file of authorities to trust too'],
-  ['NO_COLOR, FORCE_COLOR', 'print without colours, or with, whatever stdout is'],
+  ['NO_PROXY', 'hosts without proxy: a.example,.example.com or *'],
+  ['NODE_EXTRA_CA_CERTS', 'PEM file of additional certificate authorities'],
+  ['NO_COLOR, FORCE_COLOR', 'disable or force colours'],
   ['TERM', 'dumb: print without colours'],
-  ['NODE_DISABLE_COMPILE_CACHE', '1: keep no compiled code for the next start'],
-  ['XDG_CONFIG_HOME', 'where the folder of the profile file is on Linux'],
-  ['XDG_DATA_HOME', 'where the database of "userinfo serve" is on Linux'],
-  ['XDG_CACHE_HOME', 'where compiled code is kept on Linux'],
+  ['NODE_DISABLE_COMPILE_CACHE', '1: do not cache compiled code'],
+  ['XDG_CONFIG_HOME', 'parent of the configuration folder on Linux'],
+  ['XDG_DATA_HOME', 'parent of the data folder on Linux'],
+  ['XDG_CACHE_HOME', 'parent of the cache folder on Linux'],
 ] as const;
 
 export const environmentTopic = `Environment variables
 
 ${formatColumns([...settings, ...others])}
-A flag beats the variable, which beats the profile; an empty variable counts as
-not set. With the base URL, tenant code, channel, app key and app secret all set
-no profile is needed. "userinfo profile show" says where each value comes from.
+A flag overrides the variable, which overrides the profile; an empty variable
+counts as not set. If the base URL, tenant code, channel, app key and app secret
+are all set, no profile is needed. "userinfo profile show" shows the source of
+each value.
 
 ${formatColumns(shared)}`;
 
@@ -58,16 +59,16 @@ const statusRows = Object.entries(exitStatus).map(
 export const exitCodesTopic = `Exit status of every command
 
 ${formatColumns(statusRows)}
-A message on stderr says what was wrong and what to do next. A refusal (4) is
-also on stdout, as any other answer; "userinfo explain <code>" says more of it.
-"userinfo sign verify" ends with 4 too where a signature is wrong.
+A message on stderr says what went wrong and what to do next. A rejection (4) is
+also printed to stdout, like any other answer; "userinfo explain <code>"
+explains it. "userinfo sign verify" also ends with 4 if a signature is wrong.
 `;
 
 const formatMeanings: Readonly<Record<(typeof outputFormats)[number], string>> = {
   table: 'for people; the default',
   json: 'an answer byte for byte as it was received; lists one object a line',
   yaml: 'the same data as YAML',
-  csv: 'one row for each thing, a column for each single value in it',
+  csv: 'one row per record, one column per single value',
 };
 
 const formatRows = outputFormats.map((format) => [format, formatMeanings[format]] as const);
@@ -79,14 +80,14 @@ Data goes to stdout; messages, warnings and questions go to stderr. Numbers are
 printed as they were received, however long (9007199254740993, 1.00).
 
 csv prints the data of an answer, without its code and msg: the exit status
-tells them. A nested value has its path as the name of its column:
-basic_info.mobile. A cell is the text as it was received, also where it begins
+reflects them. A nested value has its path as the name of its column:
+basic_info.mobile. A cell is the text as it was received, even if it begins
 with =, +, - or @: a spreadsheet would run such a cell as a formula. Import the
 columns as text.
 
-On a terminal, a character that could act on it is printed as an escape such as
-\\u001b, in every format. Files and pipes get the exact text; yaml has such
-characters as escapes everywhere, as YAML demands.
+On a terminal, control characters are printed as escapes such as \\u001b, in
+every format. Files and pipes get the exact text; yaml always escapes such
+characters, as YAML requires.
 
 A table shows the first 8,192 characters of a long value, and the first 2,000
 rows; it says how much it leaves out. The other formats print everything.
@@ -100,8 +101,8 @@ of the whole answer, or of the whole list, in any format:
 
 As a table, a single value is printed bare. In a query, numbers are those of
 JavaScript: 1.00 is 1, and a number that JavaScript cannot hold exactly, such as
-one beyond 2^53, comes as text ("9007199254740993"). An expression that does not
-suit the answer ends with status 2, once all of the answer is printed.
+one beyond 2^53, becomes text ("9007199254740993"). An expression that does not
+fit the answer ends with status 2, after the whole answer is printed.
 `;
 
 /** The description of the default preset of a signature, without the remark that it is the default. */
@@ -115,26 +116,26 @@ export const signingTopic = `How requests are signed
 
 Each request carries two digests: app_sign and sign. How they are computed is
 not in the platform's document; ask its operator, or find out from one request
-that was accepted. A recipe says it, as data: a profile can hold one for each
-("userinfo profile set --help" shows how), and so can an app of "userinfo
-serve". Otherwise these hold:
+that was accepted. A recipe describes it as data. A profile can have one for
+each ("userinfo profile set --help" shows how), and so can an app of "userinfo
+serve". The defaults are:
 
   app_sign  ${describeDefault('app_sign')}
   sign      ${describeDefault('sign')}
 
 A recipe takes the parameters (query, then form; never the one that carries the
 digest), writes them as one block, puts the block and other parts in the
-message, and sends the message through the digest steps.
+message, and applies the digest steps to the message.
 
   userinfo sign explain read <code>     each stage, for a request like this
-  userinfo sign verify <request>        whether a signed request is right, and
-                                        if not, which usual mistake explains it
-  userinfo sign solve <request>         the rules by which a good request was
+  userinfo sign verify <request>        whether a signed request is correct, and
+                                        if not, which common mistake explains it
+  userinfo sign solve <request>         the recipes by which a valid request was
                                         signed
-  userinfo sign presets                 the recipes in common use
+  userinfo sign presets                 recipes in common use
 
-The secret is never sent, never printed, and never taken from an argument: it is
-shown as <secret>. A request that is sent again is signed again, with a new
-random and timestamp. The service allows its clock and the caller's to differ by
-${defaultClockWindowSeconds} s, and takes each random of an app once; "userinfo doctor" compares clocks.
+The secret is never sent, never printed, and never accepted as an argument: it
+is shown as <secret>. A retried request is signed again, with a new random and
+timestamp. The service allows its clock and the caller's to differ by ${defaultClockWindowSeconds} s,
+and accepts each random of an app once; "userinfo doctor" compares the clocks.
 `;

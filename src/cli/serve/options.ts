@@ -46,12 +46,12 @@ export function parseFaults(text: string): Settings {
   }
   const { error = 0, reset = 0, dropAfterCommit = 0 } = faults;
   if (error + reset + dropAfterCommit <= 1) return faults;
-  throw new InvalidInputError('the shares of error, reset and drop-after-commit are more than 100% together');
+  throw new InvalidInputError('error, reset and drop-after-commit add up to more than 100%');
 }
 
 function unknownFault(part: string): InvalidInputError {
   return new InvalidInputError(`${JSON.stringify(part)} is not a fault`, {
-    hint: 'Such as latency=200ms..2s, error=5%, reset=1%, skew=400s, drop-after-commit=1%. To throttle, give --rate-limit.',
+    hint: 'Use for example latency=200ms..2s, error=5%, reset=1%, skew=400s, drop-after-commit=1%. To limit the rate, use --rate-limit.',
   });
 }
 
@@ -60,7 +60,7 @@ function parseShare(text: string): number {
   const found = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text);
   const share = found === null ? Number.NaN : Number(found[1]) / 100;
   if (share <= 1) return share;
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a share`, { hint: 'Write it as 5%.' });
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a percentage`, { hint: 'Write it as 5%.' });
 }
 
 /** `200ms..2s`, or one duration for every request */
@@ -68,7 +68,9 @@ function parseSpan(text: string): { min: number; max: number } {
   const [first = '', last = first] = text.split('..');
   const [min, max] = [parseDuration(first), parseDuration(last)];
   if (min <= max) return { min, max };
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a span`, { hint: 'Write it as 200ms..2s.' });
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a range of durations`, {
+    hint: 'Write it as 200ms..2s.',
+  });
 }
 
 /** `400s` ahead, `-400s` behind */

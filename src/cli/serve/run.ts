@@ -90,12 +90,12 @@ function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): voi
     });
   }
   if (workers > 1 && (page || demo)) {
-    throw new InvalidInputError(`${page ? '--page' : '--demo'} is for a service of one process`, {
+    throw new InvalidInputError(`${page ? '--page' : '--demo'} needs a single process`, {
       hint: 'Leave --workers out.',
     });
   }
   if (demo && !isLoopback(urlHost(host))) {
-    throw new InvalidInputError(`--demo is for this machine alone, not for ${JSON.stringify(host)}`, {
+    throw new InvalidInputError(`--demo only works on this machine, not on ${JSON.stringify(host)}`, {
       hint: 'Leave --host out.',
     });
   }

@@ -35,19 +35,19 @@ export function declareProfileAdd(profile: Command, context: CliContext): void {
     .command('add')
     .summary('add a profile')
     .description(
-      'Add a profile. On a terminal, missing values are asked for. The first profile becomes the active one.',
+      'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one.',
     )
     .argument('<name>', 'name of the new profile');
   addSigningOptions(addSecretOptions(addConnectionOptions(command)))
-    .option('--key-prefix <prefix>', 'prefix that custom keys should have: other keys are warned about')
+    .option('--key-prefix <prefix>', 'prefix that custom keys should have; other keys cause a warning')
     .addHelpText(
       'after',
       examples(
-        ['userinfo profile add shop', 'asks for each value; the secret is not shown'],
+        ['userinfo profile add shop', 'prompts for each value; the secret is not echoed'],
         [
           'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
             '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
-          'without questions, for a script',
+          'without prompts, for a script',
         ],
       ),
     )
@@ -69,7 +69,7 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
     app_key: await ask(context, options, 'app_key'),
     secret: given ?? {
       kind: 'file',
-      value: new Secret(await context.prompt.secret('App secret (kept in plain text in the profile file)')),
+      value: new Secret(await context.prompt.secret('App secret (stored in plain text in the profile file)')),
     },
     ...(signing && { signing }),
     ...(options.keyPrefix === undefined ? {} : { key_prefix: options.keyPrefix }),
@@ -110,7 +110,7 @@ function refuseMissing({ prompt }: CliContext, options: AddOptions, secret: Secr
   if (secret === null) missing.push('--app-secret-stdin (or -env, -command)');
   if (missing.length === 0) return;
   throw new InvalidInputError(`missing: ${missing.join(', ')}`, {
-    hint: 'There is no terminal to ask on: give them as options, or run the command on a terminal.',
+    hint: 'There is no terminal for prompts: pass them as options, or run the command on a terminal.',
   });
 }
 

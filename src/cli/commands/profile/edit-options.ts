@@ -27,7 +27,7 @@ export function addSecretOptions(command: Command): Command {
     .addOption(
       new Option(
         '--app-secret-stdin',
-        'read the app secret from standard input, and keep it in the profile file',
+        'read the app secret from standard input, and store it in the profile file',
       ),
     )
     .addOption(
@@ -45,8 +45,8 @@ export function addSecretOptions(command: Command): Command {
 }
 
 function refuseArgument(): never {
-  throw new InvalidInputError('the app secret is never taken from an argument', {
-    hint: 'Use --app-secret-stdin, --app-secret-env or --app-secret-command; then change the secret you just typed.',
+  throw new InvalidInputError('the app secret is never accepted as an argument', {
+    hint: 'Use --app-secret-stdin, --app-secret-env or --app-secret-command; then replace the secret that you typed.',
   });
 }
 
@@ -81,17 +81,17 @@ export interface SigningOptions {
 
 export function addSigningOptions(command: Command): Command {
   return command
-    .addOption(new Option('--signing <file>', 'sign by the recipes {app_sign, sign} of a JSON file'))
+    .addOption(new Option('--signing <file>', 'sign with the recipes {app_sign, sign} of a JSON file'))
     .addOption(
       new Option(
         '--signing-preset <names>',
-        'sign by presets: sign=NAME, app_sign=NAME, or both with a comma; "default" restores the default recipes',
+        'sign with presets: sign=NAME, app_sign=NAME, or both with a comma; "default" restores the default recipes',
       ).conflicts('signing'),
     )
     .addOption(
       new Option(
         '--signing-module <file>',
-        'sign by a JavaScript module, which runs with your rights',
+        'sign with a JavaScript module, which runs with your permissions',
       ).conflicts(['signing', 'signingPreset']),
     );
 }

@@ -98,6 +98,6 @@ async function runRemove(context: CliContext, name: string, { yes }: CommonOptio
   const { active, profiles: left } = await profiles.remove(name);
   await say(io, `removed "${name}"`);
   if (active === null && left.size > 0) {
-    await say(io, 'No profile is active now: "userinfo profile use" chooses one.');
+    await say(io, 'No profile is active now: "userinfo profile use" selects one.');
   }
 }

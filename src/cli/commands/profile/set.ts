@@ -29,7 +29,7 @@ export function declareProfileSet(profile: Command, context: CliContext): void {
     )
     .argument('<name>', 'the profile');
   addSigningOptions(addSecretOptions(addConnectionOptions(command)))
-    .option('--no-allow-http', 'withdraw that permission')
+    .option('--no-allow-http', 'disallow plain HTTP to another machine')
     .option('--key-prefix <prefix>', 'prefix that custom keys should have; empty for none')
     .addHelpText(
       'after',

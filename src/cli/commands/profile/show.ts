@@ -42,7 +42,7 @@ async function runList({ io, profiles }: CliContext, options: CommonOptions): Pr
     return;
   }
   if (rows.length === 0) {
-    await say(io, 'There are no profiles yet: "userinfo profile add <name>" makes one.');
+    await say(io, 'There are no profiles yet: "userinfo profile add <name>" adds one.');
     return;
   }
   const { formatTable } = await import('../../output/table.js');
@@ -147,7 +147,7 @@ export function declareProfileExport(profile: Command, context: CliContext): voi
   profile
     .command('export')
     .summary('print a profile as JSON, without the secret')
-    .description('Print a profile as JSON, to hand it on. An app secret in the profile file is left out.')
+    .description('Print a profile as JSON, to share it. An app secret in the profile file is left out.')
     .argument('<name>', 'the profile')
     .addHelpText(
       'after',
