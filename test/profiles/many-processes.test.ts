@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { builtModule } from '../support/built-module.js';
 import { sampleProfile, temporaryFolder } from './fixtures.js';
 
-const script = fileURLToPath(new URL('./add-profiles.mjs', import.meta.url));
+const script = await builtModule(join(import.meta.dirname, 'add-profiles.ts'));
 
 describe('processes that write at once', () => {
   it('lose nothing, though a left-over lock is in their way', async () => {

@@ -187,7 +187,7 @@ describe('a file that cannot be read or written', () => {
       const unread = await rejection(store.load());
       expect(unread.message).toMatch(/cannot be read: a part of the path is a file/);
       for (const { hint } of [error, unread] as ProfileFileError[])
-        expect(hint).toBe('USERINFO_CONFIG_DIR can name another folder for it.');
+        expect(hint).toBe('Set USERINFO_CONFIG_DIR to use another folder.');
     }
   });
 

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FileLockedError, lockFile } from '../../src/support/file-lock.js';
+import { builtModule } from './built-module.js';
 
-const module = fileURLToPath(new URL('../../dist/support/file-lock.js', import.meta.url));
+const module = await builtModule(join(import.meta.dirname, '../../src/support/file-lock.ts'));
 
 function newLock(): string {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-lock-'));

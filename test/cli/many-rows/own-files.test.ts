@@ -18,6 +18,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { builtModule } from '../../support/built-module.js';
 import { type Finished, Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
@@ -327,12 +328,12 @@ describe('files of a run', () => {
     }
   });
 
-  it.runIf(isRoot)('are refused where another user owns them, and could read them', () => {
+  it.runIf(isRoot)('are refused where another user owns them, and could read them', async () => {
     const file = path('theirs.ndjson');
     writeFileSync(file, '');
     chmodSync(file, 0o666);
     chmodSync(machine.folder, 0o755);
-    const module = join(import.meta.dirname, '../../../dist/bulk/files/append-file.js');
+    const module = await builtModule(join(import.meta.dirname, '../../../src/bulk/files/append-file.ts'));
     const script = `import(process.argv[1]).then(({ AppendFile }) => AppendFile.open(process.argv[2]))
       .catch((error) => console.log(error.message))`;
     const asNobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;

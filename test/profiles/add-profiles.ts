@@ -1,8 +1,8 @@
-// Adds profiles from a process of its own: node add-profiles.mjs <folder> <prefix> <count> [secret length]
-import { ProfileStore } from '../../dist/profiles/profile-store.js';
-import { Secret } from '../../dist/signing/secret.js';
+// Adds profiles from a process of its own: add-profiles <folder> <prefix> <count> [secret length]
+import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { Secret } from '../../src/signing/secret.js';
 
-const [folder, prefix, count, secretLength = '10'] = process.argv.slice(2);
+const [folder = '', prefix, count, secretLength = '10'] = process.argv.slice(2);
 const store = new ProfileStore(folder);
 
 try {
@@ -18,6 +18,7 @@ try {
     });
   }
 } catch (error) {
-  process.stdout.write(`${error.code}: ${error.message}`);
+  const { code, message } = error as NodeJS.ErrnoException;
+  process.stdout.write(`${code}: ${message}`);
   process.exitCode = 3;
 }
