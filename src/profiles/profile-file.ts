@@ -42,7 +42,7 @@ export function readProfileText(path: string): string | null {
     if (!isSystemError(cause))
       throw new ProfileFileError(`${path}: is not UTF-8 text`, { hint: howToRepair });
     throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, {
-      hint: 'USERINFO_CONFIG_DIR can name another folder for it.',
+      hint: 'Set USERINFO_CONFIG_DIR to use another folder.',
       cause,
     });
   }
