@@ -36,9 +36,9 @@ export class SqliteConnection {
   readonly #prepared = new Map<string, Prepared>();
 
   /**
-   * Opens the file; where there is none it makes one, for its owner alone, unless `create` is false. A database that
-   * another process locks throws at once, here and later. Throws a StartError for a file that is missing, and for a
-   * database of another application, to which nothing is written.
+   * Opens the file; where there is none it makes one, for its owner alone, unless `create` is false: then an empty
+   * one is left as it is, too. A database that another process locks throws at once, here and later. Throws a
+   * StartError for a file that is missing, and for a database of another application, to which nothing is written.
    */
   constructor(file: string, create: boolean) {
     const inMemory = file === ':memory:';
@@ -49,7 +49,9 @@ export class SqliteConnection {
     this.#database = new DatabaseSync(':memory:', { timeout: 0 });
     try {
       this.#database.exec(`ATTACH '${this.#path.replaceAll("'", "''")}' AS store`);
-      this.#refuseForeignTables(file);
+      const hasTables = this.#refuseForeignTables(file);
+      // An empty file may be anybody's.
+      if (!create && !hasTables) return;
       if (!inMemory) keepFromOthers(this.#path);
       this.#database.exec(settings);
     } catch (error) {
@@ -135,9 +137,11 @@ export class SqliteConnection {
     }
   }
 
-  #refuseForeignTables(file: string): void {
+  /** Gives whether there are tables. */
+  #refuseForeignTables(file: string): boolean {
     const tables = this.#database.prepare(tableNames).all();
-    if (tables.length === 0 || tables.some(({ name }) => name === 'userinfo_migrations')) return;
+    if (tables.length === 0) return false;
+    if (tables.some(({ name }) => name === 'userinfo_migrations')) return true;
     throw new StartError(
       'CANNOT_OPEN_DATABASE',
       `cannot open the database ${file}: it holds the tables of another application`,

@@ -30,8 +30,8 @@ const words: Readonly<Record<string, number>> = {
 
 const busy = [5, 6];
 
-/** What the connection may have read wrongly, and would go on to believe. */
-const breaking = [10, 11, 14, 26];
+/** What the connection may have read wrongly, and would go on to believe; what is opened read-only stays so. */
+const breaking = [8, 10, 11, 14, 26];
 
 /** Whether the store threw this because another connection holds the lock: waiting may help. */
 export function isBusy(error: unknown): boolean {

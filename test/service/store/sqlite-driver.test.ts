@@ -62,6 +62,14 @@ describe('the SQLite driver', () => {
     }
   });
 
+  it('leaves an empty file as it is where it makes no tables', async () => {
+    const file = join(dirname(database.file), 'empty');
+    await writeFile(file, '');
+    await chmod(file, 0o644);
+    await expect(openStore(file, { create: false })).rejects.toThrow('the database holds no tables');
+    expect(await stat(file)).toMatchObject({ size: 0, mode: 0o100644 });
+  });
+
   it('takes them from the files beside the one that a link leads to', async () => {
     await driver.close();
     await chmod(database.file, 0o644);
