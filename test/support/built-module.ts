@@ -19,5 +19,5 @@ export async function builtModule(source: string): Promise<string> {
     logLevel: 'silent',
     output: { dir, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
   });
-  return join(dir, basename(source).replace(/\.ts$/, '.mjs'));
+  return join(dir, basename(source).replace(/\.\w+$/, '.mjs'));
 }

@@ -2,9 +2,9 @@
 // Takes {request, secret} as JSON, and for how many CPU seconds to search.
 import { hash } from 'node:crypto';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { Secret } from '../../../dist/signing/secret.js';
-import { Search } from '../../../dist/solve/search/search.js';
-import { ShareQueue } from '../../../dist/solve/search/share.js';
+import { Secret } from '../../../src/signing/secret.ts';
+import { Search } from '../../../src/solve/search/search.ts';
+import { ShareQueue } from '../../../src/solve/search/share.ts';
 import { cpuSeconds, measure, perSecond } from './cpu-time.mjs';
 
 // In a thread such as the program starts for a search.

@@ -1,9 +1,9 @@
 // Prints how often a second one request is signed, and its two messages are digested: [bare, signed].
 import { hash } from 'node:crypto';
-import { readRequest, signableRequest } from '../../../dist/client/request.js';
-import { compileRecipes, signBoth } from '../../../dist/signing/app-signatures.js';
-import { defaultRecipes } from '../../../dist/signing/presets.js';
-import { Secret } from '../../../dist/signing/secret.js';
+import { readRequest, signableRequest } from '../../../src/client/request.ts';
+import { compileRecipes, signBoth } from '../../../src/signing/app-signatures.ts';
+import { defaultRecipes } from '../../../src/signing/presets.ts';
+import { Secret } from '../../../src/signing/secret.ts';
 import { measure, perSecond } from './cpu-time.mjs';
 
 const turns = 40;
