@@ -98,6 +98,6 @@ function isPair(json: unknown): boolean {
 export function addRecipeOption(command: Command): Command {
   return command.option(
     '--recipe <name>',
-    'a preset, or a file with one recipe or {app_sign, sign}; those of the profile unless given',
+    'preset, or file with one recipe or {app_sign, sign} (default: those of the profile)',
   );
 }

@@ -59,9 +59,9 @@ describe('--query', () => {
     expect(machine.log).toBe(logged);
   });
 
-  it('loses no answer where it does not suit it', async () => {
+  it('loses no answer that the query does not suit', async () => {
     const done = await machine.run(['read', code, '--json', '--query', 'length(code)']);
-    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('All of it was printed') });
+    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('All data was printed') });
     expect(JSON.parse(done.stdout).data.union_id).toBe('u001');
   });
 

@@ -100,7 +100,7 @@ describe('sign explain', () => {
     const sample = file('s.json', { url: '', params, secret: 's' });
     const done = await machine.run(['sign', 'explain', '--recipe', recipe, '--sample', sample]);
     expect(done.stdout).toContain('a=␣x\\u00a0&b=line\\n\\u200b');
-    expect(done.stderr).toContain('warning: the request has nothing for $param:nonce');
+    expect(done.stderr).toContain('warning: the request has no value for $param:nonce');
   });
 });
 
@@ -204,21 +204,21 @@ describe('sign verify', () => {
     const done = await machine.run([...local, 'sign', 'verify', inMilliseconds]);
     expect(done.status).toBe(4);
     expect(done.stderr).toContain(
-      'warning: the service refuses this request however it is signed: timestamp',
+      'warning: the service refuses this request whatever its signature: timestamp',
     );
     expect(done.stdout).toContain('It was signed with timestamp in seconds, and sent in milliseconds.');
   });
 
   it.each([
     [['sign', 'verify'], 2, 'no request is given'],
-    [['sign', 'verify', 'https://e.com?a=1'], 2, 'the request carries no app_sign and no sign'],
+    [['sign', 'verify', 'https://e.com?a=1'], 2, 'the request has no app_sign and no sign'],
     [['sign', 'verify', '--sample', 'no-such-file'], 2, 'the file "no-such-file" cannot be read (ENOENT)'],
     [['sign', 'verify', 'x'], 2, 'this is no request that can be read'],
     [['sign', 'verify', '{"parms":1}'], 2, 'sample.parms: unknown field'],
-    [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request carries no sign'],
+    [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request has no sign'],
     [['sign', 'verify', 'https://e.com?sign=1', '-p', 'nobody'], 3, 'there is no profile "nobody"'],
     [['sign', 'presets', 'taobo'], 2, 'Did you mean "taobao"?'],
-    [['sign', 'explain', 'read', 'c', '--recipe', 'taobao'], 2, '--recipe holds one recipe'],
+    [['sign', 'explain', 'read', 'c', '--recipe', 'taobao'], 2, '--recipe has one recipe'],
     [['sign', 'explain', 'read', 'c', '--timestamp', '1'], 2, 'Unix seconds, 10 digits'],
   ])('%j ends with status %d', async (args, status, problem) => {
     const done = await machine.run([...local, ...args]);
@@ -238,7 +238,7 @@ describe('sign vectors', () => {
     const done = await machine.run(['sign', 'vectors', 'verify', file('vectors.json', exported)]);
     expect(done.status).toBe(4);
     expect(done.stdout).toContain('A line break at the end of one of them.');
-    expect(done.stderr).toContain('error: 1 of 20 signatures are not right');
+    expect(done.stderr).toContain('error: 1 of 20 signatures are wrong or missing');
   });
 });
 

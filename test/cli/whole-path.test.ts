@@ -91,7 +91,7 @@ describe('passback', () => {
 
   it.each([
     [['a=x'], 'neither union_id nor primary_key is given\nAdd --union-id <id>, or --primary-key <key>'],
-    [['union_id=u001', 'a=x'], 'union_id names the user, and is not a pair: give it as --union-id <id>.'],
+    [['union_id=u001', 'a=x'], 'union_id names the user and is not a pair: use --union-id <id>.'],
     [['-a=x', '--union-id', 'u001'], "unknown option '-a'\nPut -- before an argument that begins with -"],
     [['mobile=', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
     [['a=x', '--primary-key', 'mobile'], 'primary_key "mobile" is not a key of user_info'],

@@ -15,8 +15,7 @@ export function declareCompletion(program: Command, context: CliContext): void {
     .command('completion')
     .summary('print a shell completion script')
     .description(
-      'Print a script that makes a shell complete commands, options and their values, the names of profiles ' +
-        'and of pieces of information.',
+      'Print a script that completes commands, options, option values, profile names and names of information.',
     )
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
     .addHelpText(

@@ -21,10 +21,9 @@ const commandNames = [
 
 type CommandName = (typeof commandNames)[number];
 
-/** Adds a command to the program. */
 type Declare = (program: Command, context: CliContext) => void;
 
-/** The modules of the commands; each is loaded only if its command may be meant. */
+/** Loads the module of a command, only if the arguments may mean it. */
 const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   read: async () => (await import('./read.js')).declareRead,
   passback: async () => (await import('./passback.js')).declarePassback,
@@ -42,17 +41,14 @@ const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   help: async () => (await import('./help.js')).declareHelp,
 };
 
-/**
- * The declarations of the commands that `args` can mean: those that they name; all if they name none or ask for
- * help.
- */
+/** Loads the commands that `args` may mean: those it names, or all if it names none or asks for help. */
 export async function declarationsFor(args: readonly string[]): Promise<Declare[]> {
   const named = commandNames.filter((name) => args.includes(name));
   const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(args);
   return Promise.all((isKnown ? named : commandNames).map((name) => load[name]()));
 }
 
-/** Whether a word that is neither a command, an option nor an option's value comes before the first command. */
+/** Whether an argument before the first command is neither an option nor its value. */
 function isMistyped(args: readonly string[]): boolean {
   const first = args.findIndex((arg) => (commandNames as readonly string[]).includes(arg));
   const before = args.slice(0, first);

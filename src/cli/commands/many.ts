@@ -1,4 +1,4 @@
-// Apart from read.ts and passback.ts: a call for one user loads nothing of runs.
+// // Apart from read.ts and passback.ts: a call for one user loads no code of bulk runs.
 
 import { passbackRows, type UserNaming } from '../../bulk/operations/passback-rows.js';
 import { readRows } from '../../bulk/operations/read-rows.js';
@@ -11,13 +11,13 @@ import { type ManyPlan, runMany } from '../bulk/run-many.js';
 import type { CliContext } from '../context.js';
 import { warnOfPrefix } from '../pairs.js';
 
-/** What `read --from` takes beside what every run takes. */
+/** Options of `read --from`, in addition to those of every run. */
 export interface ReadManyOptions extends BulkOptions {
   readonly names?: string;
   readonly scope?: string;
 }
 
-/** `read --from` */
+/** Runs `read --from`. */
 export async function readMany(context: CliContext, options: ReadManyOptions): Promise<void> {
   const names = options.names === undefined ? [] : parseInfoNames([options.names]);
   await runMany(context, options, {
@@ -30,13 +30,17 @@ export async function readMany(context: CliContext, options: ReadManyOptions): P
 
 const defaultColumn = 'union_id';
 
-/** `passback --from` */
+/** Runs `passback --from`. */
 export async function passbackMany(context: CliContext, options: PassbackManyOptions): Promise<void> {
-  if (options.keep) throw new InvalidInputError('--keep says what stays in a queue: it needs --queue');
+  if (options.keep) throw new InvalidInputError('--keep is for the rows of a queue: it needs --queue');
   await runMany(context, options, planPassback(context, options));
 }
 
-/** What is done with the rows that `passback --from` names. Throws an InvalidInputError. */
+/**
+ * The plan of `passback --from`.
+ *
+ * @throws InvalidInputError for options that exclude each other, or invalid types
+ */
 export function planPassback(
   context: CliContext,
   options: PassbackManyOptions,

@@ -12,15 +12,14 @@ export function declareOpenApi(program: Command, context: CliContext): void {
     .command('openapi')
     .summary('print the OpenAPI description of both operations')
     .description(
-      'Print both operations as an OpenAPI 3.1 document, for the tools that read one. ' +
-        '"userinfo serve" has it at /openapi.json.',
+      'Print both operations as an OpenAPI 3.1 document. "userinfo serve" serves it at /openapi.json.',
     )
     .addHelpText(
       'after',
       examples(
         ['userinfo openapi > openapi.json', 'as JSON'],
         ['userinfo openapi -o yaml', 'as YAML'],
-        ["userinfo openapi --query 'keys(components.schemas)'", 'a part of it'],
+        ["userinfo openapi --query 'keys(components.schemas)'", 'part of it'],
       ),
     )
     .action(() => runOpenApi(context, command.optsWithGlobals()));

@@ -26,16 +26,16 @@ interface QueuedPassbackOptions extends PassbackManyOptions {
   readonly queue: string;
 }
 
-/** What a run from here takes, and a run over a queue is told elsewhere. */
-const elsewhere: Readonly<Record<string, string>> = {
-  concurrency: 'Give it to "userinfo worker".',
+/** Options of a local run that do not apply to a queue, and what to use instead. */
+const notForQueue: Readonly<Record<string, string>> = {
+  concurrency: 'Use it with "userinfo worker".',
   results: '"userinfo runs results" writes them.',
   failed: '"userinfo runs results" writes them.',
-  journal: 'The queue knows what was done.',
-  resume: 'The queue knows what was done: start another worker.',
-  restart: 'Hand the rows over once more; that is another run.',
-  preflight: 'What is handed over is always checked.',
-  maxFailures: '"userinfo runs show" tells how it goes, "userinfo runs cancel" ends it.',
+  journal: 'The queue records which rows are done.',
+  resume: 'The queue records which rows are done: start another worker.',
+  restart: 'Queue the rows again: that is another run.',
+  preflight: 'Rows for a queue are always checked.',
+  maxFailures: '"userinfo runs show" shows its progress, "userinfo runs cancel" ends it.',
 };
 
 interface HandOver {
@@ -46,10 +46,10 @@ interface HandOver {
   readonly source: RowSource;
 }
 
-/** `passback --from --queue`: checks the rows, and hands them over as one run. */
+/** Runs `passback --from --queue`: checks the rows and adds them to the queue as one run. */
 export async function passbackToQueue(context: CliContext, command: Command): Promise<void> {
   const options: QueuedPassbackOptions = command.optsWithGlobals();
-  refuseElsewhere(command);
+  refuseLocalOptions(command);
   const style = await outputStyle(options, context.io);
   const plan = planPassback(context, options);
   const settings = await resolveService(context, options);
@@ -76,11 +76,11 @@ async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; ro
   await plan.checkNames(names, settings);
   await confirmMany(context, settings, formatRows(count), options.yes);
   const { from, format, delimiter, encoding, types, empty, rate, keep } = options;
-  const told = { format, delimiter, encoding, types, empty };
+  const inputOptions = { format, delimiter, encoding, types, empty };
   const newRun = {
     target: targetOf(settings),
     naming: plan.naming,
-    source: { from, hash, ...orNull(told) },
+    source: { from, hash, ...orNull(inputOptions) },
     rows: count,
     rate: rate ?? null,
     keepsRows: keep ?? false,
@@ -89,12 +89,12 @@ async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; ro
     loadRun(queue, newRun, plan.operation, toLoad, context.signal),
   );
   if (!options.quiet) {
-    await say(context.io, `handed over ${formatRows(count)} as run ${run}; "userinfo worker" does them`);
+    await say(context.io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
   }
   return { run, rows: count };
 }
 
-/** Shows how rows are read for a queue. */
+/** Shows the progress of reading rows for a queue. */
 function withLoading<T>(
   { context: { io, steadyNow }, options, source }: HandOver,
   checked: InputDigest,
@@ -111,22 +111,22 @@ function withLoading<T>(
       rows = count;
     },
   };
-  const look = () => ({ doing: 'handing over', rows, share: rows / total, total });
+  const look = () => ({ doing: 'queueing', rows, share: rows / total, total });
   const { quiet, color } = options;
   return withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, look, () => work(toLoad));
 }
 
-function refuseElsewhere(command: Command): void {
-  for (const [name, hint] of Object.entries(elsewhere)) {
+function refuseLocalOptions(command: Command): void {
+  for (const [name, hint] of Object.entries(notForQueue)) {
     if (command.getOptionValueSource(name) !== 'cli') continue;
     const option = command.options.find((one) => one.attributeName() === name);
-    throw new InvalidInputError(`${option?.long ?? name} is for a run from here, not for --queue`, { hint });
+    throw new InvalidInputError(`${option?.long ?? name} is for a run without --queue`, { hint });
   }
 }
 
 function noFile(): InvalidInputError {
-  return new InvalidInputError('a queue takes the rows of a file, not of a stream', {
-    hint: 'Save them to a file first: its rows are checked before they are handed over.',
+  return new InvalidInputError('--queue needs a file, not a stream', {
+    hint: 'Save the rows to a file first: they are checked before they are queued.',
   });
 }
 

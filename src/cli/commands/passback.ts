@@ -32,22 +32,22 @@ export interface PassbackOptions extends CommonOptions, ConnectionOptions, Previ
   readonly userInfo?: string;
 }
 
-/** What says which passback is meant, sent or only explained. */
+/** Adds the arguments of a passback that is sent or explained. */
 export function addPassbackArguments(command: Command): Command {
   return command
     .argument('[pairs...]', 'key=text, key:=json (a number, true, false, null), key=@file, key:=@file')
-    .option('--union-id <id>', 'the user; takes priority over --primary-key')
-    .option('--primary-key <key>', 'the key among the pairs that identifies the user')
-    .option('--user-info <json>', 'a whole JSON object in place of pairs; - reads it from standard input');
+    .option('--union-id <id>', 'union ID of the user; takes priority over --primary-key')
+    .option('--primary-key <key>', 'key of the pair that identifies the user')
+    .option('--user-info <json>', 'JSON object with all pairs; - for standard input');
 }
 
 export function declarePassback(program: Command, context: CliContext): void {
   const command = program
     .command('passback')
-    .summary('write information about a user back')
+    .summary('pass information about a user back')
     .description(
       'Write key/value pairs to the record of one user, named by union ID or by one of the pairs; ' +
-        'with --from, those of many users.',
+        'with --from, to the records of many users.',
     );
   addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
   addPassbackManyOptions(addBulkOptions(command))
@@ -56,7 +56,7 @@ export function declarePassback(program: Command, context: CliContext): void {
       () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
 stored as it is; give it a prefix of your own, such as acme_level. The file of
-key=@file is UTF-8, and a byte-order mark at its beginning is left out.`,
+key=@file is UTF-8, and a byte-order mark at its beginning is removed.`,
     )
     .addHelpText(
       'after',
@@ -64,20 +64,20 @@ key=@file is UTF-8, and a byte-order mark at its beginning is left out.`,
         ['userinfo passback acme_level=gold age:=28 name=张三 --union-id u001', 'three pairs for one user'],
         [
           'userinfo passback mobile=13800138000 acme_level=gold --primary-key mobile',
-          'the user with that mobile',
+          'the user with that mobile number',
         ],
         [
           'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
           'from standard input, so that no value is in the shell history',
         ],
-        ['userinfo passback acme_level=gold --union-id u001 --dry-run', 'what would be sent'],
+        ['userinfo passback acme_level=gold --union-id u001 --dry-run', 'show what would be sent'],
         [
           "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
-          'a row a user; users.csv.results.ndjson says what became of each',
+          'one row per user; users.csv.results.ndjson has their outcomes',
         ],
         [
           'userinfo passback --from users.csv --queue postgres://userinfo@db.example/queue',
-          'for "userinfo worker" on any number of machines',
+          'processed by "userinfo worker" on any number of machines',
         ],
       ),
     )
@@ -112,7 +112,11 @@ async function runPassback(
   });
 }
 
-/** The request, or the error that names the option which is missing. */
+/**
+ * Builds the request.
+ *
+ * @throws InvalidInputError with the missing option in its hint
+ */
 function namedRequest(
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
@@ -121,13 +125,13 @@ function namedRequest(
   } catch (error) {
     if (!(error instanceof InvalidInputError && error.resultCode === resultCode.userNotNamed)) throw error;
     const hint = input.userInfo.has('union_id')
-      ? 'union_id names the user, and is not a pair: give it as --union-id <id>.'
+      ? 'union_id names the user and is not a pair: use --union-id <id>.'
       : 'Add --union-id <id>, or --primary-key <key> with the key of a pair that identifies the user.';
     throw new InvalidInputError(error.message, { hint, resultCode: error.resultCode });
   }
 }
 
-/** Throws an InvalidInputError where there are no pairs, or where they and `--user-info` are both given. */
+/** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */
 export async function readUserInfo(
   { io, signal }: CliContext,
   pairs: readonly string[],

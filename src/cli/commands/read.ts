@@ -20,12 +20,12 @@ export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOp
   readonly scope?: string;
 }
 
-/** What says which read is meant, sent or only explained. */
+/** Adds the arguments of a read that is sent or explained. */
 export function addReadArguments(command: Command, code = '<code>'): Command {
   return command
-    .argument(code, 'the authorization code; - reads it from standard input')
-    .argument('[names...]', 'wanted pieces of information, separated by spaces or commas; none reads all')
-    .option('--scope <scope>', "authorization type; not sent unless given, the service's default applies");
+    .argument(code, 'authorization code; - for standard input')
+    .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
+    .option('--scope <scope>', 'authorization type (default: not sent, the service applies its own)');
 }
 
 export function readInputOf(code: string, names: readonly string[], { scope }: ReadOptions): ReadInput {
@@ -39,30 +39,30 @@ export function readInputOf(code: string, names: readonly string[], { scope }: R
 export function declareRead(program: Command, context: CliContext): void {
   const command = program
     .command('read')
-    .summary('read a user with an authorization code')
+    .summary('read the information of a user with an authorization code')
     .description(
-      'Read the information of the user that an authorization code was issued to; with --from, of many users.',
+      'Read the information of the user that an authorization code was issued for; with --from, of many users.',
     );
   addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
   addBulkOptions(command)
-    .option('--names <list>', 'with --from: wanted pieces of information, separated by commas')
+    .option('--names <list>', 'with --from: information to read, separated by commas')
     .addHelpText(
       'after',
       () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
 Any other name is a key that an application passed back, such as acme_level.
-Names that the answer does not hold are told on stderr.`,
+Names missing from the answer are reported on stderr.`,
     )
     .addHelpText(
       'after',
       examples(
         [
           'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-          'all that a code authorizes; this one is issued by "userinfo serve"',
+          'everything that a code of "userinfo serve" authorizes',
         ],
         [
           'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
             'userinfo read "$code" mobile,acme_level device_info --json',
-          'named pieces, as received',
+          'selected information, as received',
         ],
         [
           'userinfo admin code issue --tenant-code acme --union-id u001 | userinfo read - --query data.union_id',
@@ -92,7 +92,7 @@ async function runEither(
 async function givenCode(context: CliContext, code: string): Promise<string> {
   if (code === '') {
     throw new InvalidInputError('the code is empty', {
-      hint: 'Where it is "$code", the variable is not set: the command that should fill it may have failed.',
+      hint: 'If it is "$code", the variable is not set: the command that sets it may have failed.',
     });
   }
   if (code !== '-') return code;

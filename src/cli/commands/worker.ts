@@ -18,18 +18,18 @@ interface WorkerOptions extends QueueOptions, ConnectionOptions {
 export function declareWorker(program: Command, context: CliContext): void {
   const command = program
     .command('worker')
-    .summary('do the rows that were handed to a queue')
+    .summary('process queued rows')
     .description(
-      'Do the runs of a queue that are for the deployment of the profile, the oldest first, beside any number of other ' +
-        'workers. Ctrl-C hands back what was taken.',
+      'Process the runs of a queue that are for the deployment of the profile, oldest first, together with any number ' +
+        'of other workers. Ctrl-C returns unfinished rows to the queue.',
     );
   addConnectionOptions(addConcurrencyOption(addQueueOption(command)))
     .addOption(
-      new Option('--lease <duration>', 'a worker that is silent for so long loses its rows to others')
+      new Option('--lease <duration>', 'time after which others take over the rows of a silent worker')
         .default(15_000, '15s')
         .argParser(parseDuration),
     )
-    .option('--drain', 'end when nothing is left to do')
+    .option('--drain', 'exit when no rows are left')
     .addHelpText(
       'after',
       examples(
@@ -49,7 +49,7 @@ async function runCommand(context: CliContext, options: WorkerOptions): Promise<
   const settings = await resolveService(context, options);
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
-  const tell = (words: string) => void io.stderr.write(`${showText(words)}\n`);
+  const log = (words: string) => void io.stderr.write(`${showText(words)}\n`);
   try {
     const { Outage } = await import('../../queue/worker/outage.js');
     const { runWorker } = await import('../../queue/worker/run-worker.js');
@@ -59,10 +59,10 @@ async function runCommand(context: CliContext, options: WorkerOptions): Promise<
         holder: { holder: context.uniqueText(), leaseMs: lease },
         sender,
         pacing: { concurrency, attempts, timeoutMs: timeout },
-        outage: new Outage(outageListener(tell), steadyNow, Math.random),
+        outage: new Outage(outageListener(log), steadyNow, Math.random),
         target: targetOf(settings),
         drains: drain,
-        listener: workerListener(tell),
+        listener: workerListener(log),
         signal,
         now: steadyNow,
         random: Math.random,
@@ -74,18 +74,18 @@ async function runCommand(context: CliContext, options: WorkerOptions): Promise<
   if (drain) signal.throwIfAborted();
 }
 
-function outageListener(tell: (words: string) => void) {
+function outageListener(log: (words: string) => void) {
   return {
-    onLost: ({ message }: Error) => tell(`waiting for the queue: ${message}`),
-    onBack: () => tell('the queue is back'),
+    onLost: ({ message }: Error) => log(`waiting for the queue: ${message}`),
+    onBack: () => log('the queue is back'),
   };
 }
 
-function workerListener(tell: (words: string) => void) {
+function workerListener(log: (words: string) => void) {
   return {
-    onBegin: ({ run, rows }: { run: string; rows: number }) => tell(`run ${run}: ${formatRows(rows)}`),
-    onEnd: ({ run }: { run: string }, rows: number) => tell(`run ${run}: ${formatCount(rows)} done here`),
+    onBegin: ({ run, rows }: { run: string; rows: number }) => log(`run ${run}: ${formatRows(rows)}`),
+    onEnd: ({ run }: { run: string }, rows: number) => log(`run ${run}: ${formatCount(rows)} done here`),
     onRefused: ({ run }: { run: string }, differences: readonly string[]) =>
-      tell(`run ${run} is for another ${differences.join(', ')} than this profile: left to other workers`),
+      log(`run ${run} is for another ${differences.join(', ')} than this profile: left to other workers`),
   };
 }

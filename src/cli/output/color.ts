@@ -2,8 +2,8 @@ import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
 import { type Io, say, type Terminal } from '../io.js';
 
 /**
- * The colours of one stream: none under NO_COLOR or `--no-color`, some under FORCE_COLOR, else as the terminal has
- * them.
+ * Colours for a stream: none with NO_COLOR or `--no-color`, always with FORCE_COLOR, otherwise if it is a
+ * terminal.
  */
 export function colorsFor(stream: Terminal<unknown>, env: Io['env'], wanted = true): ChalkInstance {
   return new Chalk({ level: colorLevel(stream, env, wanted) });
@@ -15,7 +15,7 @@ function colorLevel(stream: Terminal<unknown>, env: Io['env'], wanted: boolean):
   return stream.isTTY && env.TERM !== 'dumb' ? 1 : 0;
 }
 
-/** A warning on stderr. */
+/** Writes a warning to stderr. */
 export function warn(io: Io, warning: string): Promise<void> {
   return say(io, warning, `${colorsFor(io.stderr, io.env).yellow('warning:')} `);
 }

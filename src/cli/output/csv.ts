@@ -2,16 +2,16 @@
 import { stringify } from 'csv-stringify/sync';
 import { isNested, isObject } from './parsed-json.js';
 
-/** A single value of nested data, and the keys and places that lead to it. */
+/** A single value in nested data, and the path to it. */
 interface Leaf {
   readonly path: readonly (string | number)[];
-  /** As it is written; nothing for null. */
+  /** Its text in CSV; empty for null. */
   readonly text: string;
 }
 
 /**
- * Data as CSV: a list of objects as a row each under one header, an object as one such row, anything else without a
- * header. What is nested has columns of its own, named as a query would name them: `basic_info.mobile`.
+ * Formats data as CSV: a list of objects as one row per object below a header, an object as one such row, anything
+ * else without a header. Nested values have their own columns, named by their query path: `basic_info.mobile`.
  */
 export function formatCsv(data: unknown): string {
   const list = Array.isArray(data) ? data : [data];
@@ -24,7 +24,7 @@ export function formatCsv(data: unknown): string {
   return stringify([columns, ...rows.map((row) => columns.map((column) => row.get(column) ?? ''))]);
 }
 
-/** The single values of data, in its order. An empty object or list has none. */
+/** The single values in data, in order. An empty object or list has none. */
 function* flatten(data: unknown, path: Leaf['path'] = []): Generator<Leaf> {
   if (!isNested(data)) {
     yield { path, text: data === null || data === undefined ? '' : String(data) };

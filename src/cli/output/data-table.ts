@@ -7,19 +7,19 @@ import { showText } from './terminal-text.js';
 
 export interface TableStyle {
   readonly colors: ChalkInstance;
-  /** Width of the terminal in columns; `undefined` where nothing is to be wrapped. */
+  /** Width of the terminal in columns; `undefined` for no wrapping. */
   readonly columns: number | undefined;
 }
 
-/** What a table shows of one value, in characters. */
+/** Maximum number of characters shown of one value. */
 const maxValueLength = 8_192;
 
-/** After so many characters no further section is begun. */
+/** Number of characters after which no further section is shown. */
 const maxSectionsLength = 200_000;
 
 /**
- * An object section by section: what is plain first, under `name` where there is one, then each object or list in
- * it under its own name.
+ * Formats an object in sections: its single values first, under `name` if it is not null, then each nested object
+ * or list under its key.
  */
 export function formatSections(
   object: Record<string, unknown>,
@@ -40,7 +40,10 @@ export function formatSections(
   return shown === nested.length ? sections : [...sections, leftOut(nested.length - shown, 'sections')];
 }
 
-/** An object as key and value; a list of objects as one column each; any other list one row each. */
+/**
+ * Formats an object as keys and values, a list of objects as one column per object, any other list as one row per
+ * entry.
+ */
 function formatSection(name: string | null, value: Nested, style: TableStyle): string {
   const heading = name === null ? '' : `${style.colors.bold(showValue(name))}\n`;
   if (Object.keys(value).length === 0) return `${heading}(none)\n`;
@@ -59,7 +62,10 @@ function formatSection(name: string | null, value: Nested, style: TableStyle): s
   return heading + formatTable(rows, style.columns, head) + leftOut(value.length - shown.length, 'columns');
 }
 
-/** A single value as text that is safe to show; of a long one the beginning, and how much more there is. */
+/**
+ * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left
+ * out.
+ */
 export function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);
   if (text.length <= maxValueLength) return showText(text);
@@ -68,8 +74,8 @@ export function showValue(value: unknown): string {
 }
 
 /**
- * Any data as a person reads it: an object section by section, a list of objects a row each, any other list an entry
- * a row, a single value as it is.
+ * Formats data for a person: an object in sections, a list of objects as one row per object, any other list as one
+ * row per entry, a single value as its text.
  */
 export function formatDataTable(data: unknown, style: TableStyle): string {
   if (!isNested(data)) return `${showValue(data)}\n`;

@@ -8,8 +8,8 @@ import { formatTable } from './table.js';
 const encodedKeys: readonly string[] = ['device_info', 'location_info'];
 
 /**
- * The envelope as a person reads it: `code` and `msg`, then `data` section by section. `body` is the envelope as
- * received; numbers are shown as they were written.
+ * Formats an envelope for a person: `code` and `msg`, then `data` in sections. `body` is the envelope as received;
+ * numbers are shown as they are written there.
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
   const { code, msg, data } = parseLoosely(body) as Record<string, unknown>;
@@ -26,7 +26,7 @@ export function formatEnvelopeTable(body: string, style: TableStyle): string {
   return [verdict, ...formatSections(Object.fromEntries(decoded), 'data', style)].join('\n');
 }
 
-/** The flat objects that the strings of a list encode; a string that encodes none stays as it is. */
+/** Decodes the strings of a list that are flat JSON objects; other strings stay as they are. */
 function decode(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((item) => {

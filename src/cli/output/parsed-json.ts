@@ -1,9 +1,9 @@
 import { isLosslessNumber, parse } from 'lossless-json';
 
-/** A JSON object or list, as parsed; numbers may be lossless ones. */
+/** A parsed JSON object or list; numbers may be lossless numbers of lossless-json. */
 export type Nested = Record<string, unknown> | unknown[];
 
-/** Received JSON, numbers kept as they were written; a doubled key is the last one, as for JSON.parse. */
+/** Parses received JSON and keeps the digits of numbers; of duplicate keys the last one wins, as in JSON.parse. */
 export function parseLoosely(json: string): unknown {
   return parse(json, null, { onDuplicateKey: ({ newValue }) => newValue });
 }

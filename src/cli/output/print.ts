@@ -6,9 +6,9 @@ import { warn } from './color.js';
 import { isPlainTable, type OutputStyle, tableStyle } from './style.js';
 
 /**
- * Prints what the service said. As JSON, the received bytes as they are, and one newline; `csv` has `data` alone,
- * the others the whole envelope; a query takes from the whole. An answer that cannot be shown in the format is printed
- * as JSON before the fault is thrown: a code is used up by then.
+ * Prints an answer. JSON without a query is the received bytes and a newline; `csv` is `data` alone, other formats
+ * are the whole envelope; a query applies to the whole envelope. If the format cannot show the answer, it is
+ * printed as JSON before the error is thrown, since its code is used up.
  */
 export async function printAnswer(
   answer: Answer<Envelope<unknown>>,
@@ -26,14 +26,14 @@ export async function printAnswer(
     await printBody(body, io, style);
   } catch (error) {
     if (!(error instanceof UserInfoError)) {
-      await warn(io, `the answer cannot be shown as ${format}: this is all of it as JSON`);
+      await warn(io, `the answer cannot be shown as ${format}; the whole answer follows as JSON`);
       await printJson(body, Buffer.from(body), io);
     }
     throw error;
   }
 }
 
-/** A carriage return between the tokens is white space; on a terminal it would hide what stands before it. */
+/** A carriage return between tokens is white space in JSON, but on a terminal it would hide the text before it. */
 async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promise<void> {
   const json = stdout.isTTY ? Buffer.from(text.replace(/\r\n?/g, '\n')) : bytes;
   await write(stdout, Buffer.concat([json, Buffer.from('\n')]));
@@ -49,7 +49,8 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
   const { isObject, parseLoosely } = await import('./parsed-json.js');
   const envelope = parseLoosely(body);
   if (format === 'csv' && select === undefined) {
-    const { data } = envelope as { data?: unknown }; // a refusal may come without, or with one that is no object
+    const { data } = envelope as { data?: unknown }; // // a refusal may have no data, or data that is no
+    // object
     await printData(isObject(data) ? data : {}, io, style);
   } else {
     await printData(envelope, io, style);
@@ -57,8 +58,10 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
 }
 
 /**
- * Prints data, as lossless-json parses it or made by a command, in the format in force: what `--query` selects of it,
- * or all where there is none. A query that does not suit the data throws once all of it is printed.
+ * Prints data in the given format: what `--query` selects, or all data. `given` is parsed by lossless-json or made
+ * by a command.
+ *
+ * @throws InvalidInputError if the query does not suit the data, after all data is printed
  */
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
@@ -78,8 +81,8 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
 }
 
 /**
- * Prints things as they come, one JSON object a line. In another format, or where a query is for all of them, they
- * are one list.
+ * Prints items as they arrive, one JSON object per line. In another format, or with a query, they are printed as
+ * one list at the end.
  */
 export async function printList(
   list: Iterable<object> | AsyncIterable<object>,
@@ -96,7 +99,7 @@ export async function printList(
   if (items.length > 0 || !isPlainTable(style)) await printData(items, io, style);
 }
 
-/** Writes data as text of whole lines. What needs a library loads it here. */
+/** Writes data as complete lines. Each format loads its library here. */
 async function writeData(data: unknown, io: Io, style: OutputStyle): Promise<void> {
   switch (style.format) {
     case 'json':

@@ -16,17 +16,18 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { isObject } from './parsed-json.js';
 
 /**
- * Takes what a query selects out of data as lossless-json parses it. Numbers are JavaScript's; one that JavaScript
- * cannot hold exactly is its text.
+ * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
+ * represent exactly becomes its text.
  */
 export type Select = (data: unknown) => unknown;
 
 type Query = ReturnType<typeof compile>;
 
 /**
- * Reads a JMESPath expression.
+ * Compiles a JMESPath expression.
  *
- * @throws InvalidInputError for a text that is none; what it returns throws one where the data does not suit it
+ * @throws InvalidInputError for an invalid expression; the returned function throws one if the data does not suit
+ * it
  */
 export function compileQuery(expression: string): Select {
   const query = parse(expression);
@@ -34,8 +35,8 @@ export function compileQuery(expression: string): Select {
     try {
       return TreeInterpreter.search(query, plainValue(data));
     } catch (cause) {
-      throw new InvalidInputError(`--query does not suit what is there: ${(cause as Error).message}`, {
-        hint: 'All of it was printed instead.',
+      throw new InvalidInputError(`--query does not suit the data: ${(cause as Error).message}`, {
+        hint: 'All data was printed instead.',
         cause,
       });
     }
@@ -49,13 +50,13 @@ function parse(expression: string): Query {
     return query;
   } catch (cause) {
     throw new InvalidInputError(`--query is not a JMESPath expression: ${(cause as Error).message}`, {
-      hint: 'Quote it for the shell, such as --query \'data.mobile\'; "userinfo help output" says more.',
+      hint: 'Quote it for the shell, such as --query \'data.mobile\'; see "userinfo help output".',
       cause,
     });
   }
 }
 
-/** The library finds out only once there is data: a code would be used up by then. */
+/** Checked here because the library reports an unknown function only with data, when a code is already used up. */
 function checkFunctions(part: object): void {
   const { type, name } = part as Partial<Record<string, unknown>>;
   if (type === 'Literal') return;
@@ -63,7 +64,7 @@ function checkFunctions(part: object): void {
   for (const inner of Object.values(part)) if (typeof inner === 'object' && inner) checkFunctions(inner);
 }
 
-/** Objects have no prototype: an expression would find `constructor` there. */
+/** Copies data into objects without a prototype: an expression would find `constructor` there. */
 function plainValue(value: unknown): JSONValue {
   if (isLosslessNumber(value)) {
     const text = value.toString();
@@ -79,7 +80,7 @@ function plainValue(value: unknown): JSONValue {
 const { runtime } = TreeInterpreter;
 const itself = TreeInterpreter.visit(compile('&@'), null) as Query;
 
-/** The library's own `sort` puts 10 before 9, and its `max_by` and `min_by` find nothing among texts. */
+/** Corrects the library: its `sort` puts 10 before 9, and its `max_by` and `min_by` do not work on texts. */
 function correct(name: string, types: number[][], work: (list: JSONValue, key: Query) => JSONValue): void {
   const signature = types.map((one) => ({ types: one }));
   registerFunction(name, ([list, key]) => work(list as JSONValue, key as Query), signature, {

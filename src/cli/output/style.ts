@@ -8,15 +8,16 @@ import type { Select } from './query.js';
 export interface OutputStyle {
   readonly format: OutputFormat;
   readonly color: boolean;
-  /** What is printed of the data, by `--query`; all of it unless given. */
+  /** From `--query`; without it all data is printed. */
   readonly select?: Select;
-  /** Whether what is about a person is masked, before anything is selected. */
+  /** Whether personal data is masked, before the query. */
   readonly mask?: true;
 }
 
 /**
- * What the options and USERINFO_OUTPUT ask for. Throws an InvalidInputError, also for a `--query` that says nothing
- * sensible: to be called before anything is sent.
+ * The output style from the options and USERINFO_OUTPUT. Call it before anything is sent.
+ *
+ * @throws InvalidInputError for an unknown format, a missing package or an invalid `--query`
  */
 export async function outputStyle(
   options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'color' | 'mask'>,
@@ -24,18 +25,18 @@ export async function outputStyle(
 ): Promise<OutputStyle> {
   const { color, mask } = options;
   const style = { format: outputFormat(options, env), color, ...(mask && { mask }) };
-  if (style.format === 'yaml') await import('./yaml.js'); // it may need a package that is not installed
+  if (style.format === 'yaml') await import('./yaml.js'); // // it may need a package that is not installed
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
   return { ...style, select: compileQuery(options.query) };
 }
 
-/** Whether nothing is asked for but what a person reads by default. */
+/** Whether the output is the default table, without a query. */
 export function isPlainTable({ format, select }: OutputStyle): boolean {
   return format === 'table' && select === undefined;
 }
 
-/** The style of a table on stdout: wrapped and coloured as the terminal there can show it. */
+/** The style of a table on stdout: width and colours of the terminal. */
 export function tableStyle({ stdout, env }: Io, { color }: OutputStyle): TableStyle {
   return { colors: colorsFor(stdout, env, color), columns: stdout.isTTY ? stdout.columns : undefined };
 }

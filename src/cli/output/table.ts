@@ -1,18 +1,18 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
 
-/** What the frame and the padding take of a line, for each cell and once: what the cells cannot use. */
+/** Columns that borders and padding take: for each cell, and once for each row. */
 const frameOfCell = 3;
 const frameOfRow = 1;
-/** What a column is not made narrower than, unless its cells are. */
+/** Minimum width of a column whose cells are wider. */
 const narrowest = 10;
 /**
- * What cli-table3 is given at a time: what it needs grows with the square of the rows, the cube of the lines in a cell
- * and the square of their length, so that a long value would stop the program for minutes.
+ * Limits of one call to cli-table3: its cost grows with the square of the rows, the cube of the lines in a cell
+ * and the square of their length, so that a long value would block the program for minutes.
  */
 const partRows = 500;
 const widest = 500;
-/** What a table shows at all: a hostile answer must not keep the terminal busy for minutes. */
+/** Limits of a whole table, so that a hostile answer cannot keep the terminal busy for minutes. */
 export const maxRows = 2_000;
 export const maxCells = 50;
 const maxLength = 100_000;
@@ -20,9 +20,9 @@ const maxLength = 100_000;
 type Row = readonly string[];
 
 /**
- * Rows as a table with borders, the first column in front. Where `columns`, the width of the terminal, is known, the
- * cells of the widest columns are broken into lines, and very long cells always are. Of too many rows or cells the
- * first are shown, and a line says how many more there are.
+ * Formats rows as a table with borders. If `columns`, the width of the terminal, is given, cells of the widest
+ * columns are wrapped; very long cells always are. Rows and cells above the limits are left out, and a line gives
+ * their number.
  */
 export function formatTable(rows: readonly Row[], columns: number | undefined, head: Row = []): string {
   const shown = rows.slice(0, countOfShown(rows)).map((row) => row.slice(0, maxCells));
@@ -34,7 +34,7 @@ export function formatTable(rows: readonly Row[], columns: number | undefined, h
   ].join('');
 }
 
-/** The line under a table that does not show everything; none where nothing is left out. */
+/** The line below a table that leaves something out; empty if nothing is left out. */
 export function leftOut(count: number, what: string): string {
   return count > 0 ? `… ${what} left out: ${count.toLocaleString('en')}; -o json prints everything\n` : '';
 }
@@ -54,7 +54,7 @@ function formatRows(rows: readonly Row[], columns: number | undefined, head: Row
   return `${lines.length > partRows ? formatInParts(lines, head) : formatPart(lines, head)}\n`;
 }
 
-/** The widths of the columns: the widest give way until all fit, but none becomes narrower than its heading. */
+/** The widths of the columns. The widest shrink until all fit, but none below its heading. */
 function roomsFor(rows: readonly Row[], head: Row, columns = Number.POSITIVE_INFINITY): number[] {
   const count = Math.max(head.length, largest(rows.map((row) => row.length)));
   const rooms = Array.from({ length: count }, (_, column) =>
@@ -73,7 +73,7 @@ function roomsFor(rows: readonly Row[], head: Row, columns = Number.POSITIVE_INF
   return rooms;
 }
 
-/** A row as so many rows of one line each: there are no borders between rows. */
+/** Splits a row into rows of one line each: the table has no borders between rows. */
 function breakRow(cells: Row, rooms: readonly number[]): Row[] {
   const broken = cells.map((cell, column) => breakLines(cell, rooms[column] ?? widest));
   const count = largest(broken.map((lines) => lines.length));
@@ -87,7 +87,7 @@ function formatPart(rows: readonly Row[], head: Row, colWidths?: number[]): stri
   return table.toString();
 }
 
-/** The same table from parts of the same widths, without the borders between them. */
+/** Formats the same table in parts of the same widths, without borders between them. */
 function formatInParts(rows: readonly Row[], head: Row): string {
   const all = [head, ...rows];
   const widths = Array.from(
@@ -104,14 +104,14 @@ function formatInParts(rows: readonly Row[], head: Row): string {
   return shown.join('\n');
 }
 
-/** The largest of any number of numbers, 0 of none: Math.max takes only so many. */
+/** The largest number, or 0 of an empty list; Math.max takes a limited number of arguments. */
 function largest(numbers: readonly number[]): number {
   return numbers.reduce((most, number) => Math.max(most, number), 0);
 }
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Made when it is needed first: that takes 10 ms, and most tables break nothing. */
+/** Creates the segmenter on first use: it takes 10 ms, and most tables wrap nothing. */
 function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return segmenter.segment(text);
@@ -124,7 +124,7 @@ function breakLines(text: string, width: number): string[] {
   return lines;
 }
 
-/** As many characters from `at` on as fit, at least one. The segmenter sees no more of a long text than it has to. */
+/** The characters from `at` that fit, at least one. The segmenter gets only the next part of a long text. */
 function takeLine(text: string, at: number, width: number): string {
   const near = text.slice(at, at + width * 2);
   let line = '';

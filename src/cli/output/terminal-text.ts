@@ -2,20 +2,20 @@ import { escapeUnsafe } from '../../support/unsafe-characters.js';
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Text from anywhere as one line that is safe to show: what would act on a terminal is an escape. */
+/** Makes text one line that is safe on a terminal: line breaks, tabs and control characters are escaped. */
 export function showText(text: string): string {
   return escapeUnsafe(text.toWellFormed().replace(/[\n\r\t]/g, (character) => short[character] ?? ''));
 }
 
-/** Data as a terminal is given it: of what acts there, only line feeds and tabs stay. */
+/** Makes data safe on a terminal: escapes control characters except line feeds and tabs. */
 export function showData(data: string): string {
   return escapeUnsafe(data, '\n\t');
 }
 
-/** Blanks that look like a space or like nothing, and characters that are not seen. */
+/** Blanks other than a space, and invisible characters. */
 const unseen = /(?! )[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Text every character of which can be seen: a space as ␣, everything else that is invisible as an escape. */
+/** Makes every character visible: a space as ␣, other invisible characters as escapes. */
 export function showInvisible(text: string): string {
   return showText(text)
     .replace(unseen, (found) => `\\u${found.codePointAt(0)?.toString(16).padStart(4, '0')}`)

@@ -2,10 +2,7 @@ import type { ClientHooks } from '../../client/hooks.js';
 import type { Io } from '../io.js';
 import { showText } from './terminal-text.js';
 
-/**
- * For `--verbose`: each attempt as it is sent, and what comes back. Signatures are shortened, and what is about a
- * person is masked.
- */
+/** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */
 export function traceExchange(io: Io): Required<ClientHooks> {
   const print = (...lines: readonly string[]) =>
     io.stderr.write(lines.map((line) => `${showText(line)}\n`).join(''));

@@ -3,7 +3,7 @@ import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { type ScalarTag, stringify } from 'yaml';
 import { escapeUnsafe, hasUnsafe } from '../../support/unsafe-characters.js';
 
-/** Numbers as they were written. */
+/** Numbers with the digits as received. */
 const writtenNumber: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   identify: isLosslessNumber,
@@ -12,7 +12,7 @@ const writtenNumber: ScalarTag = {
   stringify: ({ value }) => String(value as LosslessNumber),
 };
 
-/** Text with characters that YAML does not allow as they are, or that would act on a terminal: quoted as JSON is. */
+/** Text with characters that YAML does not allow or that are unsafe on a terminal: quoted as in JSON. */
 const escapedText: ScalarTag = {
   tag: 'tag:yaml.org,2002:str',
   identify: (value) => typeof value === 'string' && hasUnsafe(value),
@@ -22,8 +22,8 @@ const escapedText: ScalarTag = {
 };
 
 /**
- * Data as a YAML document that readers of YAML 1.1 and 1.2 understand alike. Text of several lines is quoted: as a
- * block, white space at its ends could be lost.
+ * Formats data as a YAML document with the same meaning in YAML 1.1 and 1.2. Text of several lines is quoted: a
+ * block could lose white space at its ends.
  */
 export function formatYaml(data: unknown): string {
   return stringify(data, {

@@ -71,7 +71,7 @@ describe('a query', () => {
   it.each([['length(code)'], ['max(code)'], ['sort_by(@)'], ['sort(@, &code)'], ['to_string()']])(
     '%s says that it does not suit the data',
     (expression) => {
-      expect(() => select('{"code":200}', expression)).toThrow('--query does not suit what is there');
+      expect(() => select('{"code":200}', expression)).toThrow('--query does not suit the data');
     },
   );
 });

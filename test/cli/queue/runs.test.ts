@@ -195,7 +195,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
   it('is refused with what belongs to a run from here, and shows no password', async () => {
     const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
     expect(both.status).toBe(2);
-    expect(both.stderr).toContain('--resume is for a run from here, not for --queue');
+    expect(both.stderr).toContain('--resume is for a run without --queue');
     const closed = await machine.run(['runs', 'list', '--queue', 'postgres://me:pass4711@127.0.0.1:1/queue']);
     expect(closed.status).toBe(2);
     expect(closed.stderr).toContain('cannot open the queue postgres://me@127.0.0.1:1/queue');

@@ -20,7 +20,7 @@ interface CreateOptions extends AdminOptions {
   readonly channel: string;
   readonly appKey?: string;
   readonly baseUrl: string;
-  /** A file with its recipes. */
+  /** Path of a file with its recipes. */
   readonly signing?: string;
 }
 

@@ -8,7 +8,6 @@ export interface AdminOptions extends CommonOptions {
   readonly database?: string;
 }
 
-/** What to type, and what it is for. */
 type Examples = readonly (readonly [command: string, purpose: string])[];
 
 /** Completes a command that works on an existing store: --database, the examples, and the action. */

@@ -11,8 +11,8 @@ import { declareRunsResults } from './results.js';
 export function declareRuns(program: Command, context: CliContext): void {
   const runs = program
     .command('runs')
-    .summary('look after runs over a queue')
-    .description('See how runs over a queue go, get their results, end and remove them.');
+    .summary('manage runs over a queue')
+    .description('Show runs over a queue, get their results, cancel and remove them.');
   declareRunsList(runs, context);
   declareRunsShow(runs, context);
   declareRunsResults(runs, context);
@@ -24,13 +24,13 @@ export function declareRunsList(runs: Command, context: CliContext): void {
   const command = runs
     .command('list')
     .summary('list the runs')
-    .description('List the runs of a queue, the oldest first; with --json one object a line.');
+    .description('List the runs of a queue, oldest first; with --json, one object per line.');
   addQueueOption(command)
     .addHelpText(
       'after',
       examples(
         ['userinfo runs list --queue postgres://userinfo@db.example/queue', 'as a table'],
-        ['userinfo runs list --queue postgres://userinfo@db.example/queue --json', 'one object a line'],
+        ['userinfo runs list --queue postgres://userinfo@db.example/queue --json', 'one object per line'],
       ),
     )
     .action(() => runList(context, command.optsWithGlobals()));
@@ -48,9 +48,9 @@ async function runList(context: CliContext, options: QueueOptions): Promise<void
 export function declareRunsShow(runs: Command, context: CliContext): void {
   const command = runs
     .command('show')
-    .argument('<run>', 'as "runs list" names it')
-    .summary('show how a run goes')
-    .description('Show a run: where its rows go, how many are done, and by how many workers right now.');
+    .argument('<run>', 'name of the run, see "runs list"')
+    .summary('show the progress of a run')
+    .description('Show a run: its deployment, how many rows are done, and how many workers process it now.');
   addQueueOption(command)
     .addHelpText(
       'after',
@@ -58,7 +58,7 @@ export function declareRunsShow(runs: Command, context: CliContext): void {
         ['userinfo runs show 3f9a1c07d2 --queue postgres://userinfo@db.example/queue', 'as a table'],
         [
           'userinfo runs show 3f9a1c07d2 --queue postgres://userinfo@db.example/queue --query state',
-          'whether it is loading, ready, done or cancelled',
+          'its state: loading, ready, done or cancelled',
         ],
       ),
     )
@@ -70,7 +70,7 @@ async function runShow(context: CliContext, name: string, options: QueueOptions)
   const style = await outputStyle(options, io);
   await withQueue(context, options.queue, async ({ runs }) => {
     const run = await runs.find(name);
-    // A run that was ended has rows with an outcome in chunks that are not done.
+    // // The counts of a cancelled run lack the outcomes in chunks that were not finished.
     const counts = run.state === 'cancelled' ? await runs.countOutcomes(name) : run.counts;
     await printData(describeRun({ ...run, counts }, await runs.countWorkers(name)), io, style);
   });
@@ -79,19 +79,19 @@ async function runShow(context: CliContext, name: string, options: QueueOptions)
 export function declareRunsCancel(runs: Command, context: CliContext): void {
   const command = runs
     .command('cancel')
-    .argument('<run>', 'as "runs list" names it')
-    .summary('end a run before all its rows are done')
+    .argument('<run>', 'name of the run, see "runs list"')
+    .summary('cancel a run')
     .description(
-      'End a run: its workers send no more of its rows, and those that were not sent are removed from the queue.',
+      'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue.',
     );
   addQueueOption(command)
     .addHelpText(
       'after',
       examples(
-        ['userinfo runs cancel 3f9a1c07d2 --queue postgres://userinfo@db.example/queue', 'end it'],
+        ['userinfo runs cancel 3f9a1c07d2 --queue postgres://userinfo@db.example/queue', 'cancel it'],
         [
           'userinfo runs results 3f9a1c07d2 --queue postgres://userinfo@db.example/queue',
-          'what became of the rows that were sent',
+          'the outcomes of the rows that were sent',
         ],
       ),
     )
@@ -100,23 +100,21 @@ export function declareRunsCancel(runs: Command, context: CliContext): void {
 
 async function runCancel(context: CliContext, run: string, options: QueueOptions): Promise<void> {
   await withQueue(context, options.queue, ({ runs }) => runs.cancel(run));
-  await say(context.io, `run ${run} is cancelled; what is under way is still answered`);
+  await say(context.io, `run ${run} is cancelled; requests in flight still finish`);
 }
 
 export function declareRunsPurge(runs: Command, context: CliContext): void {
   const command = runs
     .command('purge')
-    .argument('<run>', 'as "runs list" names it')
-    .summary('remove a run that is over')
-    .description(
-      'Remove all that a queue holds of a run that is over: its outcomes, and rows that were kept.',
-    );
+    .argument('<run>', 'name of the run, see "runs list"')
+    .summary('remove a finished run')
+    .description('Remove all data of a finished run from the queue: its outcomes, and rows that were kept.');
   addQueueOption(command)
     .addHelpText(
       'after',
       examples(
         ['userinfo runs purge 3f9a1c07d2 --queue postgres://userinfo@db.example/queue', 'remove it'],
-        ['userinfo runs list --queue postgres://userinfo@db.example/queue', 'what is left'],
+        ['userinfo runs list --queue postgres://userinfo@db.example/queue', 'the remaining runs'],
       ),
     )
     .action((run: string) => runPurge(context, run, command.optsWithGlobals()));

@@ -25,33 +25,33 @@ interface ResultsOptions extends QueueOptions {
   readonly wait?: true;
 }
 
-/** How often it is looked whether a run is over, in milliseconds. */
-const lookMs = 500;
+/** Interval between two checks whether the run has ended, in milliseconds. */
+const pollMs = 500;
 
 export function declareRunsResults(runs: Command, context: CliContext): void {
   const command = runs
     .command('results')
-    .argument('<run>', 'as "runs list" names it')
+    .argument('<run>', 'name of the run, see "runs list"')
     .summary('get the outcomes of the rows of a run')
     .description(
-      'Write a line a row, as "passback --from" does. A queue forgets rows that are done: what they are called comes ' +
-        'from the file that they were read from.',
+      'Write one line per row, as "passback --from" does. A queue deletes finished rows: the user of each comes from ' +
+        'the input file.',
     );
   addQueueOption(command)
-    .option('--from <file>', 'that file, where it is not in its place any more')
-    .option('--results <file>', 'where the lines go (default: standard output)')
-    .option('--failed <file>', 'the rows to try again, in the shape of the input')
+    .option('--from <file>', 'input file, if it has moved')
+    .option('--results <file>', 'file for the lines (default: standard output)')
+    .option('--failed <file>', 'file for the rows to retry, in the format of the input')
     .option('--wait', 'wait for the end of the run')
     .addHelpText(
       'after',
       examples(
         [
           'userinfo runs results 3f9a1c07d2 --queue postgres://userinfo@db.example/queue --wait',
-          'to standard output, once all rows are done',
+          'to standard output, when all rows are done',
         ],
         [
           'userinfo runs results 3f9a1c07d2 --queue postgres://userinfo@db.example/queue --failed again.csv',
-          'and the rows to try again',
+          'also write the rows to retry',
         ],
       ),
     )
@@ -66,14 +66,14 @@ async function runResults(context: CliContext, name: string, options: ResultsOpt
     ...(failed && { '--failed': failed }),
   });
   await withQueue(context, options.queue, async (queue) => {
-    const run = await find(context, queue, name, options);
+    const run = await findRun(context, queue, name, options);
     const file =
       run.keepsRows && options.from === undefined ? null : await openRunFile(context.io, run, options.from);
     try {
       const counts =
         file === null
-          ? await put(context, queue, run, keptRows(queue, run), true, options)
-          : await put(context, queue, run, file, file.isUtf8, options);
+          ? await writeFiles(context, queue, run, keptRows(queue, run), true, options)
+          : await writeFiles(context, queue, run, file, file.isUtf8, options);
       refuseFailed(run, counts);
     } finally {
       await file?.close();
@@ -81,20 +81,20 @@ async function runResults(context: CliContext, name: string, options: ResultsOpt
   });
 }
 
-async function find(
+async function findRun(
   { signal }: CliContext,
   queue: Queue,
   name: string,
-  { wait: waits }: ResultsOptions,
+  { wait: mustEnd }: ResultsOptions,
 ): Promise<QueuedRun> {
   for (;;) {
     const run = await queue.runs.find(name);
-    if (!waits || run.state === 'done' || run.state === 'cancelled') return run;
-    await wait(lookMs, undefined, { signal });
+    if (!mustEnd || run.state === 'done' || run.state === 'cancelled') return run;
+    await wait(pollMs, undefined, { signal });
   }
 }
 
-async function put<Row extends FileRow>(
+async function writeFiles<Row extends FileRow>(
   { io }: CliContext,
   queue: Queue,
   run: QueuedRun,
@@ -121,13 +121,13 @@ async function put<Row extends FileRow>(
   }
 }
 
-/** Throws a FailedRowsError where a row of the run is not ok. */
+/** @throws FailedRowsError if a row of the run is not ok */
 function refuseFailed({ run, rows, state }: QueuedRun, counts: OutcomeCounts): void {
   const done = counts.ok + counts.failed + counts.invalid + counts.unknown;
   if (counts.ok === rows) return;
   if (done < rows) {
     throw new FailedRowsError(`run ${run} is ${state}: ${formatRows(rows - done)} have no outcome`, {
-      ...(state === 'ready' ? { hint: '--wait waits for its end.' } : {}),
+      ...(state === 'ready' ? { hint: 'Use --wait to wait for its end.' } : {}),
     });
   }
   throw new FailedRowsError(`${formatCount(rows - counts.ok)} of ${formatRows(rows)} are not ok`, {

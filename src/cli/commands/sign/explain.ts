@@ -26,22 +26,22 @@ export function declareSignExplain(sign: Command, context: CliContext): void {
     .command('explain')
     .summary('show how a request is signed, stage by stage')
     .description(
-      'Show the parameters, the message and the digest of a request, the secret as <secret>. The request is one ' +
-        'that "read" or "passback" would send, or any other: a URL, a curl command, HTTP text or a sample file.',
+      'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
+        'one that "read" or "passback" would send, or any other: a URL, a curl command, HTTP text or a sample file.',
     )
-    .argument('[request]', 'a URL or a curl command; - reads standard input');
+    .argument('[request]', 'URL or curl command; - for standard input');
   addSampleOptions(addRecipeOption(command))
     .addHelpText(
       'after',
       examples(
         [
           "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
-          'any request by any recipe',
+          'any request, with any recipe',
         ],
         [
           'echo \'{"url":"https://example.com/","params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
             'userinfo sign explain --recipe kv-suffix --sample - --json',
-          'a sample file, for a program',
+          'a sample file; output as JSON',
         ],
       ),
     )
@@ -80,7 +80,7 @@ function declareExplainRead(explain: Command, context: CliContext): void {
         ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
         [
           'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
-          'those of a given request',
+          'with a given timestamp and random string',
         ],
       ),
     )
@@ -113,7 +113,7 @@ function declareExplainPassback(explain: Command, context: CliContext): void {
           'userinfo sign explain passback name=张三 age:=28 --union-id u001',
           'both signatures, stage by stage',
         ],
-        ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'for a program'],
+        ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
       ),
     )
     .action((pairs: string[]) => runExplainPassback(context, pairs, command.optsWithGlobals()));
@@ -129,7 +129,7 @@ async function runExplainPassback(
   await explainRequest(context, passbackRequest({ unionId, primaryKey, userInfo }), options);
 }
 
-/** What makes one request like another, so that its signatures can be compared. */
+/** Values that differ in every request: fixed, so that signatures can be compared. */
 interface MomentOptions {
   readonly timestamp: string;
   readonly random: string;
@@ -156,7 +156,7 @@ function addMomentOptions(command: Command): Command {
     );
 }
 
-/** Shows how a request would be signed, stage by stage. Nothing is sent. */
+/** Shows how a request would be signed, stage by stage. Sends nothing. */
 async function explainRequest(
   context: CliContext,
   request: PlainRequest,
@@ -164,7 +164,7 @@ async function explainRequest(
 ): Promise<void> {
   const style = await outputStyle(options, context.io);
   if (options.sample !== undefined) {
-    throw new InvalidInputError('--sample is a request of its own: it does not go with read and passback');
+    throw new InvalidInputError('--sample is a request: it cannot be combined with read or passback');
   }
   const settings = await resolveService(context, options);
   const signing =
@@ -172,7 +172,7 @@ async function explainRequest(
       ? await pairOf(context, settings.signing)
       : await signingInForce(context, options);
   if (signing.kind === 'one') {
-    throw new InvalidInputError('--recipe holds one recipe; a request carries app_sign and sign', {
+    throw new InvalidInputError('--recipe has one recipe; a request has app_sign and sign', {
       hint: 'Write {"app_sign": …, "sign": …}, or explain one signature of a --sample.',
     });
   }

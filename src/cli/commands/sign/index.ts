@@ -9,8 +9,10 @@ import { declareSignVerify } from './verify.js';
 export function declareSign(program: Command, context: CliContext): void {
   const sign = program
     .command('sign')
-    .summary('see through a signature, check it, and find out its rule')
-    .description('How a request becomes app_sign and sign: shown, checked, found. Nothing is sent.');
+    .summary('explain and verify signatures, and find signing rules')
+    .description(
+      'Explain how a request becomes app_sign and sign, verify signatures, and find signing rules. Nothing is sent.',
+    );
   declareSignExplain(sign, context);
   declareSignVerify(sign, context);
   declareSignSolve(sign, context);

@@ -11,14 +11,14 @@ import { requirePreset } from '../../resolve-signing.js';
 export function declareSignPresets(sign: Command, context: CliContext): void {
   const command = sign
     .command('presets')
-    .summary('list the recipes in common use, or print one')
-    .description('List the recipes that come with userinfo; with a name, print that recipe as JSON.')
-    .argument('[name]', 'the recipe to print')
+    .summary('list common recipes, or print one')
+    .description('List the built-in recipes; with a name, print that recipe as JSON.')
+    .argument('[name]', 'recipe to print')
     .addHelpText(
       'after',
       examples(
-        ['userinfo sign presets', 'what there is'],
-        ['userinfo sign presets taobao > recipe.json', 'one to begin with'],
+        ['userinfo sign presets', 'all presets'],
+        ['userinfo sign presets taobao > recipe.json', 'a recipe to start from'],
       ),
     )
     .action((name: string | undefined) => runPresets(context, name, command.optsWithGlobals()));

@@ -5,23 +5,23 @@ import { readSample } from '../../../signing/samples/read-sample.js';
 import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
 
-/** The options that select a signed request. */
+/** Options for the source of a signed request. */
 export interface SampleOptions {
-  /** A file; `-` for standard input. */
+  /** Path of a file; `-` for standard input. */
   readonly sample?: string;
   readonly signParam?: string;
 }
 
 export function addSampleOptions(command: Command): Command {
   return command
-    .option('--sample <file>', 'a file with the request; - reads standard input')
-    .option('--sign-param <name>', 'the parameter that carries the signature (default: sign)');
+    .option('--sample <file>', 'file with the request; - for standard input')
+    .option('--sign-param <name>', 'parameter with the signature (default: sign)');
 }
 
 /**
- * Reads the request of a command: its argument (`-` for standard input), or `--sample`.
+ * Reads the request of a command: its argument (`-` for standard input) or `--sample`.
  *
- * @throws InvalidInputError, or SampleError for text that is not a request
+ * @throws InvalidInputError if the request is missing or given twice, SampleError for a text that is not a request
  */
 export async function readSampleInput(
   context: CliContext,
@@ -42,7 +42,7 @@ export async function readSampleInput(
 }
 
 /**
- * Reads the request in a file, or on standard input for `-`.
+ * Reads the request in a file; `-` for standard input.
  *
  * @throws as `readSampleInput`
  */

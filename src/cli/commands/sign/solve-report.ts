@@ -6,21 +6,21 @@ import type { NextSample } from '../../../solve/next-sample.js';
 import type { SignedSample, Solution } from '../../../solve/solve.js';
 import { CheckFailedError } from '../../report-error.js';
 
-/** What was found of the rules by which samples were signed. */
+/** The result of a search for the recipes of signed samples. */
 export interface SolveReport {
-  /** The parameter that carries the signature. */
+  /** The parameter with the signature. */
   readonly name: string;
   readonly samples: readonly SignedSample[];
   readonly sign: Solution;
-  /** Of `app_sign`, where the signature covers one; else null. */
+  /** For `app_sign`, if the signature covers one; otherwise null. */
   readonly appSign: Solution | null;
   readonly ms: number;
 }
 
-/** The fits that are shown to a person; a program gets them all. */
+/** Ranks of the fits shown to a person; a program gets all fits. */
 const shownRanks = ['1st', '2nd', '3rd', '4th'];
 
-/** A report as programs take it. */
+/** A report for programs. */
 export function reportRecord({ name, samples, sign, appSign, ms }: SolveReport): object {
   const appRecipe = appSign?.fits[0]?.recipe;
   const app_sign = appRecipe && { app_sign: formatRecipe(appRecipe) };
@@ -47,14 +47,13 @@ function fitRecords({ fits }: Solution) {
   }));
 }
 
-/** Why a recipe has its rank: what it does, and how likely that is. */
+/** Why a recipe has its rank: what it does, and how likely it is. */
 function whyOf(fits: Solution['fits'], index: number): string {
   const [first] = fits;
   const fit = fits[index];
   if (first === undefined || fit === undefined) return '';
   const words = describeRecipe(fit.recipe);
-  if (index === 0)
-    return `the likeliest (about 1 documented rule in ${count(2 ** fit.bits)} is so): ${words}`;
+  if (index === 0) return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
   const times = 2 ** (fit.bits - first.bits);
   return `${times < 1.05 ? 'as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
 }
@@ -84,7 +83,7 @@ function nextRecord(
   };
 }
 
-/** A request as a sample file has it, without the secret even where a parameter was sent with it. */
+/** A request in the form of a sample file, with the secret replaced wherever it occurs. */
 function sampleRecord({ method, url, params, body, extra }: SignableRequest, secret: Secret | undefined) {
   const text = secret?.reveal() ?? '';
   const hide = (value: string) => (text !== '' && value.includes(text) ? 'secret' : value);
@@ -97,7 +96,7 @@ function sampleRecord({ method, url, params, body, extra }: SignableRequest, sec
   };
 }
 
-/** A report as a person reads it. */
+/** A report for a person. */
 export function showReport({ name, sign, appSign, ms }: SolveReport): object {
   const tried = sign.tried + (appSign?.tried ?? 0);
   return {
@@ -121,11 +120,11 @@ function showSolution({ fits, next }: Solution): object {
 }
 
 function showNext({ changes, groups, of }: NextSample): string {
-  const result = groups === of ? `tells all ${of} apart` : `parts the ${of} into ${groups} groups`;
-  return `have a request signed that is like this one, but ${changes.join('; ')}. It ${result}`;
+  const result = groups === of ? `distinguishes all ${of}` : `divides the ${of} into ${groups} groups`;
+  return `get the signature of a request like this one, but ${changes.join('; ')}. It ${result}`;
 }
 
-/** What is missing, as an error that says what to ask for; null where there is a recipe for each signature. */
+/** The error for a signature without a recipe, with what to ask the operator for; null if each signature has one. */
 export function faultOf({ name, samples, sign, appSign }: SolveReport): CheckFailedError | null {
   for (const [signature, solution] of [
     ['app_sign', appSign],
@@ -143,18 +142,18 @@ export function faultOf({ name, samples, sign, appSign }: SolveReport): CheckFai
 }
 
 function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples: number): string {
-  if (isDivided) return `one of the ${samples} samples has recipes by itself, but none fits all`;
+  if (isDivided) return `one of the ${samples} samples has recipes, but none of them fits all`;
   const covered = isComplete
-    ? 'all that there are'
-    : `all that 1 documented rule in ${count(2 ** bits)} is like`;
+    ? 'all that exist'
+    : `all that are as likely as 1 in ${count(2 ** bits)} documented rules`;
   return `${tried.toLocaleString('en')} were tried, ${covered}`;
 }
 
 function whatToDo({ isDivided, isComplete }: Solution): string {
-  if (isDivided) return 'Check that they were signed by the same rule, with the secret that is given.';
+  if (isDivided) return 'Check that all were signed by the same rule, with the given secret.';
   return (
-    `${isComplete ? '' : 'Give it more time by --max-time. '}Check the secret, and that the request is as it was signed: ` +
-    'all parameters, raw and in order, headers that take part as "extra". Not covered: constants of the operator, values ' +
-    'shortened or computed. Ask the operator: digest, order, separators, where the secret stands, what is left out.'
+    `${isComplete ? '' : 'Allow more time with --max-time. '}Check the secret, and that the request is as it was signed: ` +
+    'all parameters, raw and in order, signed headers as "extra". Not covered: constants of the operator, shortened ' +
+    'or computed values. Ask the operator for digest, order, separators, place of the secret, and what is left out.'
   );
 }

@@ -1,4 +1,4 @@
-// Apart from solve.ts: the search is loaded when it begins, not for help.
+// // Apart from solve.ts: only the search loads this, not the help.
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isModule, type SignerSources, type SigningSource } from '../../../profiles/signing-source.js';
@@ -16,7 +16,11 @@ import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
 import { faultOf, reportRecord, type SolveReport, showReport } from './solve-report.js';
 
-/** Finds the rules, prints them, and saves the likeliest. Throws a CheckFailedError where nothing fits. */
+/**
+ * Searches the recipes, prints them and saves the likeliest.
+ *
+ * @throws CheckFailedError if no recipe fits
+ */
 export async function solveSamples(
   context: CliContext,
   samples: readonly Sample[],
@@ -36,7 +40,7 @@ export async function solveSamples(
   if (fault !== null) throw fault;
 }
 
-/** `app_sign` first, in half of the time at the most; then the signature itself. */
+/** Searches `app_sign` first, for at most half of the time, then the signature itself. */
 async function search(
   context: CliContext,
   signed: readonly SignedSample[],
@@ -73,7 +77,7 @@ function likeliest({ name, sign, appSign }: SolveReport): FoundRecipes {
 
 const lineMs = 150;
 
-/** Shows on a terminal, while something is searched, how far the search is. */
+/** Shows the progress of a search on a terminal. */
 async function withSolveProgress<T>(
   { io, now }: CliContext,
   work: (onProgress: (tried: number) => void) => Promise<T>,
@@ -97,23 +101,23 @@ async function withSolveProgress<T>(
   }
 }
 
-/** A profile that takes recipes. */
+/** A profile that receives recipes. */
 interface SaveTarget {
   readonly name: string;
-  /** How it signs now. */
+  /** Its present recipes or modules. */
   readonly sources: SignerSources;
 }
 
-/** What was found, by signature. */
+/** Found recipes, by signature. */
 type FoundRecipes = { readonly [Name in keyof SignerSources]?: Recipe };
 
-/** Throws a ProfileError where there is no such profile: before anything is searched. */
+/** @throws ProfileError if there is no such profile, before the search */
 export async function prepareSaving({ profiles }: CliContext, name: string): Promise<SaveTarget> {
   const { signing } = await profiles.get(name);
   return { name, sources: sourcesOf(signing ?? defaultRecipes) };
 }
 
-/** Writes what was found into the profile; the rest stays as it was. */
+/** Writes the found recipes into the profile; other settings stay as they are. */
 export async function saveSigning(
   { io, profiles }: CliContext,
   { name, sources }: SaveTarget,

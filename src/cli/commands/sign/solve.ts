@@ -10,9 +10,9 @@ export interface SolveOptions extends CommonOptions {
   readonly signParam?: string;
   /** Milliseconds. */
   readonly maxTime: number;
-  /** Threads; one for each core unless given. */
+  /** Number of threads; one per core by default. */
   readonly jobs?: number;
-  /** The profile that takes the recipes. */
+  /** Name of the profile that receives the recipes. */
   readonly save?: string;
 }
 
@@ -23,22 +23,20 @@ export function declareSignSolve(sign: Command, context: CliContext): void {
     .command('solve')
     .summary('find the rule by which requests were signed')
     .description(
-      'Search the recipes that sign one or more good requests as they were signed, and list all that fit, the ' +
-        'likeliest first. Where app_sign is among the parameters, its rule is found first. Ends with 4 where nothing ' +
-        'fits. The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
+      'Search for recipes that produce the signatures of one or more valid requests, and list all that fit, likeliest ' +
+        'first. If app_sign is among the parameters, its rule is found first. The exit status is 4 if no recipe fits. ' +
+        'The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
     )
-    .argument('[requests...]', 'URLs or curl commands, signed; - reads standard input')
-    .option('--sample <file>', 'a file with a signed request, once for each; - reads standard input', collect)
-    .option('--sign-param <name>', 'the parameter that carries the signature (default: sign)')
+    .argument('[requests...]', 'signed URLs or curl commands; - for standard input')
+    .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
+    .option('--sign-param <name>', 'parameter with the signature (default: sign)')
     .addOption(
-      new Option('--max-time <duration>', 'how long to search')
+      new Option('--max-time <duration>', 'maximum search time')
         .argParser(parseDuration)
         .default(parseDuration(defaultTime), defaultTime),
     )
-    .option('--jobs <n>', 'how many threads search (default: one for each core)', (text) =>
-      parseCount(text, 'jobs'),
-    )
-    .option('--save <profile>', 'write what was found into a profile')
+    .option('--jobs <n>', 'number of threads (default: one per core)', (text) => parseCount(text, 'jobs'))
+    .option('--save <profile>', 'write the found recipes into a profile')
     .addHelpText(
       'after',
       examples(
@@ -49,7 +47,7 @@ export function declareSignSolve(sign: Command, context: CliContext): void {
         [
           'echo \'{"url":"https://example.com/api","params":{"title":"tea","nonce":"x1","appid":"7"},' +
             '"signature":"5554941EBF8494E9245D3895A818F2DD","secret":"s"}\' | userinfo sign solve --sample - --json',
-          'from a sample file, for a program',
+          'from a sample file, as JSON',
         ],
       ),
     )

@@ -7,7 +7,7 @@ import { printData } from '../../output/print.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
 
-/** Prints the stages of one signature, or of both, and warns of what the request has nothing for. */
+/** Prints the stages of one signature or of both, and warns of tokens without a value in the request. */
 export async function printExplanation(
   { io }: CliContext,
   explained: Explanation | ExplanationPair,
@@ -15,7 +15,7 @@ export async function printExplanation(
 ): Promise<void> {
   const pairs = 'digest' in explained ? [explained] : [explained.app_sign, explained.sign];
   for (const token of new Set(pairs.flatMap(({ missing }) => missing))) {
-    await warn(io, `the request has nothing for ${token}: it stands for an empty text`);
+    await warn(io, `the request has no value for ${token}: an empty text is used`);
   }
   const write = isPlainTable(style) ? visibleStages : stagesOf;
   const record =
@@ -25,17 +25,17 @@ export async function printExplanation(
   await printData(record, io, style);
 }
 
-/** The stages as programs take them. */
+/** The stages for programs. */
 export function stagesOf({ params, message, digest }: Explanation) {
   return { params, message, digest };
 }
 
-/** The stages as a person reads them. */
+/** The stages for a person. */
 export function visibleStages({ params, message, digest }: Explanation) {
   return { params: showInvisible(params), message: showInvisible(message), digest };
 }
 
-/** Both texts of a difference, with a mark where they part. */
+/** Both texts, with a mark at the first difference. */
 export function markDifference({ ours, theirs, alike }: Difference): { ours: string; theirs: string } {
   const mark = (text: string) => `${showInvisible(text.slice(0, alike))}▶${showInvisible(text.slice(alike))}`;
   return { ours: mark(ours), theirs: mark(theirs) };

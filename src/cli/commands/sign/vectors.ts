@@ -19,22 +19,22 @@ export function declareSignVectors(sign: Command, context: CliContext): void {
   const vectors = sign
     .command('vectors')
     .summary('test vectors for a team that signs in another language')
-    .description('Requests with a throw-away key, and what each stage of signing them gives.');
+    .description('Requests signed with a throw-away secret, with the result of each stage.');
   declareVectorsExport(vectors, context);
   declareVectorsVerify(vectors, context);
 }
 
 const about =
   'Sign each request with the secret, and compare your params, message and digest with those under "signatures". ' +
-  'The params of a request are in request order, as plain text. Write your own values in their place and send the ' +
-  'file back: "userinfo sign vectors verify" tells the first stage that differs.';
+  'The params of a request are in request order, as plain text. Replace them with your own values and send the ' +
+  'file back: "userinfo sign vectors verify" reports the first stage that differs.';
 
 function declareVectorsExport(vectors: Command, context: CliContext): void {
   const command = vectors
     .command('export')
     .summary('print test vectors as JSON')
     .description(
-      'Print test vectors for the recipes of the profile, or for --recipe. No secret of yours is used.',
+      'Print test vectors for the recipes of the profile, or for --recipe. Your secret is not used.',
     );
   addRecipeOption(command)
     .addHelpText(
@@ -61,7 +61,7 @@ async function runVectorsExport(context: CliContext, options: CommonOptions & Re
   else await printData(file, io, style);
 }
 
-/** Without those that a module stands for. */
+/** The recipes; none if a module signs. */
 function recipesOf(signing: SigningChoice): Pick<VectorFile, 'recipe' | 'recipes'> {
   if (signing.kind === 'one') return { recipe: formatRecipe(signing.recipe) };
   const { app_sign, sign } = signing.recipes;
@@ -74,18 +74,18 @@ function declareVectorsVerify(vectors: Command, context: CliContext): void {
     .command('verify')
     .summary('check vectors that another team computed')
     .description(
-      'Check the stages in a file of vectors, and tell for each signature the first one that differs. The recipes are ' +
-        "those of --recipe, else the file's own, else the profile's.",
+      'Check the stages in a file of vectors, and report the first that differs for each signature. The recipes come ' +
+        'from --recipe, else from the file, else from the profile.',
     )
-    .argument('<file>', 'what came back; - reads standard input');
+    .argument('<file>', 'returned file; - for standard input');
   addRecipeOption(command)
     .addHelpText(
       'after',
       examples(
-        ['userinfo sign vectors export | userinfo sign vectors verify -', 'our own, which are right'],
+        ['userinfo sign vectors export | userinfo sign vectors verify -', 'check our own vectors'],
         [
           'userinfo sign vectors export > ours.json; userinfo sign vectors verify ours.json --json',
-          'for a program',
+          'report as JSON',
         ],
       ),
     )
@@ -107,8 +107,8 @@ async function runVectorsVerify(
   await printData(record, io, style);
   const [first] = failed;
   if (first === undefined) return;
-  throw new CheckFailedError(`${failed.length} of ${checks.length} signatures are not right`, {
-    hint: `The first is ${first.signature} of ${quoteName(first.vector)}; "sign explain" shows how it should be made.`,
+  throw new CheckFailedError(`${failed.length} of ${checks.length} signatures are wrong or missing`, {
+    hint: `The first is ${first.signature} of ${quoteName(first.vector)}; "sign explain" shows how it is made.`,
   });
 }
 
@@ -121,7 +121,7 @@ async function chooseSigning(
   return choiceOf(recipes);
 }
 
-/** What a person reads: how many are right, then each that is not, by itself. */
+/** Checks for a person: the number of each result, then each check that failed. */
 function showChecks(checks: readonly VectorCheck[]): object {
   const count = (result: VectorCheck['result']) => checks.filter((check) => check.result === result).length;
   const wrong = checks.filter(({ result }) => result !== 'right');
@@ -136,8 +136,8 @@ function showChecks(checks: readonly VectorCheck[]): object {
 function showCheck({ result, fault }: VectorCheck): object {
   if (fault === null) return { result };
   return {
-    'first difference': `in ${fault.stage}, at byte ${fault.offset} (from 0)`,
+    'first difference': `in ${fault.stage}, at byte ${fault.offset} (0-based)`,
     ...markDifference(fault),
-    cause: fault.causes.join(' ') || 'not known',
+    cause: fault.causes.join(' ') || 'unknown',
   };
 }

@@ -8,15 +8,15 @@ import { readText } from '../../input.js';
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf, visibleStages } from './stages.js';
 
-/** All that was found out about a signed request. */
+/** The results of the checks of a signed request. */
 export interface VerifyReport {
-  /** By parameter; `null` where the request does not carry that signature. */
+  /** By parameter; `null` if the request has no such signature. */
   readonly verdicts: ReadonlyMap<string, Verdict | null>;
-  /** Of the texts to sign; `null` where none was given. */
+  /** Of the texts to sign; `null` if the operator's is not given. */
   readonly comparison: Comparison | null;
 }
 
-/** A report as programs take it. */
+/** A report for programs. */
 export function reportRecord(report: VerifyReport): object {
   const verdicts = [...report.verdicts].map(([name, verdict]) => [name, verdict && verdictRecord(verdict)]);
   return {
@@ -26,14 +26,14 @@ export function reportRecord(report: VerifyReport): object {
   };
 }
 
-/** The likeliest finding as `mistakes`, the others as `alternatives`. */
+/** The likeliest finding is `mistakes`, the others are `alternatives`. */
 function verdictRecord({ right, received, explanation, findings }: Verdict): object {
   const { digest: expected, ...stages } = stagesOf(explanation);
   const [mistakes = [], ...alternatives] = findings;
   return { right, received, expected, ...stages, mistakes, alternatives };
 }
 
-/** A report as a person reads it. */
+/** A report for a person. */
 export function showReport({ verdicts, comparison }: VerifyReport): object {
   const shown = [...verdicts].map(([name, verdict]) => [
     name,
@@ -48,7 +48,7 @@ function showVerdict({ right, received, explanation, findings }: Verdict): objec
   const [first, ...others] = findings;
   return {
     verdict: 'wrong',
-    cause: first === undefined ? 'none of the usual mistakes' : join(first, 'says'),
+    cause: first === undefined ? 'no common mistake' : join(first, 'says'),
     ...(first !== undefined && { 'what to do': join(first, 'advice') }),
     ...Object.fromEntries(others.map((finding, index) => [`or (${index + 2})`, join(finding, 'says')])),
     received,
@@ -61,16 +61,16 @@ function join(finding: Finding, part: 'says' | 'advice'): string {
   return finding.map((mistake) => mistake[part]).join(' ');
 }
 
-/** What makes a request wrong, as an error; `null` where nothing does. */
+/** The error for a wrong request; `null` if it is right. */
 export function faultOf({ verdicts, comparison }: VerifyReport): CheckFailedError | null {
   const missing = [...verdicts].filter(([, verdict]) => verdict === null).map(([name]) => name);
-  if (missing.length > 0) return new CheckFailedError(`the request carries no ${missing.join(' and no ')}`);
+  if (missing.length > 0) return new CheckFailedError(`the request has no ${missing.join(' and no ')}`);
   for (const [name, verdict] of verdicts) {
     if (verdict !== null && !verdict.right) return wrongSignature(name, verdict);
   }
   if (comparison?.difference == null) return null;
-  return new CheckFailedError(`the operator's text to sign is not ours for ${comparison.signature}`, {
-    hint: 'Make the signer, or the recipe, write what the operator writes there.',
+  return new CheckFailedError(`the operator's text to sign differs from ours for ${comparison.signature}`, {
+    hint: 'Change the signer or the recipe so that it writes the same text.',
   });
 }
 
@@ -80,26 +80,32 @@ function wrongSignature(name: string, { findings: [finding] }: Verdict): CheckFa
       hint: join(finding, 'advice'),
     });
   }
-  return new CheckFailedError(`${name} is wrong, and none of the usual mistakes fits`, {
+  return new CheckFailedError(`${name} is wrong, and no common mistake explains it`, {
     hint: 'Compare the texts to sign with --theirs, or find the rule with "userinfo sign solve".',
   });
 }
 
-/** What the operator's text to sign was compared with, and where the two part. */
+/** The operator's text to sign compared with ours. */
 interface Comparison {
-  /** The parameter whose text to sign is the nearest. */
+  /** The signature whose text to sign is the most similar. */
   readonly signature: string;
-  /** `null` where the two are the same. */
+  /** `null` if both texts are the same. */
   readonly difference: Difference | null;
 }
 
-/** `--theirs`: the text itself, `@file`, or `-` for standard input; of those two a line break at the end is not taken. */
+/**
+ * Reads `--theirs`: the text itself, `@file`, or `-` for standard input. A final line break of a file or of
+ * standard input is removed.
+ */
 export async function readTheirs(context: CliContext, theirs: string): Promise<string> {
   if (theirs !== '-' && !theirs.startsWith('@')) return theirs;
   return (await readText(context, theirs.replace(/^@/, ''))).replace(/\r?\n$/, '');
 }
 
-/** Compares the operator's text to sign with ours: with that of the signature where they part last. */
+/**
+ * Compares the operator's text to sign with the text to sign of each signature, and returns the one with the
+ * longest common beginning.
+ */
 export function compareTheirs(
   signatures: readonly CheckedSignature[],
   theirs: string,
@@ -114,30 +120,30 @@ export function compareTheirs(
   return comparisons.toSorted((a, b) => alike(b) - alike(a))[0] ?? null;
 }
 
-/** A comparison as programs take it. */
+/** A comparison for programs. */
 function comparisonRecord({ signature, difference }: Comparison) {
   return { signature, same: difference === null, ...difference };
 }
 
-/** A comparison as a person reads it: both texts with a mark where they part. */
+/** A comparison for a person. */
 function showComparison({ signature, difference }: Comparison) {
   if (difference === null) return { 'compared with': signature, verdict: 'the same text to sign' };
   const { offset, causes } = difference;
   return {
     'compared with': signature,
-    verdict: `they part at byte ${offset} (from 0)`,
+    verdict: `they differ at byte ${offset} (0-based)`,
     ...markDifference(difference),
-    cause: causes.join(' ') || 'not known',
+    cause: causes.join(' ') || 'unknown',
   };
 }
 
-/** A signature of a request, and what was received for it. */
+/** A signature of a request, with the signature received. */
 export interface CheckedSignature extends RequestSignature {
-  /** `null` where the request does not carry it. */
+  /** `null` if the request does not have it. */
   readonly received: string | null;
 }
 
-/** The one signature that a recipe makes, or `app_sign` and `sign`. */
+/** The signature of the one recipe, or `app_sign` and `sign`. */
 export function checkedSignatures(signing: SigningChoice, sample: Sample): CheckedSignature[] {
   return signaturesOf(signing, sample, sample.signParam).map((signature) => ({
     ...signature,

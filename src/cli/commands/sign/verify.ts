@@ -36,13 +36,13 @@ interface VerifyOptions extends CommonOptions, SampleOptions, RecipeOptions {
 export function declareSignVerify(sign: Command, context: CliContext): void {
   const command = sign
     .command('verify')
-    .summary('say whether a signed request is right, and if not, why')
+    .summary('check a signed request, and explain what is wrong')
     .description(
       'Check the signatures of a request: a URL, a curl command, an HTTP request as text, or a sample file. A wrong ' +
-        "one is tried with the usual mistakes. --theirs compares the operator's text to sign with ours.",
+        "signature is compared with common mistakes. --theirs compares the operator's text to sign with ours.",
     )
-    .argument('[request]', 'a URL or a curl command; - reads standard input')
-    .option('--theirs <text>', "the operator's text to sign; @file or - reads it from there");
+    .argument('[request]', 'URL or curl command; - for standard input')
+    .option('--theirs <text>', "the operator's text to sign, @file, or - for standard input");
   addSampleOptions(addRecipeOption(command))
     .addHelpText(
       'after',
@@ -50,12 +50,12 @@ export function declareSignVerify(sign: Command, context: CliContext): void {
         [
           'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
             "'https://example.com/api?b=2&a=1&sign=1d0396bcbc2c54e569e7af9cf9c4685e'",
-          'whether a request is signed right',
+          'check a signed request',
         ],
         [
           'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
             "\"curl 'https://example.com/api' -d 'b=2&a=1'\" --theirs 'a1b2******'",
-          'whether the operator signs the same text',
+          'compare the texts to sign',
         ],
       ),
     )
@@ -78,7 +78,7 @@ async function runVerify(
   }
   const theirs = options.theirs === undefined ? null : await readTheirs(context, options.theirs);
   const rule = brokenRule(sample);
-  if (rule !== null) await warn(io, `the service refuses this request however it is signed: ${rule}`);
+  if (rule !== null) await warn(io, `the service refuses this request whatever its signature: ${rule}`);
   const signatures = checkedSignatures(signing, sample);
   const judged = signaturesToJudge(signatures, theirs !== null);
   const secret = await secretInForce(context, options, sample.secret);
@@ -98,7 +98,7 @@ async function runVerify(
   if (fault !== null) throw fault;
 }
 
-/** With another's text to compare, a request need not be signed. */
+/** A request without a signature is allowed if there is an operator's text to compare. */
 function signaturesToJudge(
   signatures: readonly CheckedSignature[],
   canBeUnsigned: boolean,
@@ -107,22 +107,24 @@ function signaturesToJudge(
   if (canBeUnsigned) return received;
   if (received.length > 0) return [...signatures];
   const names = signatures.map(({ name }) => name);
-  throw new InvalidInputError(`the request carries no ${names.join(' and no ')}`, {
-    hint: 'Name the parameter with the signature by --sign-param, or show how it should be made by "sign explain".',
+  throw new InvalidInputError(`the request has no ${names.join(' and no ')}`, {
+    hint: 'Name the parameter with --sign-param, or see "sign explain" for the expected signature.',
   });
 }
 
-/** What a wrong signature may have been made with, as far as this machine knows. */
+/** Secrets, recipes and parameters known on this machine that a wrong signature may have been made with. */
 interface KnownSuspects {
   readonly otherSecrets: readonly Named<Secret>[];
   readonly otherRecipes: readonly Named<Recipe>[];
   readonly unsent: readonly Param[];
 }
 
-/** The secrets, app keys and recipes of all profiles, the presets, and what the operation could have been sent. */
+/**
+ * Collects secrets, app keys and recipes of all profiles, the presets, and optional parameters that were not sent.
+ */
 async function knownSuspects({ io, profiles }: CliContext, sample: Sample): Promise<KnownSuspects> {
   const known = await profiles.list().catch((error: unknown) => {
-    if (error instanceof UserInfoError) return []; // a damaged file: it is not what this is about
+    if (error instanceof UserInfoError) return []; // // a damaged file does not prevent the check
     throw error;
   });
   return {
@@ -140,7 +142,7 @@ function secretsOf({ name, secret, app_key }: Profile, env: CliContext['io']['en
   ];
 }
 
-/** A command is not run for this: it may ask the user for a password. */
+/** A command is not run here: it may prompt for a password. */
 function secretAtHand(source: SecretSource, env: CliContext['io']['env']): Secret | null {
   if (source.kind === 'file') return source.value;
   const text = source.kind === 'environment' ? env[source.name] : undefined;
@@ -154,15 +156,15 @@ function recipesOf({ name, signing }: Profile): Named<Recipe>[] {
   return [...named('app_sign', signing.app_sign), ...named('sign', signing.sign)];
 }
 
-/** What could have been signed of the operation, and was not sent. */
+/** Parameters of the operation that may have been signed but were not sent. */
 function unsentParams({ url, params }: Sample): Param[] {
   const endpoint = endpoints.find(({ path }) => url.endsWith(path));
   return endpoint === undefined ? [] : unsentParameters(endpoint, new Map(params));
 }
 
 /**
- * What makes the service refuse a request however it is signed, in words: a parameter that breaks a rule of §4 or §8.
- * `null` where nothing does, or where the request is for another service.
+ * The rule of §4 or §8 that a parameter breaks, in which case the service refuses the request whatever its
+ * signature; `null` if there is none, or if the request is for another service.
  */
 function brokenRule({ url, params, signParam, signature }: Sample): string | null {
   const endpoint = endpoints.find(({ path }) => url.endsWith(path));
