@@ -7,7 +7,7 @@ import {
   isSignal,
   type UserInfoClientOptions,
 } from '../client/options.js';
-import { givenPassback, givenRead, type PassbackInput, type ReadInput } from '../client/request.js';
+import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { EngineListener, Pacing } from './engine/engine-options.js';
@@ -72,7 +72,7 @@ export function passbackAll<Row extends PassbackInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: AllRowsOptions,
 ): AsyncGenerator<PassbackOutcome<Row>, void> {
-  const prepare = (row: Row) => ({ request: givenPassback(row, true), user: userOf(row) });
+  const prepare = (row: Row) => ({ request: checkedPassback(row, true), user: userOf(row) });
   return sendAll('passback', rows, prepare, options) as AsyncGenerator<PassbackOutcome<Row>, void>;
 }
 
@@ -86,7 +86,7 @@ export function readAll<Row extends ReadInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: AllRowsOptions,
 ): AsyncGenerator<ReadOutcome<Row>, void> {
-  const prepare = (row: Row) => ({ request: givenRead(row, true), user: null });
+  const prepare = (row: Row) => ({ request: checkedRead(row, true), user: null });
   return sendAll('read', rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
 }
 

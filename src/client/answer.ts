@@ -6,7 +6,7 @@ import { quoteName } from '../protocol/text.js';
 import { NoAnswerError } from './errors.js';
 import type { AttemptOutcome } from './retry.js';
 
-/** What the service said: the envelope, and the bytes it came in. */
+/** An answer of the service: the envelope, and the bytes that it came in. */
 export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly envelope: E;
   /** The body as received: numbers, key order and escapes are untouched. UTF-8. */
@@ -16,7 +16,7 @@ export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly date: string | undefined;
 }
 
-/** What came back, whatever it is. Headers are as received; a missing content type is the empty string. */
+/** Any HTTP answer. Headers are as received; a missing content type is the empty string. */
 export interface WireAnswer {
   readonly httpStatus: number;
   readonly contentType: string;
@@ -30,10 +30,10 @@ export interface WireAnswer {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Takes the answer of `host` to a request for the envelope that it should be: that decides, whatever the HTTP status
- * (§7.2). `unionId` is the user that a passback named.
+ * Parses the answer of `host`. The envelope decides, whatever the HTTP status (§7.2). `unionId` is the user that a
+ * passback named; a success for another user is an error.
  */
-export function takeAnswer(received: WireAnswer, host: string, unionId: string | undefined): AttemptOutcome {
+export function parseAnswer(received: WireAnswer, host: string, unionId: string | undefined): AttemptOutcome {
   const { httpStatus, body, date } = received;
   const envelope = parseBody(received);
   if ('fault' in envelope) {
@@ -59,17 +59,17 @@ export function takeAnswer(received: WireAnswer, host: string, unionId: string |
   });
 }
 
-/** §4.1, §4.2: the data of a success names the user, and that is the one that a passback named. */
+/** §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named. */
 function dataFault({ union_id }: Record<string, unknown>, unionId: string | undefined): string | null {
   if (typeof union_id !== 'string' || union_id === '') return 'without the union_id of a user';
   if (unionId === undefined || unionId === union_id) return null;
   return 'for another user than the request names';
 }
 
-/** What is encoded is not decoded: none was asked for, and a few bytes may stand for very many. */
+/** An encoded body is not decoded: no encoding was requested, and a few bytes may stand for very many. */
 function parseBody({ contentEncoding, body }: WireAnswer): ReturnType<typeof parseEnvelope> {
   if (contentEncoding !== '' && contentEncoding.toLowerCase() !== 'identity') {
-    return { fault: `a body encoded as ${quoteName(contentEncoding)}, which was not asked for` };
+    return { fault: `a body encoded as ${quoteName(contentEncoding)}, which was not requested` };
   }
   try {
     return parseEnvelope(isAscii(body) ? body.toString('latin1') : utf8.decode(body));
@@ -79,8 +79,8 @@ function parseBody({ contentEncoding, body }: WireAnswer): ReturnType<typeof par
 }
 
 /**
- * What came back in place of an envelope, in words: an HTML page is named by its title, anything else by its type
- * and size. The body itself may hold a person's data and is not quoted.
+ * Describes an answer that is not an envelope: an HTML page by its title, anything else by type and size. The body
+ * itself may hold personal data and is not quoted.
  */
 function describeBody(answer: WireAnswer, fault: string): string {
   const parts = [fault];
@@ -95,24 +95,27 @@ function describeBody(answer: WireAnswer, fault: string): string {
   return parts.join(', ');
 }
 
-/** A body beyond this is no envelope; it is not read to its end. */
+/** Maximum size of an answer's body, in bytes. A larger one is not an envelope, and is not read to its end. */
 export const maxAnswerBytes = 16 * 1024 * 1024;
 
-/** The code of the error that an answer beyond `maxAnswerBytes` ends with. */
+/** Error code of an answer larger than `maxAnswerBytes`. */
 export const tooLongCode = 'ANSWER_TOO_LONG';
 
-/** The code of the error that a request ends with where taking its answer fails. */
-export const notTakenCode = 'ANSWER_NOT_TAKEN';
+/** Error code of a request whose listener threw while it handled the answer. */
+export const failedListenerCode = 'ANSWER_LISTENER_FAILED';
 
-/** What becomes of one request: `answered` or `failed` is called, once; after an `answered` that throws, `failed` too. */
+/**
+ * Receives the outcome of one request: `answered` or `failed` is called, once. If `answered` throws, `failed` is
+ * called too.
+ */
 export interface AnswerListener {
-  /** A connection is there, and the request is being written: from now on it may arrive. */
+  /** The request is being written to a connection: from now on it may arrive. */
   started(): void;
   answered(answer: WireAnswer): void;
   failed(error: unknown): void;
 }
 
-/** Takes in one answer, up to `maxAnswerBytes`, as undici hands it over. */
+/** Collects one answer, up to `maxAnswerBytes`, from undici. */
 export class AnswerCollector implements Dispatcher.DispatchHandler {
   readonly #listener: AnswerListener;
   #controller: Dispatcher.DispatchController | undefined;
@@ -126,7 +129,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#listener = listener;
   }
 
-  /** Gives the request up: it is not written any more where it was not yet, and `failed` is called now. */
+  /** Abandons the request: it is not written if it was not yet, and `failed` is called now. */
   abort(reason: Error): void {
     this.#aborted = reason;
     this.#controller?.abort(reason);
@@ -173,9 +176,9 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     try {
       this.#listener.answered({ httpStatus, contentType, contentEncoding, date, retryAfter, location, body });
     } catch (cause) {
-      // undici would swallow it, and nobody would ever hear of this request again.
+      // undici would swallow the error, and the request would never end.
       this.#listener.failed(
-        Object.assign(new Error('the answer could not be taken', { cause }), { code: notTakenCode }),
+        Object.assign(new Error('handling the answer failed', { cause }), { code: failedListenerCode }),
       );
     }
   }
@@ -184,7 +187,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#fail(error);
   }
 
-  /** What came in one piece, as nearly all answers do, is not copied. */
+  /** An answer that came in one chunk, as nearly all do, is not copied. */
   #body(): Buffer {
     const [first, second] = this.#chunks;
     return first !== undefined && second === undefined ? first : Buffer.concat(this.#chunks);

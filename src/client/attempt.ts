@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../protocol/errors.js';
-import { AnswerCollector, type AnswerListener, takeAnswer, type WireAnswer } from './answer.js';
+import { AnswerCollector, type AnswerListener, parseAnswer, type WireAnswer } from './answer.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { dispatchOptions, type SignedRequest } from './request.js';
@@ -7,14 +7,14 @@ import { type AttemptOutcome, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
 import { toNoAnswerError } from './transport-errors.js';
 
-/** What one attempt came to. */
+/** The outcome of one attempt. */
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
-  /** How long the service asks to wait before the next one, in milliseconds. */
+  /** `Retry-After` of the answer, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** One request on its way. */
+/** One request in flight. */
 export class Attempt implements AnswerListener {
   readonly #sender: Sender;
   readonly #request: SignedRequest;
@@ -22,10 +22,10 @@ export class Attempt implements AnswerListener {
   readonly #done: (result: AttemptResult) => void;
   readonly #sentAt = performance.now();
   readonly #collector: AnswerCollector;
-  /** Whether it may have arrived. */
+  /** Whether the request may have arrived. */
   hasStarted = false;
 
-  /** Throws an InvalidInputError for a dispatcher of the caller's that takes no request. */
+  /** @throws InvalidInputError if a dispatcher of the caller rejects the request */
   constructor(
     sender: Sender,
     request: SignedRequest,
@@ -36,21 +36,21 @@ export class Attempt implements AnswerListener {
     this.#request = request;
     this.#attempt = attempt;
     this.#done = done;
-    sender.hooks.tell('onRequest', () => this.#describe());
+    sender.hooks.call('onRequest', () => this.#describe());
     this.#collector = new AnswerCollector(this);
     try {
       sender.dispatcher.dispatch(dispatchOptions(request, sender), this.#collector);
     } catch (cause) {
-      throw this.#notTaken(cause);
+      throw this.#rejectedByDispatcher(cause);
     }
   }
 
-  /** Gives it up, because it took longer than `limitMs`. */
+  /** Abandons the attempt because it took longer than `limitMs`. */
   timeOut(limitMs: number): void {
     this.#collector.abort(timedOut(this.#sender.host, limitMs, this.hasStarted));
   }
 
-  /** Gives it up because the caller no longer wants it: `done` is not called. */
+  /** Abandons the attempt because the caller cancelled it: `done` is not called. */
   cancel(): void {
     this.#collector.abort(new CancelledError(undefined, this.hasStarted));
   }
@@ -61,9 +61,9 @@ export class Attempt implements AnswerListener {
 
   answered(answer: WireAnswer): void {
     const { hooks, host } = this.#sender;
-    const outcome = takeAnswer(answer, host, this.#request.unionId);
+    const outcome = parseAnswer(answer, host, this.#request.unionId);
     const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
-    hooks.tell('onResponse', () => ({
+    hooks.call('onResponse', () => ({
       ...this.#describe(),
       ...showAnswer(answer, outcome),
       durationMs: this.#durationMs(),
@@ -74,7 +74,7 @@ export class Attempt implements AnswerListener {
   failed(error: unknown): void {
     const { host, proxy } = this.#sender;
     if (error instanceof CancelledError) {
-      this.#tellNoAnswer('cancelled', error);
+      this.#reportNoAnswer('cancelled', error);
       return;
     }
     const outcome =
@@ -86,24 +86,24 @@ export class Attempt implements AnswerListener {
             started: this.hasStarted,
             operation: this.#request.endpoint.operation,
           });
-    this.#tellNoAnswer(outcome.reason, outcome);
+    this.#reportNoAnswer(outcome.reason, outcome);
     this.#done({ outcome, retryAfterMs: undefined });
   }
 
-  #notTaken(cause: unknown): InvalidInputError {
-    const error = new InvalidInputError('the dispatcher does not take the request', {
-      hint: 'Give a dispatcher of undici 7 or later, or none.',
+  #rejectedByDispatcher(cause: unknown): InvalidInputError {
+    const error = new InvalidInputError('the dispatcher rejects the request', {
+      hint: 'Pass a dispatcher of undici 7 or later, or none.',
       cause,
     });
-    this.#tellNoAnswer('connect', { received: false, message: error.message });
+    this.#reportNoAnswer('connect', { received: false, message: error.message });
     return error;
   }
 
-  #tellNoAnswer(
+  #reportNoAnswer(
     reason: NoAnswerEvent['reason'],
     { received, message }: Pick<NoAnswerEvent, 'received' | 'message'>,
   ): void {
-    this.#sender.hooks.tell('onNoAnswer', () => ({
+    this.#sender.hooks.call('onNoAnswer', () => ({
       ...this.#describe(),
       reason,
       received,
@@ -123,13 +123,13 @@ export class Attempt implements AnswerListener {
   }
 }
 
-/** What a call ends with that took too long; `received` says whether the service may have acted on it. */
+/** The error of a call that took too long; `received` says whether the service may have acted on it. */
 export function timedOut(host: string, limitMs: number, received: boolean): NoAnswerError {
   return new NoAnswerError(`${host} did not answer within ${limitMs} ms`, {
     reason: 'timeout',
     received,
     hint: received
-      ? 'Give it more time, or check that the base URL is right and the service is up.'
+      ? 'Increase the timeout, or check that the base URL is right and the service is up.'
       : 'The request was not sent: check the base URL, the network, and that the service is up.',
   });
 }

@@ -8,8 +8,8 @@ import { type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError, RejectedError } from './errors.js';
 import { type CallOptions, checkCallOptions, type UserInfoClientOptions } from './options.js';
 import {
-  givenPassback,
-  givenRead,
+  checkedPassback,
+  checkedRead,
   type PassbackInput,
   type PlainRequest,
   type ReadInput,
@@ -21,24 +21,24 @@ import { Sender } from './sender.js';
 export type ReadAnswer = Answer<Envelope<ReadData>>;
 export type PassbackAnswer = Answer<Envelope<{ readonly union_id: string }>>;
 
-/** One call on its way through its attempts. */
+/** One call, with all its attempts. */
 interface Call {
   readonly request: PlainRequest;
   readonly limitMs: number;
-  /** When it must have ended, by `performance.now()`. */
+  /** When the call must end, by `performance.now()`. */
   readonly deadline: number;
-  /** Whether the service may have acted on an attempt of it. */
+  /** Whether the service may have acted on one of its attempts. */
   received: boolean;
-  /** Why it is to end before it has its outcome. */
+  /** Why the call ends early. */
   ended: 'timeout' | 'cancelled' | null;
-  /** Ends what it waits for. */
+  /** Ends the current wait. */
   wake: () => void;
 }
 
 /**
- * The two operations of §4, signed. A request that is tried again is signed again.
+ * Client for the two operations of §4. Each attempt of a call is signed anew.
  *
- * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with another code
+ * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a code other
  * than 200), a NoAnswerError (no valid answer came) or a CancelledError.
  */
 export class UserInfoClient implements AsyncDisposable {
@@ -50,9 +50,9 @@ export class UserInfoClient implements AsyncDisposable {
   #closing: Promise<void> | null = null;
 
   /**
-   * @throws InvalidInputError that names the option at fault: a required one is missing or empty, one is of another type
-   * or out of range, or unknown; plain http leads to another machine and `allowHttp` is not set
-   * @throws RecipeError for a recipe that says nothing sensible
+   * @throws InvalidInputError that names the invalid option: missing, empty, unknown, of the wrong type or out of
+   * range; or a base URL of plain http to another machine without `allowHttp`
+   * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions) {
     this.#sender = new Sender(options);
@@ -62,27 +62,27 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** Reads a user's information (§4.1). */
   async read(input: ReadInput, options: CallOptions = {}): Promise<ReadAnswer> {
-    return (await this.send(givenRead(input), options)) as ReadAnswer;
+    return (await this.send(checkedRead(input), options)) as ReadAnswer;
   }
 
   /** Passes information about a user back (§4.2). */
   async passback(input: PassbackInput, options: CallOptions = {}): Promise<PassbackAnswer> {
-    return (await this.send(givenPassback(input), options)) as PassbackAnswer;
+    return (await this.send(checkedPassback(input), options)) as PassbackAnswer;
   }
 
-  /** The read as it would be sent now: to be shown, or sent by other means. Its `random` is good once. */
+  /** Returns the signed request of a read, without sending it. Its `random` can be used once. */
   signRead(input: ReadInput): WireRequest {
-    return this.sign(givenRead(input));
+    return this.sign(checkedRead(input));
   }
 
-  /** The passback as it would be sent now: to be shown, or sent by other means. Its `random` is good once. */
+  /** Returns the signed request of a passback, without sending it. Its `random` can be used once. */
   signPassback(input: PassbackInput): WireRequest {
-    return this.sign(givenPassback(input));
+    return this.sign(checkedPassback(input));
   }
 
   /**
-   * Waits for the calls in flight, for as long as their `timeoutMs` at most, and closes the client's own connections.
-   * A call from now on throws an InvalidInputError.
+   * Waits for the calls in flight, at most for their `timeoutMs`, and closes the client's own connections. Later
+   * calls throw an InvalidInputError.
    */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#calls).then(() => this.#sender.drop());
@@ -93,17 +93,17 @@ export class UserInfoClient implements AsyncDisposable {
     return this.close();
   }
 
-  /** @internal The request as it would be sent now. */
+  /** @internal Signs a request without sending it. */
   sign(request: PlainRequest): WireRequest {
     return this.#sender.toWire(request);
   }
 
-  /** @internal Sends a request, as often as it may be sent. */
+  /** @internal Sends a request, with further attempts where they are safe. */
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
     checkCallOptions(options);
     const { signal, timeoutMs: limitMs = this.#timeoutMs } = options;
     if (this.#closing !== null) {
-      throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Make a new client.' });
+      throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
     }
     if (signal?.aborted) throw new CancelledError(signal.reason, false);
     const call: Call = {
@@ -151,7 +151,7 @@ export class UserInfoClient implements AsyncDisposable {
     }
   }
 
-  /** `null` where the call had to end. */
+  /** `null` if the call had to end. */
   #sendOnce(call: Call, attempt: number): Promise<AttemptResult | null> {
     return new Promise((resolve) => {
       const sent = this.#sender.send(this.#sender.sign(call.request), attempt, resolve);
@@ -161,15 +161,15 @@ export class UserInfoClient implements AsyncDisposable {
         else sent.cancel();
         resolve(null);
       };
-      // A hook may have aborted the signal meanwhile.
+      // A hook may have aborted the signal.
       if (call.ended !== null) call.wake();
     });
   }
 }
 
 /**
- * Lets what has come in on idle connections be read before one of them is written on: the service may have closed it,
- * or sent what nobody asked for. The first turn of the event loop may have looked already, the second looks again.
+ * Reads what arrived on idle connections before one of them is used again: the service may have closed it, or sent
+ * unrequested bytes. The first turn of the event loop may have polled already, the second polls again.
  */
 async function noticeClosedConnections(): Promise<void> {
   await nextTurn();
@@ -189,8 +189,8 @@ function pause(call: Call, waitMs: number): Promise<void> {
 
 function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
   if (outcome instanceof NoAnswerError) {
-    const error = received ? outcome.afterOthers() : outcome;
-    // It was made in a callback of undici: here the stack leads to the caller.
+    const error = received ? outcome.afterEarlierAttempts() : outcome;
+    // The error was created in a callback of undici: make its stack lead to the caller.
     Error.captureStackTrace(error, settle);
     throw error;
   }
@@ -198,14 +198,14 @@ function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
   throw new RejectedError(outcome);
 }
 
-/** Tells calls that their signal is aborted. A signal has one listener, however many calls it was given to. */
+/** Notifies calls that their signal is aborted. A signal has one listener, however many calls use it. */
 class SharedSignals {
   readonly #listeners = new Map<
     AbortSignal,
-    { readonly calls: Set<() => void>; readonly tell: () => void }
+    { readonly calls: Set<() => void>; readonly notify: () => void }
   >();
 
-  /** Returns what ends the listening. */
+  /** Returns a function that removes the listener. */
   listen(signal: AbortSignal | undefined, call: () => void): () => void {
     if (signal === undefined) return () => {};
     const calls = this.#listeners.get(signal)?.calls ?? this.#open(signal);
@@ -218,18 +218,18 @@ class SharedSignals {
 
   #open(signal: AbortSignal): Set<() => void> {
     const calls = new Set<() => void>();
-    const tell = () => {
+    const notify = () => {
       for (const call of [...calls]) call();
     };
-    this.#listeners.set(signal, { calls, tell });
-    signal.addEventListener('abort', tell);
+    this.#listeners.set(signal, { calls, notify });
+    signal.addEventListener('abort', notify);
     return calls;
   }
 
   #close(signal: AbortSignal): void {
     const listener = this.#listeners.get(signal);
     if (listener === undefined) return;
-    signal.removeEventListener('abort', listener.tell);
+    signal.removeEventListener('abort', listener.notify);
     this.#listeners.delete(signal);
   }
 }

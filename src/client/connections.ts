@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import type * as undici from 'undici';
-// undici's index takes longer to load than a request takes, for what is not used here (fetch, web sockets).
+// undici's index takes longer to load than a request takes, for parts that are not used here (fetch, web
+// sockets).
 // @ts-expect-error: undici declares types for its index alone
 import openTunnel from 'undici/lib/api/api-connect.js';
 // @ts-expect-error
@@ -10,7 +11,7 @@ import UndiciPool from 'undici/lib/dispatcher/pool.js';
 import UndiciProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { isLoopback } from '../protocol/base-url.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
-import { trustAlso } from './tls-trust.js';
+import { secureContextWith } from './tls-trust.js';
 
 const Pool: typeof undici.Pool = UndiciPool;
 const ProxyAgent: typeof undici.ProxyAgent = UndiciProxyAgent;
@@ -19,26 +20,26 @@ export interface ConnectionSettings {
   readonly baseUrl: string;
   /** Milliseconds. */
   readonly connectTimeoutMs: number;
-  /** PEM certificates of authorities to trust beside Node's. */
+  /** PEM certificates of authorities to trust in addition to Node's. */
   readonly extraCa?: string | undefined;
-  /** Address of an http proxy. What is on this machine is reached without it. */
+  /** Address of an http proxy. Loopback addresses are reached directly. */
   readonly proxy?: string | undefined;
-  /** How many may be open at once. */
+  /** Maximum number of open connections. */
   readonly connections: number;
 }
 
-/** The deadline of a call is all that limits how long an answer may take. */
+/** Only the deadline of the call limits how long an answer may take. */
 const limits = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** The connections of a client, kept open between requests. */
 export interface Connections {
   readonly dispatcher: Pick<undici.Dispatcher, 'dispatch'>;
   readonly proxy: HttpProxy | null;
-  /** Closes them all, those too that are still being opened. */
+  /** Closes all connections, also those that are still being opened. */
   drop(): Promise<void>;
 }
 
-/** Throws an InvalidInputError for an address of a proxy or a certificate that is none. */
+/** @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate */
 export function openConnections(settings: ConnectionSettings): Connections {
   const { baseUrl, connectTimeoutMs, extraCa, proxy: address, connections } = settings;
   const ended = new AbortController();
@@ -50,9 +51,9 @@ export function openConnections(settings: ConnectionSettings): Connections {
   const connect = {
     timeout: connectTimeoutMs,
     signal,
-    rejectUnauthorized: true, // NODE_TLS_REJECT_UNAUTHORIZED decides where nothing is said
-    ...(isHere ? { lookup: lookUpHere } : {}),
-    ...(extraCa === undefined ? {} : { secureContext: trustAlso(extraCa) }),
+    rejectUnauthorized: true, // explicit: the default depends on NODE_TLS_REJECT_UNAUTHORIZED
+    ...(isHere ? { lookup: lookUpLoopback } : {}),
+    ...(extraCa === undefined ? {} : { secureContext: secureContextWith(extraCa) }),
   };
   const proxy = address === undefined || isHere ? null : parseProxy(address);
   const dispatcher =
@@ -64,9 +65,9 @@ export function openConnections(settings: ConnectionSettings): Connections {
           ...(proxy.token === undefined ? {} : { token: proxy.token }),
           proxyTls: connect,
           requestTls: connect,
-          // The method is added by undici's index alone.
+          // Only undici's index adds this method.
           clientFactory: (url, options) => Object.assign(new Pool(url, options), { connect: openTunnel }),
-          proxyTunnel: false, // a tunnel for https alone: few proxies allow one to port 80
+          proxyTunnel: false, // a tunnel only for https: few proxies allow one to port 80
         });
   return {
     dispatcher,
@@ -78,8 +79,8 @@ export function openConnections(settings: ConnectionSettings): Connections {
   };
 }
 
-/** A name of this machine is not asked for on the network: whoever answers there could have it lead elsewhere. */
-export const lookUpHere: LookupFunction = (_hostname, { all }, done) => {
+/** Resolves loopback names without DNS: an answer from the network could lead elsewhere. */
+export const lookUpLoopback: LookupFunction = (_hostname, { all }, done) => {
   const address = '127.0.0.1';
   if (all)
     done(null, [

@@ -8,24 +8,24 @@ import type { Answer } from './answer.js';
 export type NoAnswerReason =
   | 'dns'
   | 'connect'
-  /** The proxy could not be reached, or did not let the request through. */
+  /** The proxy could not be reached, or refused the request. */
   | 'proxy'
   | 'tls'
   | 'timeout'
-  /** The connection ended before the answer did. */
+  /** The connection ended before the answer was complete. */
   | 'reset'
   /** Something answered, but not with the envelope of §1. */
   | 'not-envelope'
-  /** An envelope of success came, but its `data` names no user, or another than the passback named (§4.1, §4.2). */
+  /** A success, but its `data` names no user, or another user than the passback named (§4.1, §4.2). */
   | 'wrong-data';
 
-/** No valid answer came: whether the service acted on the request is known only where `received` says so. */
+/** No valid answer came. Whether the service acted on the request is unknown, unless `received` is false. */
 export class NoAnswerError extends UserInfoError {
   readonly code = 'NO_ANSWER';
   readonly reason: NoAnswerReason;
-  /** False where the request cannot have reached the service. */
+  /** False if the request cannot have reached the service. */
   readonly received: boolean;
-  /** The HTTP status, where there was one. */
+  /** The HTTP status, if an answer came. */
   readonly httpStatus: number | undefined;
   readonly #answer: Answer<Envelope> | undefined;
 
@@ -45,16 +45,13 @@ export class NoAnswerError extends UserInfoError {
     this.#answer = options.answer;
   }
 
-  /**
-   * The envelope that came, where the reason is `wrong-data`. A log of the error does not show it: it may hold personal
-   * data.
-   */
+  /** The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold personal data. */
   get answer(): Answer<Envelope> | undefined {
     return this.#answer;
   }
 
-  /** The same for a call of several attempts, of which the service may have acted on one. */
-  afterOthers(): NoAnswerError {
+  /** The same error for a call of several attempts, one of which may have reached the service. */
+  afterEarlierAttempts(): NoAnswerError {
     if (this.received) return this;
     return new NoAnswerError(this.message, {
       reason: this.reason,
@@ -92,12 +89,12 @@ export class RejectedError extends UserInfoError {
 }
 
 /**
- * Ends a run over many rows: the service asks, by `Retry-After`, for a longer pause than the run makes. The `cause` is
- * the RejectedError or the NoAnswerError of the answer that asks.
+ * Ends a bulk run: the service requests, by `Retry-After`, a longer pause than the run makes. `cause` is the
+ * RejectedError or the NoAnswerError of that answer.
  */
 export class RetryLaterError extends UserInfoError {
   readonly code = 'RETRY_LATER';
-  /** How long the service asks to wait, in milliseconds; 2^31 - 1 for any longer time. */
+  /** Requested pause in milliseconds; 2^31 - 1 for any longer time. */
   readonly retryAfterMs: number;
 
   constructor(host: string, retryAfterMs: number, cause: RejectedError | NoAnswerError) {
@@ -112,10 +109,10 @@ export class RetryLaterError extends UserInfoError {
 /** The caller's AbortSignal ended the call. */
 export class CancelledError extends UserInfoError {
   readonly code = 'CANCELLED';
-  /** Whether the service may have acted on the call. False where no request of it can have reached the service. */
+  /** Whether the service may have acted on the call. */
   readonly received: boolean;
 
-  /** `cause` is the reason that the signal gives. */
+  /** `cause` is the reason of the signal. */
   constructor(
     cause: unknown,
     received: boolean,

@@ -6,17 +6,17 @@ import type { Answer, WireAnswer } from './answer.js';
 import type { NoAnswerError, NoAnswerReason } from './errors.js';
 import type { SignedRequest } from './request.js';
 
-/** An attempt that is about to be made. Nothing in it is secret, or about a person. */
+/** An attempt that is about to start. It holds no secrets and no personal data. */
 export interface RequestEvent {
   readonly operation: 'read' | 'passback';
   readonly method: string;
-  /** Scheme, host and path: no parameter is in it. */
+  /** Scheme, host and path, without parameters. */
   readonly url: string;
   /** 1 for the first. */
   readonly attempt: number;
   /**
-   * What is sent, in its order: `app_sign` and `sign` shortened, `code` and what is about a person masked, each value
-   * of `user_info` too.
+   * The parameters in the order in which they are sent: `app_sign` and `sign` shortened, `code`, personal data and
+   * each value of `user_info` masked.
    */
   readonly parameters: readonly (readonly [name: string, shown: string])[];
 }
@@ -24,44 +24,47 @@ export interface RequestEvent {
 /** An attempt that was answered. */
 export interface ResponseEvent extends RequestEvent {
   readonly httpStatus: number;
-  /** `code` of the envelope; undefined where the answer is none. */
+  /** `code` of the envelope; undefined if the answer is not an envelope. */
   readonly resultCode: number | undefined;
-  /** Those that say how to take the answer. */
+  /** `Content-Type`, `Date`, `Retry-After` and `Location`, if present. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The envelope as received, with every value in `data` but `union_id` masked; undefined where the answer is none. */
+  /**
+   * The envelope as received, with every value in `data` but `union_id` masked; undefined if the answer is not an
+   * envelope.
+   */
   readonly envelope: string | undefined;
-  /** Milliseconds since `onRequest`, by a clock that only goes forward. */
+  /** Milliseconds since `onRequest`, by a monotonic clock. */
   readonly durationMs: number;
 }
 
-/** An attempt that ended without an answer of any kind. */
+/** An attempt that ended without any answer. */
 export interface NoAnswerEvent extends RequestEvent {
-  /** `timeout` where the time of the call was over, `cancelled` where its signal was aborted. */
+  /** `timeout`: the time of the call was over. `cancelled`: its signal was aborted. */
   readonly reason: NoAnswerReason | 'cancelled';
   /** Whether the service may have acted on this attempt. */
   readonly received: boolean;
-  /** What went wrong, in one line. */
+  /** The error in one line. */
   readonly message: string;
-  /** Milliseconds since `onRequest`, by a clock that only goes forward. */
+  /** Milliseconds since `onRequest`, by a monotonic clock. */
   readonly durationMs: number;
 }
 
 /**
  * Functions for traces and metrics. Each attempt calls `onRequest`, and at its end exactly one of the other two.
  *
- * What a hook throws, or the promise of an async one rejects with, has no effect on the call: the first such error of
- * a client is reported as a process warning named `UserInfoHookWarning`, with the code `USERINFO_HOOK`.
+ * An error that a hook throws, or a rejected promise that it returns, does not affect the call: the first one of a
+ * client is reported as a process warning `UserInfoHookWarning` with the code `USERINFO_HOOK`.
  */
 export interface ClientHooks {
   /** Called before each attempt. */
   readonly onRequest?: (event: RequestEvent) => void;
-  /** Called after each attempt that was answered, be it with something else than an envelope. */
+  /** Called after each attempt that was answered, also by something other than an envelope. */
   readonly onResponse?: (event: ResponseEvent) => void;
-  /** Called after each other attempt: no connection, no valid HTTP, a time-out, or cancelled by the caller. */
+  /** Called after each attempt that was not: no connection, invalid HTTP, a timeout, or cancelled by the caller. */
   readonly onNoAnswer?: (event: NoAnswerEvent) => void;
 }
 
-/** The hooks of one client, called so that nothing they do ends a call, a run or the process. */
+/** The hooks of one client. An error in a hook never ends a call, a run or the process. */
 export class Hooks {
   readonly #hooks: ClientHooks;
   #hasWarned = false;
@@ -70,16 +73,16 @@ export class Hooks {
     this.#hooks = hooks;
   }
 
-  /** Calls a hook, where there is one, with what `event` returns. */
-  tell<Name extends keyof ClientHooks>(
+  /** Calls a hook, if there is one, with the event that `event` returns. */
+  call<Name extends keyof ClientHooks>(
     name: Name,
     event: () => Parameters<Required<ClientHooks>[Name]>[0],
   ): void {
     if (this.#hooks[name] === undefined) return;
     try {
-      const call = this.#hooks[name] as (event: unknown) => unknown;
-      const returned = call.call(this.#hooks, event());
-      // Of another realm, too: no instanceof.
+      const hook = this.#hooks[name] as (event: unknown) => unknown;
+      const returned = hook.call(this.#hooks, event());
+      // Not instanceof: the promise may be of another realm.
       if (typeof returned === 'object' && returned !== null && 'then' in returned) {
         Promise.resolve(returned).catch((error: unknown) => this.#warn(name, error));
       }
@@ -91,7 +94,7 @@ export class Hooks {
   #warn(name: keyof ClientHooks, error: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    emitWarning(`the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls go on`, {
+    emitWarning(`the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`, {
       type: 'UserInfoHookWarning',
       code: 'USERINFO_HOOK',
     });
@@ -106,23 +109,23 @@ function textOf(error: unknown): string {
   }
 }
 
-/** How much of a signature is shown: enough to tell two apart. */
+/** Visible characters of a signature: enough to compare two. */
 const shownDigits = 8;
 
-/** The parameters of a signed request as they may be shown. */
+/** The parameters of a signed request, masked. */
 export function showParameters({ target, body }: SignedRequest): [name: string, shown: string][] {
   const query = target.slice(target.indexOf('?'));
   const pairs = [...new URLSearchParams(query), ...new URLSearchParams(body ?? '')];
   return pairs.map(([name, value]) => [name, showParameter(name, value)]);
 }
 
-/** A parameter of a signed request as it may be shown. */
+/** A parameter of a signed request, masked. */
 export function showParameter(name: string, value: string): string {
   if (name === 'app_sign' || name === 'sign') return `${value.slice(0, shownDigits)}…`;
   return maskParameter(name, value);
 }
 
-/** What may be told of an answer. */
+/** The fields of a `ResponseEvent` that come from the answer, masked. */
 export function showAnswer(
   { httpStatus, contentType, date, retryAfter, location }: WireAnswer,
   outcome: Answer<Envelope> | NoAnswerError,

@@ -7,62 +7,65 @@ import { Secret } from '../signing/secret.js';
 import type { ClientHooks } from './hooks.js';
 import type { PassbackInput, ReadInput } from './request.js';
 
-/** Where a client sends its requests, as whom, and how patiently. */
+/** Options of a client: deployment, credentials, timeouts. */
 export interface UserInfoClientOptions extends ClientHooks {
-  /** Address of the test or the production deployment (§1): all of it that comes before `/api/v1/`. */
+  /** Base URL of the test or the production deployment (§1): everything before `/api/v1/`. */
   readonly baseUrl: string | URL;
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey: string;
   readonly appSecret: string | Secret;
-  /** How `app_sign` and `sign` are computed (§5.5, §5.6); the default recipes unless given. */
+  /** How `app_sign` and `sign` are computed (§5.5, §5.6). Default: the default recipes. */
   readonly signing?: SigningRecipes | Signers;
-  /** How long a whole call may take, further attempts included, in milliseconds. 10 seconds unless given. */
+  /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
-  /** How long a connection may take to open, in milliseconds. 5 seconds unless given. */
+  /** Maximum time to open a connection, in milliseconds. Default: 5 seconds. */
   readonly connectTimeoutMs?: number;
-  /** How often a request is sent at most. 3 unless given. */
+  /** Maximum number of attempts. Default: 3. */
   readonly attempts?: number;
-  /** How many connections may be open at once; further requests wait for one of them. 128 unless given. */
+  /** Maximum number of open connections; further requests wait for one. Default: 128. */
   readonly connections?: number;
-  /** Allows a base URL of plain http that leads to another machine. */
+  /** Whether plain http to another machine is allowed. */
   readonly allowHttp?: boolean;
-  /** PEM certificates of authorities to trust, beside those that Node trusts. */
+  /** PEM certificates of authorities to trust in addition to Node's. */
   readonly extraCa?: string;
-  /** Address of an http proxy, such as `http://user:password@proxy.example:3128`. This machine is reached without. */
+  /**
+   * Address of an http proxy, such as `http://user:password@proxy.example:3128`. Loopback addresses are reached
+   * directly.
+   */
   readonly proxy?: string;
   /**
-   * A dispatcher of undici 7 or later, used in place of connections of the client's own, and left open by `close`.
-   * `connections`, `connectTimeoutMs`, `extraCa` and `proxy` have no effect then.
+   * A dispatcher of undici 7 or later to use instead of the client's own connections; `close` leaves it open.
+   * `connections`, `connectTimeoutMs`, `extraCa` and `proxy` then have no effect.
    */
   readonly dispatcher?: Dispatcher;
-  /** Milliseconds since 1970; the system's clock unless given. */
+  /** Returns milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
-  /** A new `random` of §5.4; from a cryptographic source unless given. */
+  /** Returns a new `random` (§5.4). Default: from a cryptographic source. */
   readonly random?: () => string;
 }
 
-/** What one call may change. */
+/** Options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds, as in the client's options. */
+  /** Milliseconds. Default: that of the client. */
   readonly timeoutMs?: number;
 }
 
-// What JavaScript callers give, checked: TypeScript has ruled out most of it.
+// Checks of arguments, for callers without TypeScript.
 
-/** Why a value is not what it should be, in words that follow its name; `null`: it is. */
+/** Returns why a value is invalid, in words that follow its name, or `null`. */
 export type Check = (value: unknown) => string | null;
 
-/** What an object that callers give may hold. */
+/** The members that an object of a caller may have. */
 interface Shape<Given> {
-  /** What it is, for messages. */
+  /** Name of the object in messages. */
   readonly what: string;
   readonly members: Readonly<Record<keyof Given, Check>>;
   readonly required: readonly (keyof Given)[];
 }
 
-/** The longest that a timer of Node can wait. */
+/** The maximum delay of a timer in Node. */
 const maxMs = 2 ** 31 - 1;
 
 const isText: Check = (value) => (typeof value === 'string' ? null : `is ${kindOf(value)}, not text`);
@@ -79,11 +82,11 @@ const isDuration: Check = (value) =>
     ? null
     : `is ${kindOf(value)}, not a number of milliseconds from 1 to ${maxMs}`;
 
-/** How often a second. */
+/** A number per second, above 0. */
 export const isRate: Check = (value) =>
   Number.isFinite(value) && Number(value) > 0 ? null : `is ${kindOf(value)}, not a number above 0`;
 
-/** A signal of another realm or library is taken too. */
+/** Accepts the signals of other realms and libraries. */
 export const isSignal: Check = (value) =>
   hasMembers(value, { aborted: 'boolean', addEventListener: 'function', removeEventListener: 'function' })
     ? null
@@ -91,16 +94,16 @@ export const isSignal: Check = (value) =>
 
 const isSecret: Check = (value) => {
   const text = value instanceof Secret ? value.reveal() : value;
-  return text === '<secret>' ? 'is <secret>, which a Secret shows in place of itself' : isFilledText(text);
+  return text === '<secret>' ? 'is <secret>, the placeholder that a Secret prints' : isFilledText(text);
 };
 
 /**
- * An object that was not made by a class, and is no `arguments` object: what a class keeps elsewhere than in properties
- * would be lost, and what can be iterated over has its entries elsewhere.
+ * Refuses instances of classes, and iterable objects such as `arguments`: content outside of their named properties
+ * would be lost.
  */
 const isPlainObject: Check = (value) => {
   const prototype = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
-  // Of any realm: the prototype of its plain objects has none of its own.
+  // Works for any realm: the prototype of its plain objects has no prototype.
   const isPlain =
     prototype === null || (prototype !== undefined && Object.getPrototypeOf(prototype) === null);
   return isPlain && !(Symbol.iterator in (value as object))
@@ -151,7 +154,7 @@ const readInput: Shape<ReadInput> = {
     infoNames: (value) =>
       Array.isArray(value) && Array.from(value).every((name) => typeof name === 'string')
         ? null
-        : `is ${Array.isArray(value) ? 'an array with other things than text' : kindOf(value)}, not an array of texts`,
+        : `is ${Array.isArray(value) ? 'an array with values other than text' : kindOf(value)}, not an array of texts`,
     scope: isText,
   },
   required: ['code'],
@@ -164,9 +167,9 @@ const passbackInput: Shape<PassbackInput> = {
 };
 
 /**
- * Checks the options of a client, or of what takes `more` options than that; `what` names them.
+ * Checks the options of a client, or of a function with `more` options; `what` names them.
  *
- * @throws InvalidInputError that names the option at fault
+ * @throws InvalidInputError that names the invalid option
  */
 export function checkClientOptions(
   given: unknown,
@@ -177,15 +180,15 @@ export function checkClientOptions(
   refuseUnknown(shape, checkShape(shape, given));
 }
 
-/** @throws InvalidInputError that names the option at fault */
+/** @throws InvalidInputError that names the invalid option */
 export function checkCallOptions(given: unknown): void {
   refuseUnknown(callOptions, checkShape(callOptions, given));
 }
 
 /**
- * Checks what a read is given. A row of many may hold further members: `isRow`.
+ * Checks the input of a read. A row of a bulk run (`isRow`) may have further members.
  *
- * @throws InvalidInputError that names the member at fault
+ * @throws InvalidInputError that names the invalid member
  */
 export function checkReadInput(given: unknown, isRow: boolean): void {
   const input = checkShape(readInput, given);
@@ -193,9 +196,9 @@ export function checkReadInput(given: unknown, isRow: boolean): void {
 }
 
 /**
- * Checks what a passback is given. A row of many may hold further members: `isRow`.
+ * Checks the input of a passback. A row of a bulk run (`isRow`) may have further members.
  *
- * @throws InvalidInputError that names the member at fault
+ * @throws InvalidInputError that names the invalid member
  */
 export function checkPassbackInput(given: unknown, isRow: boolean): void {
   const input = checkShape(passbackInput, given);
@@ -205,7 +208,7 @@ export function checkPassbackInput(given: unknown, isRow: boolean): void {
 function checkShape<Given>({ what, members, required }: Shape<Given>, given: unknown): object {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new InvalidInputError(`${what}: ${kindOf(given)} was given, not an object`, {
-      hint: `Give an object of ${Object.keys(members).join(', ')}.`,
+      hint: `Pass an object with ${Object.keys(members).join(', ')}.`,
     });
   }
   for (const name in members) {
@@ -221,7 +224,7 @@ function refuseUnknown<Given>({ what, members }: Shape<Given>, given: object): v
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(members, name));
   if (unknown === undefined) return;
   throw new InvalidInputError(`${what}: ${quoteName(unknown)} is unknown`, {
-    hint: `Known are ${Object.keys(members).join(', ')}.`,
+    hint: `Known: ${Object.keys(members).join(', ')}.`,
   });
 }
 
@@ -233,7 +236,7 @@ function hasMembers(value: unknown, types: Readonly<Record<string, string>>): bo
   });
 }
 
-/** What a value is, in words that give nothing of it away but a number. */
+/** Describes a value without revealing it, unless it is a number. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'number') return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -1,17 +1,19 @@
+// Apart from connections.ts: commands read the address of a proxy without undici.
 import { InvalidInputError } from '../protocol/errors.js';
 
-/** A proxy as it is used: where it is, and how to introduce oneself to it. */
+/** The address and the credentials of a proxy. */
 export interface HttpProxy {
-  /** Scheme, host and port: user name and password are left out. */
+  /** Scheme, host and port, without user name and password. */
   readonly url: string;
   readonly host: string;
-  /** The value of `Proxy-Authorization`; absent where the address names nobody. */
+  /** The value of `Proxy-Authorization`; absent if the address has no user. */
   readonly token?: string;
 }
 
 /**
- * Reads the address of a proxy as environment variables hold it: `http://user:password@host:3128`, or `host:3128`.
- * Throws an InvalidInputError that begins with `label` and does not repeat the text, which may hold a password.
+ * Parses the address of a proxy as in environment variables: `http://user:password@host:3128`, or `host:3128`.
+ *
+ * @throws InvalidInputError that begins with `label` and does not repeat the text, which may hold a password
  */
 export function parseProxy(text: string, label = 'proxy'): HttpProxy {
   const address = text.includes('://') ? text : `http://${text}`;

@@ -12,7 +12,7 @@ import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import { checkPassbackInput, checkReadInput } from './options.js';
 
-/** Who signs, and how. */
+/** The credentials of an app, and its signers. */
 export interface Credentials {
   readonly tenantCode: string;
   readonly channel: string;
@@ -21,17 +21,17 @@ export interface Credentials {
   readonly signers: Signers;
 }
 
-/** What a read asks for (§4.1). */
+/** Input of a read (§4.1). */
 export interface ReadInput {
   /** The authorization code issued to the user. */
   readonly code: string;
-  /** The wanted pieces of information, at least one; all that the code authorizes unless given. */
+  /** Names of the requested pieces of information, at least one. Default: all that the code authorizes. */
   readonly infoNames?: readonly string[];
-  /** Sent only where it is given. */
+  /** Not sent unless given. */
   readonly scope?: string;
 }
 
-/** What a passback writes, and to whom (§4.2): `unionId` takes priority over `primaryKey`. */
+/** Input of a passback (§4.2): `unionId` takes priority over `primaryKey`. */
 export interface PassbackInput {
   readonly unionId?: string | undefined;
   /** The key of `userInfo` that identifies the user. */
@@ -39,41 +39,57 @@ export interface PassbackInput {
   readonly userInfo: UserInfo;
 }
 
-/** A checked request before it is signed: everything that stays the same from one attempt to the next. */
+/** A checked request before it is signed: the part that is the same for all attempts. */
 export interface PlainRequest {
   readonly endpoint: Endpoint;
-  /** Of the operation alone: who asks is in the credentials. In the order of the spec's tables. */
+  /** The parameters of the operation, without those of the caller, in the order of the spec's tables. */
   readonly parameters: Parameters;
 }
 
-/** A request of §4.1. Throws an InvalidInputError. */
+/**
+ * Builds the request of a read (§4.1).
+ *
+ * @throws InvalidInputError
+ */
 export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest {
-  // Also checked when the request is signed; here the stack of the error leads to the caller.
+  // Checked again when the request is signed; here the stack of the error leads to the caller.
   if (code === '') {
     throw new InvalidInputError('parameter code is missing', { resultCode: resultCode.missingParameter });
   }
   return plainRequest(readEndpoint, { code, scope, info_name: infoNames && joinInfoNames(infoNames) });
 }
 
-/** The request of a read that a caller asks for; `isRow` allows members of the caller's own. Throws an InvalidInputError. */
-export function givenRead(input: ReadInput, isRow = false): PlainRequest {
+/**
+ * Checks a caller's input and builds the request of a read; `isRow` allows further members.
+ *
+ * @throws InvalidInputError
+ */
+export function checkedRead(input: ReadInput, isRow = false): PlainRequest {
   checkReadInput(input, isRow);
   return readRequest(input);
 }
 
-/** The request of a passback that a caller asks for, as `givenRead` does. Throws an InvalidInputError. */
-export function givenPassback(input: PassbackInput, isRow = false): PlainRequest {
+/**
+ * Checks a caller's input and builds the request of a passback; `isRow` allows further members.
+ *
+ * @throws InvalidInputError
+ */
+export function checkedPassback(input: PassbackInput, isRow = false): PlainRequest {
   checkPassbackInput(input, isRow);
   const { unionId, primaryKey, userInfo } = input;
   return passbackRequest({ unionId, primaryKey, userInfo: Object.entries(userInfo) });
 }
 
-/** A passback's user, and the entries of its `user_info`. */
+/** The user of a passback, and the entries of its `user_info`. */
 export interface PassbackEntries extends PassbackTarget {
   readonly userInfo: Iterable<readonly [key: string, value: unknown]>;
 }
 
-/** A request of §4.2. Throws an InvalidInputError. */
+/**
+ * Builds the request of a passback (§4.2).
+ *
+ * @throws InvalidInputError
+ */
 export function passbackRequest({ unionId, primaryKey, userInfo }: PassbackEntries): PlainRequest {
   const checked = checkPassback({ unionId, primaryKey }, () => toUserInfo(userInfo));
   return plainRequest(passbackEndpoint, {
@@ -94,7 +110,7 @@ function plainRequest(endpoint: Endpoint, values: Record<string, string | undefi
   return { endpoint, parameters };
 }
 
-/** A signed request, ready for the wire. */
+/** A signed request with its full URL. */
 export interface WireRequest {
   readonly method: 'GET' | 'PUT';
   readonly url: URL;
@@ -102,24 +118,24 @@ export interface WireRequest {
   readonly body: string | null;
 }
 
-/** A request that was signed for one deployment. */
+/** A request signed for one deployment. */
 export interface SignedRequest {
   readonly endpoint: Endpoint;
-  /** Behind the base URL: path and query. */
+  /** Path and query, after the base URL. */
   readonly target: string;
-  /** A form, where there is one. */
+  /** The form, for a passback. */
   readonly body: string | null;
-  /** The user that a passback names (§4.2); undefined where it names none by `union_id`. */
+  /** The user that a passback names (§4.2); undefined if it names the user by `primary_key`. */
   readonly unionId: string | undefined;
 }
 
-/** A signed request as it is sent to `baseUrl`. */
+/** A signed request with the URL at `baseUrl`. */
 export function toWireRequest({ endpoint, target, body }: SignedRequest, baseUrl: string): WireRequest {
   const contentType = body === null ? null : formContentType;
   return { method: endpoint.method, url: new URL(baseUrl + target), contentType, body };
 }
 
-/** What makes each attempt another request (§5.4). */
+/** The parameters that differ in each attempt (§5.4). */
 export interface Moment {
   /** 8 to 20 characters. */
   readonly random: string;
@@ -127,10 +143,10 @@ export interface Moment {
   readonly timestamp: number;
 }
 
-/** The values of a request's parameters, each where its name stands in the endpoint's table. */
+/** The values of the parameters, at the index of their name in the endpoint's table. */
 type Values = (string | undefined)[];
 
-/** The request as a recipe sees it, `app_sign` in its place but still empty, `sign` not there yet. */
+/** The request that a recipe signs: `app_sign` is empty, `sign` is absent. */
 export function signableRequest(
   request: PlainRequest,
   baseUrl: string,
@@ -159,7 +175,7 @@ function toSignable(endpoint: Endpoint, baseUrl: string, values: Values): Signab
   };
 }
 
-/** `app_sign` still empty. */
+/** `app_sign` is still empty. */
 function valuesToSign(
   { endpoint, parameters }: PlainRequest,
   { tenantCode, appKey, channel }: Omit<Credentials, 'secret' | 'signers'>,
@@ -185,7 +201,11 @@ function valuesToSign(
   });
 }
 
-/** Signs a request for one attempt (§5). Throws an InvalidInputError for a parameter that breaks a rule of §4 or §8. */
+/**
+ * Signs a request for one attempt (§5).
+ *
+ * @throws InvalidInputError for a parameter that breaks a rule of §4 or §8
+ */
 export function signRequest(
   request: PlainRequest,
   baseUrl: string,
@@ -199,7 +219,7 @@ export function signRequest(
   const { app_sign, sign } = signBoth(signers, signable, secret);
   values[placeOf(endpoint, 'app_sign')] = app_sign.digest;
   values[placeOf(endpoint, 'sign')] = sign.digest;
-  // Those of the operation were checked when they were gathered.
+  // The parameters of the operation were checked when the request was built.
   checkText('tenant_code', tenantCode);
   checkText('app_key', appKey);
   checkText('channel', channel);
@@ -219,7 +239,7 @@ function placeOf({ parameters }: Endpoint, name: string): number {
   return parameters.findIndex((parameter) => parameter.name === name);
 }
 
-/** The values that are sent in one place, in the order of the endpoint's table, whose names need no encoding. */
+/** Encodes the values of one place, in the order of the endpoint's table; its names need no encoding. */
 function encodeIn({ parameters }: Endpoint, place: 'query' | 'form', values: Values): string {
   let text = '';
   for (let index = 0; index < values.length; index++) {
@@ -231,13 +251,13 @@ function encodeIn({ parameters }: Endpoint, place: 'query' | 'form', values: Val
   return text;
 }
 
-/** Names and values by turns: undici takes them faster than an object. */
+/** Alternating names and values: undici processes them faster than an object. */
 const headers = ['accept', 'application/json', 'accept-encoding', 'identity'];
 const formHeaders = [...headers, 'content-type', formContentType];
 
 /**
- * The request as undici takes it, which follows no redirect: a signed URL belongs to one host. No encoding of the
- * answer is accepted: it is read as it is. `pathPrefix` is what the base URL has behind its `origin`.
+ * The request for undici, which follows no redirect: a signed URL belongs to one host. It accepts no content
+ * encoding: answers are read as they are. `pathPrefix` is the part of the base URL after its `origin`.
  */
 export function dispatchOptions(
   { endpoint: { method }, target, body }: SignedRequest,

@@ -21,16 +21,16 @@ import {
   type WireRequest,
 } from './request.js';
 
-/** `random` of §5.4: the longest that §8 allows, hexadecimal, 74 bits of it from a cryptographic source. */
+/** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
 const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 
-/** Who signs and sends requests for one app of one deployment: one attempt at a time, many at once. */
+/** Signs and sends the requests of one app to one deployment: single attempts, many at a time. */
 export class Sender {
   readonly baseUrl: string;
   /** The two parts of the base URL. */
   readonly origin: string;
   readonly pathPrefix: string;
-  /** Of the base URL, with its port, for messages. */
+  /** Host and port of the base URL, for messages. */
   readonly host: string;
   readonly proxy: HttpProxy | null;
   readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
@@ -41,8 +41,9 @@ export class Sender {
   readonly #drop: () => Promise<void>;
 
   /**
-   * Throws an InvalidInputError that names the option at fault, and for plain http to another machine that `allowHttp`
-   * does not allow; a RecipeError for a recipe that says nothing sensible.
+   * @throws InvalidInputError that names the invalid option, or for plain http to another machine without
+   * `allowHttp`
+   * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions) {
     checkClientOptions(options);
@@ -75,7 +76,11 @@ export class Sender {
     return this.#now();
   }
 
-  /** Signs a request for one attempt, with a `random` and a `timestamp` of its own (§5.4). Throws an InvalidInputError for one that breaks a rule of §4 or §8. */
+  /**
+   * Signs a request for one attempt, with a new `random` and `timestamp` (§5.4).
+   *
+   * @throws InvalidInputError for a request that breaks a rule of §4 or §8
+   */
   sign(request: PlainRequest): SignedRequest {
     const random: unknown = this.#random();
     if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
@@ -83,7 +88,11 @@ export class Sender {
     return signRequest(request, this.baseUrl, this.#credentials, moment);
   }
 
-  /** The request as it would be sent now, to be sent by other means. Throws as `sign` does. */
+  /**
+   * Signs a request, to be sent by other means.
+   *
+   * @throws InvalidInputError as `sign` does
+   */
   toWire(request: PlainRequest): WireRequest {
     return toWireRequest(this.sign(request), this.baseUrl);
   }
@@ -93,13 +102,13 @@ export class Sender {
     return new Attempt(this, request, attempt, done);
   }
 
-  /** Closes its own connections, with what is under way on them. */
+  /** Closes its own connections, with the requests on them. */
   drop(): Promise<void> {
     return this.#drop();
   }
 }
 
-/** Recipes may be as a file holds them: what they leave out has its default. */
+/** Recipes may be in the short form of a file: missing parts have their defaults. */
 function toSigners(signing: UserInfoClientOptions['signing']): Signers {
   if (signing === undefined) return compileRecipes(defaultRecipes);
   return 'digestLength' in signing.sign ? (signing as Signers) : compileRecipes(parseSigningRecipes(signing));

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../protocol/endpoints.js';
-import { maxAnswerBytes, notTakenCode, tooLongCode } from './answer.js';
+import { failedListenerCode, maxAnswerBytes, tooLongCode } from './answer.js';
 import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
 
@@ -11,24 +11,24 @@ interface Failure {
   readonly hint: string;
 }
 
-/** undici gives its parser's errors a name, but a code only now and then. */
+/** Errors of undici's parser have this name, but not always a code. */
 const notHttp = 'HTTPParserError';
 
-/** Codes that say nothing to a reader. */
-const ownCodes: readonly string[] = ['', notHttp, tooLongCode, notTakenCode];
+/** Codes that mean nothing to a reader. */
+const ownCodes: readonly string[] = ['', notHttp, tooLongCode, failedListenerCode];
 
-/** What is left when no code says more. */
+/** The default, if no code says more. */
 const connectionLost: Failure = {
   reason: 'reset',
   received: true,
   message: (host) => `${host} closed the connection before its answer was complete`,
-  hint: 'Whether the request was carried out is not known: try again, writing the same once more changes nothing.',
+  hint: 'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
 };
 
-/** A read is not like a passback: sent again, it may find its code used up by itself. */
-const readHint = 'Whether the code was used is not known: where it is refused now, have a new one issued.';
+/** A read differs from a passback: sent again, it may fail because it used up its code itself. */
+const readHint = 'Whether the code was used is not known: if it is refused now, have a new one issued.';
 
-/** The connection was gone before all of the request was on its way: nobody can have acted on it. */
+/** The connection closed before the whole request was written: the service cannot have acted on it. */
 const notSent: Failure = {
   reason: 'reset',
   received: false,
@@ -36,13 +36,13 @@ const notSent: Failure = {
   hint: 'Try again: the request cannot have been carried out.',
 };
 
-/** `codes` are those that Node or undici give the error. */
+/** `codes` are the codes of errors of Node or undici. */
 const failures: readonly (Failure & { readonly codes: RegExp })[] = [
   {
     reason: 'dns',
     codes: /^(?:ENOTFOUND|EAI_AGAIN)$/,
     received: false,
-    message: (host) => `the host of ${host} is not known`,
+    message: (host) => `cannot resolve the host name of ${host}`,
     hint: 'Check the base URL, and the network.',
   },
   {
@@ -65,7 +65,7 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
     codes: /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/,
     received: true,
     message: (host) => `${host} stopped answering`,
-    hint: 'Try again, or give it more time.',
+    hint: 'Try again, or increase the timeout.',
   },
   {
     reason: 'not-envelope',
@@ -83,28 +83,28 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
   },
   {
     reason: 'not-envelope',
-    codes: new RegExp(`^${notTakenCode}$`),
+    codes: new RegExp(`^${failedListenerCode}$`),
     received: true,
-    message: (host) => `${host} answered, but taking in the answer failed`,
+    message: (host) => `${host} answered, but handling the answer failed`,
     hint: 'The cause says why; whether the request was carried out is not known.',
   },
 ];
 
-/** Where a request was on its way to when it failed, and how far it had come. */
+/** The request that failed, and how far it got. */
 export interface FailedRequest {
   readonly host: string;
   readonly proxy: HttpProxy | null;
-  /** Whether it was being written on a connection. */
+  /** Whether the request was being written to a connection. */
   readonly started: boolean;
-  /** Undefined for a step of the way that sends no request. */
+  /** Undefined for a step that sends no request. */
   readonly operation?: Endpoint['operation'];
 }
 
-/** What an error of the transport means for the caller. */
+/** Translates an error of the transport. */
 export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswerError {
   const { host, proxy, operation } = request;
   const code = codeOf(error);
-  // A proxy that refuses plain http answers the request itself: it goes no further.
+  // A proxy that refuses plain http answers the request itself and does not forward it.
   const started = request.started && !(proxy !== null && isRefusedByProxy(error));
   const failure = findFailure(error, code, started);
   const { reason, message } = failure;
@@ -112,19 +112,22 @@ export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswe
   const shown = ownCodes.includes(code) ? '' : ` (${code})`;
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') {
-    return new NoAnswerError(`no way to ${host} through the proxy ${proxy.host}${proxyFault(error, shown)}`, {
-      reason: 'proxy',
-      received: false,
-      hint: 'Check the proxy, and whether this host should be reached through it.',
-      cause,
-    });
+    return new NoAnswerError(
+      `cannot reach ${host} through the proxy ${proxy.host}${proxyFault(error, shown)}`,
+      {
+        reason: 'proxy',
+        received: false,
+        hint: 'Check the proxy, and whether this host should be reached through it.',
+        cause,
+      },
+    );
   }
   const isDoubtfulRead = received && operation === 'read' && reason !== 'not-envelope';
   const hint = isDoubtfulRead ? readHint : failure.hint;
   return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
 }
 
-/** undici gives the answer 407 as an error that only its message tells from others. */
+/** undici reports HTTP status 407 as an error that only its message identifies. */
 function isRefusedByProxy(error: unknown): boolean {
   return /^Proxy Authentication Required/.test(String((error as { message?: unknown }).message));
 }
@@ -135,7 +138,7 @@ function findFailure(error: unknown, code: string, started: boolean): Failure {
   return started && (error as { syscall?: unknown }).syscall !== 'write' ? connectionLost : notSent;
 }
 
-/** undici tells the status with which a proxy refuses a tunnel in words alone. */
+/** undici reports the status with which a proxy refuses a tunnel only in the message. */
 function proxyFault(error: unknown, shown: string): string {
   const status = /\((\d{3})\)/.exec(String((error as { message?: unknown }).message))?.[1];
   return status === undefined ? shown : `, which answered HTTP ${status}`;
@@ -146,7 +149,7 @@ function codeOf(error: unknown): string {
   return name === notHttp ? notHttp : typeof code === 'string' ? code : '';
 }
 
-/** undici's parser puts the bytes that it could not take beside its error: a person's data may be in them. */
+/** undici's parser adds the bytes that it could not parse to its error: they may hold personal data. */
 function withoutData(error: unknown, code: string): unknown {
   return error instanceof Error && 'data' in error
     ? Object.assign(new Error(error.message), { code })

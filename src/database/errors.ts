@@ -1,10 +1,10 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { resultCode } from '../protocol/result-codes.js';
 
-/** Why the service, or the store alone, cannot be started. */
+/** Why the service, or its database, cannot be started. */
 export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE';
 
-/** The service, or the store alone, cannot be started: nothing was opened, or it is closed again. */
+/** The service, or its database, cannot be started: nothing was opened, or it is closed again. */
 export class StartError extends UserInfoError {
   readonly code: StartFault;
 
@@ -14,7 +14,10 @@ export class StartError extends UserInfoError {
   }
 }
 
-/** The store cannot answer now: locked, full, read-only, closed or damaged. Nothing of the work was stored. */
+/**
+ * The database cannot answer now: locked, full, read-only, closed or damaged. Nothing of this unit of work was
+ * stored.
+ */
 export class StoreUnavailableError extends UserInfoError {
   readonly code = 'STORE_UNAVAILABLE';
   readonly resultCode = resultCode.storeUnavailable;

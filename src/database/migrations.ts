@@ -1,33 +1,34 @@
 import { StartError, StoreUnavailableError } from './errors.js';
 import type { Sql, SqlDriver } from './sql-driver.js';
 
-/** A schema, step by step; a step that was released is never changed. */
+/** A schema in steps; a released step never changes. */
 export interface Schema {
-  /** The table that records which steps were taken. */
+  /** The table that records which steps were applied. */
   readonly table: string;
   readonly steps: readonly (readonly string[])[];
-  /** What owns the tables, in messages. */
+  /** The owner of the tables, in messages. */
   readonly owner: string;
 }
 
 const attempts = 5;
 
 export interface MigrateOptions {
-  /** Whether the tables are made where there are none, as they are unless told otherwise. */
+  /** Whether missing tables are created. Default: true. */
   readonly create?: boolean;
 }
 
 /**
  * Brings the schema up to date. Two processes may do so at once: each step is recorded under its number, in the
- * transaction that takes it, so one of them fails and finds the step taken when it tries again.
- * Throws a StartError for a database of a newer version, or one that holds something else.
+ * transaction that applies it, so one of them fails and finds the step applied when it tries again.
+ *
+ * @throws StartError for a database of a newer version, or with the tables of another application
  */
 export async function migrate(
   driver: SqlDriver,
   schema: Schema,
   { create = true }: MigrateOptions = {},
 ): Promise<void> {
-  // Who may not make tables may use those that are there.
+  // A user without the right to create tables may use existing ones.
   const version = await driver.read((sql) => readVersion(sql, schema)).catch(noTable);
   if (version === schema.steps.length) return;
   if (version === 0 && !create) {
@@ -37,7 +38,7 @@ export async function migrate(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      await takeSteps(driver, schema);
+      await applySteps(driver, schema);
       return;
     } catch (error) {
       if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
@@ -45,9 +46,9 @@ export async function migrate(
         const reason = error instanceof Error ? error.message : String(error);
         throw new StartError(
           'CANNOT_OPEN_DATABASE',
-          `the tables of ${schema.owner} cannot be made: ${reason}`,
+          `the tables of ${schema.owner} cannot be created: ${reason}`,
           {
-            hint: `Use a database of its own for ${schema.owner}.`,
+            hint: `Use a separate database for ${schema.owner}.`,
             cause: error,
           },
         );
@@ -56,7 +57,11 @@ export async function migrate(
   }
 }
 
-/** The number of the last step that was taken; 0 where none was. Throws a StartError for one of a newer version. */
+/**
+ * The number of the last applied step, or 0.
+ *
+ * @throws StartError for that of a newer version
+ */
 async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> {
   const [row] = await sql.all(`SELECT MAX(version) AS version FROM ${table}`);
   const version = Number(row?.version ?? 0);
@@ -75,7 +80,7 @@ function noTable(error: unknown): number {
   return 0;
 }
 
-async function takeSteps(driver: SqlDriver, schema: Schema): Promise<void> {
+async function applySteps(driver: SqlDriver, schema: Schema): Promise<void> {
   const { table, steps: all } = schema;
   await driver.write(async (sql) => {
     await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);

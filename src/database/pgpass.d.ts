@@ -7,6 +7,6 @@ declare module 'pgpass' {
     readonly database?: string | undefined;
   }
 
-  /** Gives the password for a connection; `undefined` where the file is not there, or does not know it. */
+  /** Passes on the password of a connection; `undefined` if the file is missing or has no entry for it. */
   export default function pgpass(connection: Connection, done: (password: string | undefined) => void): void;
 }

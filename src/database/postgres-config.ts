@@ -5,7 +5,7 @@ import { StartError } from './errors.js';
 
 type Done = Parameters<Client['connect']>[0];
 
-/** A client that closes its socket where it cannot connect: `pg` leaves it open when it has no password to give. */
+/** A client that closes its socket if it cannot connect: `pg` leaves it open when it has no password. */
 class PostgresClient extends Client {
   override connect(): Promise<Client>;
   override connect(done: Done): void;
@@ -13,28 +13,30 @@ class PostgresClient extends Client {
     const connecting = super.connect();
     connecting.catch(() => this.end());
     if (done === undefined) return connecting;
-    const tell = done as (error: Error | null, client?: Client) => void;
-    connecting.then((client) => tell(null, client), tell);
+    const report = done as (error: Error | null, client?: Client) => void;
+    connecting.then((client) => report(null, client), report);
     return undefined;
   }
 }
 
-/** How long a statement may take unless the URL says otherwise, in milliseconds. */
+/** Maximum duration of a statement in milliseconds, unless the URL sets another. */
 const defaultStatementTimeoutMs = 5000;
 
-/** How much longer its answer may be on the way, in milliseconds. */
+/** Time for the answer to a statement to arrive, in milliseconds, after its maximum duration. */
 const answerGraceMs = 1000;
 
 const connectTimeoutMs = 3000;
 
-/** How long a connection is kept that nobody needs, in milliseconds. */
+/** How long an idle connection is kept, in milliseconds. */
 const idleTimeoutMs = 60_000;
 
 const integerTypes = new Set([20, 21, 23]);
 
 /**
- * What the pool connects with: the URL, and what it leaves open as libpq fills it in: PGUSER and its like, PGPASSWORD
- * or the password file. Throws a StartError that holds nothing of a URL it cannot read.
+ * The configuration of the pool: the URL, completed as libpq does it, from PGUSER and other variables, PGPASSWORD
+ * or the password file.
+ *
+ * @throws StartError that shows nothing of an invalid URL
  */
 export function postgresConfig(url: string, poolSize: number): PoolConfig {
   const given = readUrl(url);
@@ -45,34 +47,34 @@ export function postgresConfig(url: string, poolSize: number): PoolConfig {
     ...passwordFrom(given),
     Client: PostgresClient,
     types: valueTypes,
-    // BEGIN does not wait for its answer before the first statement is sent.
+    // BEGIN is sent together with the first statement.
     pipeline: true,
     max: poolSize,
     keepAlive: true,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    // A process that was stopped or cut off in the middle of a transaction must not hold its locks for ever.
+    // A process that is stopped or cut off in a transaction must not hold its locks forever.
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
     query_timeout: statementTimeoutMs + answerGraceMs,
   };
 }
 
-/** Where a database is, for a message: without password and options. */
+/** The URL of a database for messages, without password and options. */
 export function describePostgres(url: string): string {
   const { user, host, port, database } = new Client(readUrl(url));
   return `postgres://${user === undefined ? '' : `${user}@`}${host}:${port}/${database ?? ''}`;
 }
 
 function readUrl(url: string): ClientConfig {
-  // A password with an unescaped / ? or # would make the rest of it a part of the host.
+  // With an unescaped / ? or # in the password, the rest of it would become part of the host.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();
   const config = parseUrl(url);
   if (/^[1-9]\d*$/.test(String(config.statement_timeout ?? defaultStatementTimeoutMs))) return config;
   throw unreadableUrl();
 }
 
-/** Without what the parser throws: it may show the URL. */
+/** Hides the error of the parser: it may show the URL. */
 function parseUrl(url: string): ClientConfig {
   try {
     return parseIntoClientConfig(url);
@@ -87,12 +89,12 @@ function parseUrl(url: string): ClientConfig {
 }
 
 function unreadableUrl(): StartError {
-  return new StartError('CANNOT_OPEN_DATABASE', 'the URL of the database cannot be read', {
+  return new StartError('CANNOT_OPEN_DATABASE', 'the URL of the database is invalid', {
     hint: 'Write it as postgres://user@host:5432/database, special characters percent-encoded, the password in PGPASSWORD.',
   });
 }
 
-/** The password file, where neither the URL nor PGPASSWORD has one. */
+/** The password file, if neither the URL nor PGPASSWORD has a password. */
 function passwordFrom(given: ClientConfig): Pick<PoolConfig, 'password'> {
   const client = new Client(given);
   if (client.password) return {};
@@ -104,7 +106,7 @@ function passwordFrom(given: ClientConfig): Pick<PoolConfig, 'password'> {
   };
 }
 
-/** Integers as numbers, everything else as the text that it is. */
+/** Integers as numbers, everything else as text. */
 const valueTypes: CustomTypesConfig = {
   getTypeParser: (type: number) => (integerTypes.has(type) ? toSafeInteger : String),
 };

@@ -2,40 +2,42 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ClientBase, Pool, type QueryResult } from 'pg';
 import { StartError, StoreUnavailableError } from './errors.js';
 import { postgresConfig } from './postgres-config.js';
-import { ConflictError, ConnectionLostError, toStoreFault } from './postgres-errors.js';
+import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
 import { checkValues, type Sql, type SqlDriver, type SqlValue } from './sql-driver.js';
 
 export { describePostgres } from './postgres-config.js';
 
 export interface PostgresOptions {
-  /** How many connections there are at the most. */
+  /** Maximum number of connections. */
   readonly poolSize?: number;
-  /** Whether statements are prepared once a connection, as they are unless told otherwise. */
+  /** Whether statements are prepared once per connection. Default: true. */
   readonly prepares?: boolean;
 }
 
 const defaultPoolSize = 10;
 
 /**
- * Every statement finds its rows by an index, in its order. What PostgreSQL knows of a table may be old, and a plan that
- * it made while the table was empty, and kept, would read the whole of it.
+ * Every statement finds its rows by an index, in its order. The statistics of PostgreSQL may be old, and a cached
+ * plan that was made while the table was empty would scan all of it.
  */
 const planByIndex =
   'SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
 
-/** What PostgreSQL calls `unixepoch()`. */
-const presentSecond = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
+/** What `unixepoch()` is in PostgreSQL. */
+const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
 
-/** How often a work is run that the database breaks off. */
+/** Maximum number of runs of a unit of work that the database aborts. */
 const maxRuns = 5;
 
-/** How much longer each pause before another run is, in milliseconds. */
+/** Each pause before another run is this much longer, in milliseconds. */
 const pauseStepMs = 5;
 
 /**
- * Opens the PostgreSQL database of a URL, or one that speaks its protocol. Throws a StartError where it cannot be
- * used, a StoreUnavailableError where it does not answer.
+ * Opens a database by URL: PostgreSQL, or one that speaks its protocol.
+ *
+ * @throws StartError if it cannot be used
+ * @throws StoreUnavailableError if it does not answer
  */
 export async function openPostgresDriver(url: string, options: PostgresOptions = {}): Promise<SqlDriver> {
   const driver = new PostgresDriver(url, options.poolSize ?? defaultPoolSize, options.prepares ?? true);
@@ -57,14 +59,14 @@ async function checkEncoding(sql: Sql): Promise<void> {
 }
 
 /**
- * A transaction is READ COMMITTED: the statements lock what they change. One that the database breaks off, to
- * resolve a deadlock or because a connection is lost before its COMMIT, is run again.
+ * Transactions are READ COMMITTED: the statements lock what they change. A transaction that the database aborts,
+ * because of a deadlock or a connection lost before its COMMIT, is run again.
  */
 class PostgresDriver implements SqlDriver {
   readonly purgeRows = 5000;
   readonly #pool: PostgresPool;
   readonly #prepares: boolean;
-  /** Statements are prepared once a connection, under these names. */
+  /** The names of prepared statements. */
   readonly #names = new Map<string, string>();
 
   constructor(url: string, poolSize: number, prepares: boolean) {
@@ -85,8 +87,8 @@ class PostgresDriver implements SqlDriver {
     return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
   }
 
-  /** PostgreSQL does so by itself. */
-  async tidy(): Promise<void> {}
+  /** PostgreSQL does this itself. */
+  async checkpoint(): Promise<void> {}
 
   close(): Promise<void> {
     return this.#pool.close();
@@ -107,10 +109,10 @@ class PostgresDriver implements SqlDriver {
   #sqlOver(client: ClientBase): Sql {
     const query = async (statement: string, values: readonly SqlValue[] = []) => {
       checkValues(values);
-      const text = statement.replaceAll('unixepoch()', presentSecond);
-      if (values.length === 0) return await ask(client, text);
+      const text = statement.replaceAll('unixepoch()', unixEpoch);
+      if (values.length === 0) return await send(client, text);
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
-      return await ask(client, { text, values: [...values], ...name });
+      return await send(client, { text, values: [...values], ...name });
     };
     return {
       run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
@@ -127,13 +129,13 @@ class PostgresDriver implements SqlDriver {
 
 async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   const [begun, worked] = await Promise.allSettled([
-    ask(client, 'BEGIN ISOLATION LEVEL READ COMMITTED'),
+    send(client, 'BEGIN ISOLATION LEVEL READ COMMITTED'),
     work(),
   ]);
   const failed = [begun, worked].find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) {
-    // Where this fails, so does the connection, and the transaction with it.
-    await ask(client, 'ROLLBACK').catch(() => {});
+    // If this fails, the connection is lost, and the transaction with it.
+    await send(client, 'ROLLBACK').catch(() => {});
     throw failed.reason;
   }
   await commit(client);
@@ -143,7 +145,7 @@ async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Pro
 async function commit(client: ClientBase): Promise<void> {
   let result: QueryResult;
   try {
-    result = await ask(client, 'COMMIT');
+    result = await send(client, 'COMMIT');
   } catch (error) {
     if (!(error instanceof ConnectionLostError)) throw error;
     throw new StoreUnavailableError(
@@ -153,16 +155,16 @@ async function commit(client: ClientBase): Promise<void> {
       },
     );
   }
-  // PostgreSQL answers so, without an error, where a statement of the work failed.
+  // PostgreSQL's answer, without an error, if a statement of the transaction failed.
   if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
 }
 
 type Query = string | { readonly name?: string; readonly text: string; readonly values: SqlValue[] };
 
-async function ask(client: ClientBase, query: Query): Promise<QueryResult> {
+async function send(client: ClientBase, query: Query): Promise<QueryResult> {
   try {
     return await client.query(query);
   } catch (error) {
-    throw toStoreFault(error);
+    throw translatePostgresError(error);
   }
 }

@@ -1,40 +1,40 @@
 import { StoreUnavailableError } from './errors.js';
 
-/** The database chose this transaction to give way to another: it may be run again. */
+/** The database aborted the transaction in favour of another: it may be run again. */
 export class ConflictError extends StoreUnavailableError {}
 
-/** The connection is gone or of no use any more. What was not committed is not stored. */
+/** The connection is lost or unusable. What was not committed is not stored. */
 export class ConnectionLostError extends StoreUnavailableError {}
 
 /** The database did not answer at all. */
-export class NoAnswerError extends ConnectionLostError {}
+export class DatabaseNoAnswerError extends ConnectionLostError {}
 
-/** All connections that the database gives are taken, by us or by others. */
-export class NoConnectionLeftError extends StoreUnavailableError {}
+/** All connections that the database allows are in use, by this process or by others. */
+export class TooManyConnectionsError extends StoreUnavailableError {}
 
 type FaultClass = new (message: string, options: { hint?: string; cause: unknown }) => StoreUnavailableError;
-/** `null` stands for the StoreUnavailableError that it is. */
+/** `null` stands for StoreUnavailableError itself. */
 type Fault = readonly [message: string, type?: FaultClass | null, hint?: string];
 
 const passwordHint = 'Give the password in PGPASSWORD, or in the file that PGPASSFILE names.';
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html: what keeps the database itself from answering. */
+/** Errors of the database, not of the statement: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const bySqlState: Readonly<Record<string, Fault>> = {
-  '08000': ['the connection to the database broke', ConnectionLostError],
-  '08003': ['the connection to the database broke', ConnectionLostError],
-  '08006': ['the connection to the database broke', ConnectionLostError],
+  '08000': ['the connection to the database was lost', ConnectionLostError],
+  '08003': ['the connection to the database was lost', ConnectionLostError],
+  '08006': ['the connection to the database was lost', ConnectionLostError],
   '25006': ['the database is read-only', ConnectionLostError],
-  '25P03': ['the database waited too long for the rest of a transaction', ConnectionLostError],
+  '25P03': ['the database ended a transaction that was idle too long', ConnectionLostError],
   '28000': ['the database refuses the user', null, 'Check the user and pg_hba.conf of the server.'],
   '28P01': ['the database refuses the password, or does not know the user', null, passwordHint],
   '3D000': ['there is no such database on the server', null, 'Create it: createdb does.'],
-  '40001': ['the database could not bring its transactions into an order', ConflictError],
-  '40P01': ['the database could not bring its transactions into an order', ConflictError],
+  '40001': ['the database could not serialize its transactions', ConflictError],
+  '40P01': ['the database could not serialize its transactions', ConflictError],
   '40003': ['it is not known whether the database stored the work'],
   '42501': ['the user of the database may not do this', null, 'Make the user owner of the database.'],
   '53100': ['the disk of the database is full'],
   '53200': ['the database is out of memory'],
-  '53300': ['the database gives no more connections', NoConnectionLeftError],
+  '53300': ['the database allows no more connections', TooManyConnectionsError],
   '55P03': ['the database is locked by another process'],
   '57014': ['the database did not answer in time'],
   '57P01': ['the database shuts down', ConnectionLostError],
@@ -46,21 +46,21 @@ const bySqlState: Readonly<Record<string, Fault>> = {
 
 const bySystemError: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'the host is not known',
-  EAI_AGAIN: 'the host is not known',
+  ENOTFOUND: 'the host name cannot be resolved',
+  EAI_AGAIN: 'the host name cannot be resolved',
   ENOENT: 'there is no such socket',
 };
 
-/** Messages of `pg` that have no code. */
+/** Messages of `pg` without a code. */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
-  [/timeout/i, ['the database does not answer', NoAnswerError]],
-  [/^SASL: .*password must be/, ['the database wants a password', ConnectionLostError, passwordHint]],
+  [/timeout/i, ['the database does not answer', DatabaseNoAnswerError]],
+  [/^SASL: .*password must be/, ['the database requires a password', ConnectionLostError, passwordHint]],
   [/does not support SSL/, ['the database does not speak TLS', ConnectionLostError]],
   [/after calling end/, ['the database is closed']],
 ];
 
-/** What `pg` threw, as the error the store throws: its own for what is no fault of the statement. */
-export function toStoreFault(error: unknown): unknown {
+/** Translates an error of `pg`, unless the statement is at fault. */
+export function translatePostgresError(error: unknown): unknown {
   if (error instanceof StoreUnavailableError || !(error instanceof Error)) return error;
   const fault = faultOf(error);
   if (fault === null) return error;

@@ -2,21 +2,21 @@ import type { Pool, PoolClient } from 'pg';
 import { StoreUnavailableError } from './errors.js';
 import {
   ConnectionLostError,
-  NoAnswerError,
-  NoConnectionLeftError,
-  toStoreFault,
+  DatabaseNoAnswerError,
+  TooManyConnectionsError,
+  translatePostgresError,
 } from './postgres-errors.js';
 
-/** Works that may wait for each connection: those that come later are refused. */
+/** Maximum number of waiting units of work per connection: further ones are refused. */
 const waitingPerConnection = 50;
 
-/** How long a work waits for a connection, in milliseconds. */
+/** Maximum wait for a connection, in milliseconds. */
 const waitTimeoutMs = 5000;
 
-/** How often a database that was lost is looked for, in milliseconds. */
+/** Interval of connection attempts while the database is lost, in milliseconds. */
 const probeIntervalMs = 250;
 
-/** How long fewer connections are asked for than the pool may have, where the database gave no more, in milliseconds. */
+/** How long the pool is smaller after the database refused a connection, in milliseconds. */
 const scarceMs = 5000;
 
 interface Waiter {
@@ -25,17 +25,17 @@ interface Waiter {
 }
 
 /**
- * Lends the connections of a pool, each to one work at a time. While the database is lost, works are refused at
- * once instead of piling up, and it is looked for until it is back.
+ * Leases the connections of a pool, one per unit of work. While the database is lost, work is refused at once
+ * instead of queued, and the pool tries to connect until the database is back.
  */
 export class PostgresPool {
   readonly #pool: Pool;
   readonly #size: number;
-  #lent = 0;
-  /** How many connections the database gives, as far as is known. */
+  #leased = 0;
+  /** How many connections the database allows, as far as known. */
   #given: number;
   #waiters: Waiter[] = [];
-  /** Why the database is lost; `null` where it is not. */
+  /** Why the database is lost, or `null`. */
   #outage: StoreUnavailableError | null = null;
   #probe: NodeJS.Timeout | undefined;
   #closed = false;
@@ -45,12 +45,12 @@ export class PostgresPool {
     this.#pool = pool;
     this.#size = size;
     this.#given = size;
-    // A connection that breaks while nobody uses it is no longer in the pool; in use, its statement tells.
+    // A connection that breaks while idle leaves the pool; while leased, its statement fails.
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** Throws a StoreUnavailableError where there is no connection, else what the work throws. */
+  /** @throws StoreUnavailableError if there is no connection, otherwise what the work throws */
   async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     await this.#enter();
     try {
@@ -60,7 +60,7 @@ export class PostgresPool {
         return await work(client);
       } catch (error) {
         broken = error instanceof ConnectionLostError;
-        if (error instanceof NoAnswerError) this.#lose(error);
+        if (error instanceof DatabaseNoAnswerError) this.#lose(error);
         throw error;
       } finally {
         client.release(broken);
@@ -70,11 +70,11 @@ export class PostgresPool {
     }
   }
 
-  /** Lets what was begun end, then closes every connection. */
+  /** Waits for started work, then closes all connections. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#lent > 0) {
+    if (this.#leased > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -85,13 +85,13 @@ export class PostgresPool {
 
   async #enter(): Promise<void> {
     if (this.#closed) throw new StoreUnavailableError('the database is closed');
-    if (this.#outage !== null) throw again(this.#outage);
-    if (this.#lent < this.#given) {
-      this.#lent += 1;
+    if (this.#outage !== null) throw outageError(this.#outage);
+    if (this.#leased < this.#given) {
+      this.#leased += 1;
       return;
     }
     if (this.#waiters.length >= this.#size * waitingPerConnection) {
-      throw new StoreUnavailableError('the database is too slow for all that is asked');
+      throw new StoreUnavailableError('the database is too slow for the load');
     }
     await this.#waitForTurn();
   }
@@ -122,41 +122,41 @@ export class PostgresPool {
       next.enter();
       return;
     }
-    this.#lent -= 1;
-    if (this.#lent === 0) this.#onIdle?.();
+    this.#leased -= 1;
+    if (this.#leased === 0) this.#onIdle?.();
   }
 
   async #connect(): Promise<PoolClient> {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      const fault = toStoreFault(error);
-      if (fault instanceof NoConnectionLeftError && this.#lent > 1) {
+      const fault = translatePostgresError(error);
+      if (fault instanceof TooManyConnectionsError && this.#leased > 1) {
         await this.#waitForAnother();
         return await this.#connect();
       }
-      if (fault instanceof StoreUnavailableError && !(fault instanceof NoConnectionLeftError)) {
+      if (fault instanceof StoreUnavailableError && !(fault instanceof TooManyConnectionsError)) {
         this.#lose(fault);
-        throw again(fault);
+        throw outageError(fault);
       }
       throw fault;
     }
   }
 
-  /** Waits for a connection that another work has, where the database gives no more than those. */
+  /** Waits for a connection of another unit of work, because the database allows no more. */
   async #waitForAnother(): Promise<void> {
-    this.#lent -= 1;
+    this.#leased -= 1;
     if (this.#given === this.#size) {
       setTimeout(() => {
         this.#given = this.#size;
       }, scarceMs).unref();
     }
-    this.#given = this.#lent;
+    this.#given = this.#leased;
     try {
       await this.#waitForTurn();
     } catch (error) {
-      // The caller gives its place back in any case.
-      this.#lent += 1;
+      // The caller always releases its lease.
+      this.#leased += 1;
       throw error;
     }
   }
@@ -164,15 +164,15 @@ export class PostgresPool {
   #lose(outage: StoreUnavailableError): void {
     if (this.#outage !== null) return;
     this.#outage = outage;
-    for (const waiter of this.#waiters.splice(0)) waiter.refuse(again(outage));
+    for (const waiter of this.#waiters.splice(0)) waiter.refuse(outageError(outage));
     this.#probeLater();
   }
 
   #probeLater(): void {
-    this.#probe = setTimeout(() => this.#lookForDatabase(), probeIntervalMs);
+    this.#probe = setTimeout(() => this.#reconnect(), probeIntervalMs);
   }
 
-  async #lookForDatabase(): Promise<void> {
+  async #reconnect(): Promise<void> {
     try {
       (await this.#pool.connect()).release();
       this.#outage = null;
@@ -182,7 +182,7 @@ export class PostgresPool {
   }
 }
 
-/** For another work that the same outage refuses: not one that is tried again at once. */
-function again({ message, hint, cause }: StoreUnavailableError): StoreUnavailableError {
+/** The error for other work that the same outage refuses: of a class that is not retried at once. */
+function outageError({ message, hint, cause }: StoreUnavailableError): StoreUnavailableError {
   return new StoreUnavailableError(message, { cause, ...(hint === undefined ? {} : { hint }) });
 }

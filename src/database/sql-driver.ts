@@ -1,41 +1,42 @@
 import { textFault } from '../protocol/text.js';
 
-/** What a statement can be given, and what a row can hold. Numbers are safe integers. */
+/** A value of a statement or of a row. Numbers are safe integers. */
 export type SqlValue = string | number | null;
 
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** Runs statements that are written with `$1…$n`, in any order, each number at least once. */
+/** Runs statements with the parameters `$1…$n`, in any order, each used at least once. */
 export interface Sql {
-  /** Runs a statement and tells how many rows it changed. */
+  /** Runs a statement and returns the number of changed rows. */
   run(statement: string, values?: readonly SqlValue[]): Promise<number>;
-  /** Runs a statement and gives its rows. */
+  /** Runs a statement and returns its rows. */
   all(statement: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
 }
 
 /**
- * A database, as thin as can be: the statements are the store's. Work awaits nothing but its own statements, and
- * may be run again from its start. What keeps a database from answering is thrown as a StoreUnavailableError.
+ * A database, with as thin an interface as possible. A unit of work awaits only its own statements, and may be run
+ * again from its start. Errors of the database, not of a statement, are StoreUnavailableErrors.
  */
 export interface SqlDriver {
-  /** Reads what is committed. */
+  /** Reads committed data. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Runs work in a transaction: all of it or, where it throws, nothing. Resolves when it is durable. Works that
-   * come together may share a commit, but not their failures.
+   * Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. Concurrent work may
+   * share a commit, but not its failures.
    */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** How many rows a statement may delete at once, so that others wait for it no longer than some milliseconds. */
+  /** Maximum number of rows that one statement may delete, so that others wait only some milliseconds. */
   readonly purgeRows: number;
-  /** Has what was deleted vanish from the files of the database, where that is up to the driver. */
-  tidy(): Promise<void>;
-  /** Lets what was begun end, then closes. Every later call is refused. */
+  /** Removes deleted data from the files of the database, if that is up to the driver. */
+  checkpoint(): Promise<void>;
+  /** Waits for started work, then closes. Later calls are refused. */
   close(): Promise<void>;
 }
 
 /**
- * Checks what a statement is given, before a library cuts text at U+0000, takes `undefined` for null or rounds a
- * number. Throws a TypeError that names the place, not the value.
+ * Checks values before a library truncates text at U+0000, takes `undefined` for null or rounds a number.
+ *
+ * @throws TypeError that names the parameter, not its value
  */
 export function checkValues(values: readonly SqlValue[]): void {
   for (const [index, value] of values.entries()) {

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
 import { StartError, StoreUnavailableError } from './errors.js';
 import { checkValues, type SqlRow, type SqlValue } from './sql-driver.js';
-import { breaksConnection, toStoreFault } from './sqlite-errors.js';
+import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
 interface Prepared {
   readonly statement: StatementSyncInstance;
-  /** How many values it takes. */
+  /** Number of parameters. */
   readonly values: number;
 }
 
@@ -23,46 +23,51 @@ const settings = `
   PRAGMA trusted_schema = OFF;`;
 
 /**
- * One connection to a SQLite file, or to `:memory:`, which runs statements at once and keeps them prepared. The library
- * ends a statement when it is garbage, and SQLite keeps a file open and locked while a statement of its connection is
- * left. So the file is attached to a database in memory, as `store`: it can be detached whatever is left.
+ * A connection to a SQLite file, or to `:memory:`, which runs statements synchronously and keeps them prepared.
+ * The library finalizes a statement when it is garbage collected, and SQLite keeps a file open and locked while a
+ * statement of its connection exists. So the file is attached to an in-memory database, as `store`: it can be
+ * detached at any time.
  */
 export class SqliteConnection {
   readonly #path: string;
-  /** Which file it is; `null` in memory. */
+  /** Device and inode of the file; `null` in memory. */
   readonly #identity: string | null;
   readonly #database: DatabaseSyncInstance;
   #isBroken = false;
   readonly #prepared = new Map<string, Prepared>();
 
   /**
-   * Opens the file; where there is none it makes one, for its owner alone, unless `create` is false: then an empty
-   * one is left as it is, too. A database that another process locks throws at once, here and later. Throws a
-   * StartError for a file that is missing, and for a database of another application, to which nothing is written.
+   * Opens the file, or creates it for its owner alone, unless `create` is false: then an empty file stays unchanged,
+   * too. A lock of another process is an error at once, here and later. Nothing is written to a database of another
+   * application.
+   *
+   * @throws StartError for a missing file, or a database of another application
    */
   constructor(file: string, create: boolean) {
     const inMemory = file === ':memory:';
     // A resolved path is never a file: URI.
     this.#path = inMemory ? file : resolve(file);
-    if (!inMemory) makeSqliteFile(this.#path, create);
+    if (!inMemory) createSqliteFile(this.#path, create);
     this.#identity = inMemory ? null : fileIdentity(this.#path);
     this.#database = new DatabaseSync(':memory:', { timeout: 0 });
     try {
       this.#database.exec(`ATTACH '${this.#path.replaceAll("'", "''")}' AS store`);
       const hasTables = this.#refuseForeignTables(file);
-      // An empty file may be anybody's.
+      // An empty file may belong to another application.
       if (!create && !hasTables) return;
-      if (!inMemory) keepFromOthers(this.#path);
+      if (!inMemory) restrictToOwner(this.#path);
       this.#database.exec(settings);
     } catch (error) {
       this.#detach();
-      throw toStoreFault(error);
+      throw translateSqliteError(error);
     }
   }
 
   /**
-   * Throws a StoreUnavailableError while the file is gone, or another one is in its place, and closes it: what is
-   * written to it would be lost, and another program may take its -wal file away.
+   * Closes the connection if the file is gone or replaced: what is written would be lost, and another program may
+   * remove its -wal file.
+   *
+   * @throws StoreUnavailableError in that case
    */
   checkFile(): void {
     if (this.#identity === null) return;
@@ -74,12 +79,16 @@ export class SqliteConnection {
     );
   }
 
-  /** Whether it can be used no more: closed, or what it read may be wrong. */
-  get isSpent(): boolean {
+  /** Whether the connection is closed, or may have read wrong data. */
+  get isUnusable(): boolean {
     return this.#isBroken || !this.#database.isOpen;
   }
 
-  /** The database on a new connection, in place of a spent one. Throws a StoreUnavailableError where it cannot be used. */
+  /**
+   * Opens a new connection in place of an unusable one.
+   *
+   * @throws StoreUnavailableError if the file cannot be used
+   */
   reopen(): SqliteConnection {
     this.close();
     try {
@@ -102,7 +111,7 @@ export class SqliteConnection {
     return this.#with(sql, values, (statement, bound) => statement.all(bound) as SqlRow[]);
   }
 
-  /** Ends a transaction that failed; SQLite may have ended it already. One that cannot be ended ends the connection. */
+  /** Rolls back a failed transaction; SQLite may have done so already. If that fails, the connection is closed. */
   rollBack(): void {
     try {
       if (this.inTransaction) this.run('ROLLBACK');
@@ -111,7 +120,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Brings the -wal file into the database and empties it, unless another connection is in the way just now. */
+  /** Writes the -wal file into the database and truncates it, unless another connection prevents that. */
   checkpoint(): void {
     this.#try('PRAGMA store.wal_checkpoint(TRUNCATE)');
   }
@@ -119,7 +128,7 @@ export class SqliteConnection {
   /** Leaves the database in one file, unless another connection is open. */
   close(): void {
     const isOurs = this.#identity === null || fileIdentity(this.#path) === this.#identity;
-    if (isOurs && !this.isSpent) this.checkpoint();
+    if (isOurs && !this.isUnusable) this.checkpoint();
     this.#detach();
   }
 
@@ -133,7 +142,7 @@ export class SqliteConnection {
     try {
       this.#database.exec(sql);
     } catch {
-      // What is committed stays in the -wal file.
+      // Committed data stays in the -wal file.
     }
   }
 
@@ -145,7 +154,7 @@ export class SqliteConnection {
     throw new StartError(
       'CANNOT_OPEN_DATABASE',
       `cannot open the database ${file}: it holds the tables of another application`,
-      { hint: 'Use a database of its own for the service.' },
+      { hint: 'Use a separate database for the service.' },
     );
   }
 
@@ -160,15 +169,15 @@ export class SqliteConnection {
       if (values.length !== wanted) throw new RangeError(`${wanted} values wanted, ${values.length} given`);
       return use(statement, bound);
     } catch (error) {
-      if (breaksConnection(error)) this.#isBroken = true;
-      throw toStoreFault(error);
+      if (needsReconnect(error)) this.#isBroken = true;
+      throw translateSqliteError(error);
     }
   }
 
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    // Without a schema, CREATE makes a table in the database in memory.
+    // Without a schema, CREATE would use the in-memory database.
     const inStore = sql.replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.');
     const prepared = {
       statement: this.#database.prepare(inStore),
@@ -179,50 +188,53 @@ export class SqliteConnection {
   }
 }
 
-/** Values by the number of their place: the library would number `$2` before `$1` by appearance. */
+/** Values by the number of their parameter: the library would number `$2` before `$1` by appearance. */
 function bind(values: readonly SqlValue[]): Record<string, SqlValue> {
   checkValues(values);
   return Object.fromEntries(values.map((value, index) => [index + 1, value]));
 }
 
 /**
- * Makes the file of a database for its owner alone, where there is none and `create` says so. A file that is there is
- * never opened beside SQLite: to close any descriptor of it drops every lock that this process holds on it
- * (https://www.sqlite.org/howtocorrupt.html, 2.2). Throws where something else is there, a StartError where nothing is.
+ * Creates the file of a database for its owner alone, if it is missing and `create` is true. An existing file is
+ * never opened outside SQLite: closing any descriptor of it drops all locks that this process holds on it
+ * (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ *
+ * @throws Error if the path is not a file
+ * @throws StartError if there is no file and `create` is false
  */
-function makeSqliteFile(path: string, create: boolean): void {
+function createSqliteFile(path: string, create: boolean): void {
   const stats = statsOf(path);
-  // To open a pipe would wait for its other end, and nothing could end that.
+  // Opening a pipe would block until its other end is opened.
   if (stats?.isFile() === false) throw new Error('it is not a file');
   if (stats !== undefined) return;
   if (!create) {
     throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, {
-      hint: 'Name the one of the service with --database, or start the service first.',
+      hint: 'Name the database of the service with --database, or start the service first.',
     });
   }
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    // Another process made it meanwhile.
+    // Another process created it in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** Gives a database and its -wal and -shm files mode 0600: they hold app secrets. */
-function keepFromOthers(path: string): void {
-  // Where the path is a link, the others are beside the file that it leads to.
+/** Sets mode 0600 for a database and its -wal and -shm files: they hold app secrets. */
+function restrictToOwner(path: string): void {
+  // If the path is a link, the other files are next to its target.
   const database = realpathSync(path);
   for (const file of [database, `${database}-wal`, `${database}-shm`]) {
     if (((statsOf(file)?.mode ?? 0) & 0o077) === 0) continue;
     try {
       chmodSync(file, 0o600);
     } catch {
-      // Only its owner can, on a file system that has modes.
+      // Only the owner can, on a file system with modes.
     }
   }
 }
 
-/** Tells one file from another that takes its place; `null` where there is none. */
+/** Device and inode, which tell a file from a replacement; `null` if there is none. */
 function fileIdentity(path: string): string | null {
   const stats = statsOf(path);
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`;

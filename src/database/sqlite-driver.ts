@@ -2,18 +2,18 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { StartError, StoreUnavailableError } from './errors.js';
 import type { Sql, SqlDriver } from './sql-driver.js';
 import { SqliteConnection } from './sqlite-connection.js';
-import { describeSqliteFault, isBusy } from './sqlite-errors.js';
+import { describeSqliteError, isBusy } from './sqlite-errors.js';
 
 export interface SqliteOptions {
-  /** Whether a file is made where there is none, as it is unless told otherwise. */
+  /** Whether a missing file is created. Default: true. */
   readonly create?: boolean;
-  /** How long to wait for another process that holds the database, in milliseconds. */
+  /** Maximum wait for a lock of another process, in milliseconds. */
   readonly busyTimeoutMs?: number;
 }
 
-/** Work that waits for a commit. */
+/** A unit of work that waits for a commit. */
 interface Job {
-  /** Does the work, and gives what answers the caller once it is durable. */
+  /** Runs the work, and returns a function that answers the caller once it is durable. */
   readonly run: () => Promise<() => void>;
   readonly reject: (error: unknown) => void;
 }
@@ -21,21 +21,25 @@ interface Job {
 const defaultBusyTimeoutMs = 5000;
 const busyPauseMs = 10;
 
-/** A commit blocks the event loop: not for longer than this many works take. */
+/** Maximum number of jobs per commit, which blocks the event loop. */
 const maxJobsPerCommit = 256;
 
-/** Opens a SQLite file, or `:memory:`. Throws a StartError that says why it cannot be used. */
+/**
+ * Opens a SQLite file, or `:memory:`.
+ *
+ * @throws StartError if it cannot be used
+ */
 export async function openSqliteDriver(file: string, options: SqliteOptions = {}): Promise<SqlDriver> {
   const { create = true, busyTimeoutMs = defaultBusyTimeoutMs } = options;
   try {
-    // Processes that open a new file at once lock each other out of making it a WAL database.
+    // Processes that open a new file at the same time lock each other out while it becomes a WAL database.
     const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(file, create));
     return new SqliteDriver(connection, busyTimeoutMs);
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(
       'CANNOT_OPEN_DATABASE',
-      `cannot open the database ${file}: ${describeSqliteFault(error)}`,
+      `cannot open the database ${file}: ${describeSqliteError(error)}`,
       {
         hint: 'Check the path: its folder must be there, and be writable.',
         cause: error,
@@ -45,11 +49,11 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
 }
 
 /**
- * Group commit: works that arrive while the event loop turns, or while a commit runs, share the next transaction,
- * each under a savepoint of its own, and are answered after its COMMIT. So one write to the disk serves many.
+ * Group commit: work that arrives in one turn of the event loop, or during a commit, shares the next transaction,
+ * each unit in its own savepoint, and is answered after its COMMIT. So one write to the disk serves many.
  */
 class SqliteDriver implements SqlDriver {
-  /** About as many pages as are kept in memory while they are changed. */
+  /** About as many pages as SQLite caches. */
   readonly purgeRows = 128;
   #connection: SqliteConnection;
   readonly #busyTimeoutMs: number;
@@ -69,7 +73,7 @@ class SqliteDriver implements SqlDriver {
 
   async read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return await whenFree(this.#busyTimeoutMs, async () => {
-      // The connection is shared: inside another's transaction, its uncommitted rows would be seen.
+      // The connection is shared: inside another's transaction, its uncommitted rows would be visible.
       while (this.#connection.inTransaction) await nextTurn();
       this.#renew();
       return await work(this.#sql);
@@ -91,7 +95,7 @@ class SqliteDriver implements SqlDriver {
     });
   }
 
-  async tidy(): Promise<void> {
+  async checkpoint(): Promise<void> {
     await this.read(async () => this.#connection.checkpoint());
   }
 
@@ -112,7 +116,7 @@ class SqliteDriver implements SqlDriver {
         for (const job of this.#jobs.splice(0)) job.reject(error);
         continue;
       }
-      // Taken only now: those that came while the database was waited for are served too.
+      // Taken only now, so that jobs that arrived during the wait are included.
       await this.#commit(this.#jobs.splice(0, maxJobsPerCommit));
     }
     this.#committing = null;
@@ -125,11 +129,11 @@ class SqliteDriver implements SqlDriver {
     });
   }
 
-  /** A spent connection gives way to a new one as soon as the database can be used again. */
+  /** Replaces an unusable connection as soon as the database can be used again. */
   #renew(): void {
     if (this.#closed) return;
     this.#connection.checkFile();
-    if (this.#connection.isSpent) this.#connection = this.#connection.reopen();
+    if (this.#connection.isUnusable) this.#connection = this.#connection.reopen();
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {
@@ -145,7 +149,7 @@ class SqliteDriver implements SqlDriver {
     }
   }
 
-  /** So that the one that cannot be stored takes no other with it. */
+  /** Commits each job by itself, so that one that cannot be stored does not affect the others. */
   async #commitEach(jobs: readonly Job[]): Promise<void> {
     for (const job of jobs) {
       try {
@@ -172,7 +176,7 @@ class SqliteDriver implements SqlDriver {
   }
 }
 
-/** Waits for another process that holds the database, without holding up the event loop as SQLite would. */
+/** Waits for a lock of another process without blocking the event loop, as SQLite would. */
 async function whenFree<T>(timeoutMs: number, attempt: () => Promise<T>): Promise<T> {
   for (let waited = 0; ; waited += busyPauseMs) {
     try {
@@ -190,7 +194,7 @@ function unavailable(error: unknown): unknown {
   return new StoreUnavailableError('the database did not commit', { cause });
 }
 
-/** SQLite rolls a whole transaction back by itself where it runs out of room, and with it what others did in it. */
+/** SQLite rolls back the whole transaction by itself if it runs out of space, with the other jobs in it. */
 class TransactionLostError extends Error {
   constructor(cause: unknown) {
     super('the transaction was rolled back', { cause });

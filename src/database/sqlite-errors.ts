@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from './errors.js';
 
-/** https://www.sqlite.org/rescode.html: what keeps the database itself from answering. */
+/** Errors of the database, not of the statement: https://www.sqlite.org/rescode.html */
 const unavailable: Readonly<Record<number, string>> = {
   5: 'the database is locked by another process',
   6: 'a table of the database is locked',
@@ -14,8 +14,8 @@ const unavailable: Readonly<Record<number, string>> = {
   26: 'the file is not a database',
 };
 
-/** What SQLite says of the same: the library's `all` throws the words alone. */
-const words: Readonly<Record<string, number>> = {
+/** The same by message: the library's `all` throws errors without a code. */
+const codeByMessage: Readonly<Record<string, number>> = {
   'database is locked': 5,
   'database table is locked': 6,
   'out of memory': 7,
@@ -30,27 +30,27 @@ const words: Readonly<Record<string, number>> = {
 
 const busy = [5, 6];
 
-/** What the connection may have read wrongly, and would go on to believe; what is opened read-only stays so. */
+/** Errors after which the connection may have cached wrong data, or stays read-only. */
 const breaking = [8, 10, 11, 14, 26];
 
-/** Whether the store threw this because another connection holds the lock: waiting may help. */
+/** Whether another connection holds the lock: waiting may help. */
 export function isBusy(error: unknown): boolean {
   return error instanceof StoreUnavailableError && busy.includes(primaryCode(error.cause) ?? 0);
 }
 
-/** Whether the connection is of no more use: on a new one, the file may be found whole again. */
-export function breaksConnection(error: unknown): boolean {
+/** Whether the connection is unusable: a new one may find the file intact. */
+export function needsReconnect(error: unknown): boolean {
   return breaking.includes(primaryCode(error) ?? 0);
 }
 
-/** What the library threw, as the error the store throws: its own for what is no fault of the statement. */
-export function toStoreFault(error: unknown): unknown {
+/** Translates an error of the library, unless the statement is at fault. */
+export function translateSqliteError(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === undefined ? error : new StoreUnavailableError(fault, { cause: error });
 }
 
-/** In words, for a database that cannot be opened. */
-export function describeSqliteFault(error: unknown): string {
+/** Describes the error of a database that cannot be opened. */
+export function describeSqliteError(error: unknown): string {
   return faultOf(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
@@ -62,9 +62,9 @@ function faultOf(error: unknown): string | undefined {
   return closed ? 'the database is closed' : undefined;
 }
 
-/** Extended codes carry the primary one in their low byte. */
+/** The low byte of an extended code is the primary code. */
 function primaryCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  return Object.hasOwn(words, error.message) ? words[error.message] : undefined;
+  return Object.hasOwn(codeByMessage, error.message) ? codeByMessage[error.message] : undefined;
 }

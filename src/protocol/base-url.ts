@@ -1,8 +1,8 @@
 import { InvalidInputError } from './errors.js';
 
 /**
- * A host name as WHATWG URLs give it, written the one way that tells two spellings of it apart from two hosts: no dot
- * at its end, an IPv4 address out of its IPv6 wrapping (`[::ffff:7f00:1]`).
+ * Normalizes a host name of a WHATWG URL, so that equal hosts have equal names: no dot at the end, an IPv4-mapped
+ * IPv6 address (`[::ffff:7f00:1]`) as IPv4.
  */
 function normalizeHost(hostname: string): string {
   const host = hostname.toLowerCase().replace(/\.+$/, '');
@@ -12,31 +12,32 @@ function normalizeHost(hostname: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** A host or address to listen on, as it is written in a URL: IPv6 in brackets. */
+/** A host or address as it is written in a URL: IPv6 in brackets. */
 export function urlHost(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
 }
 
-/** Whether a host is this machine by its name alone: 127.0.0.0/8, ::1, `localhost` and what ends in it (RFC 6761). */
+/** Whether a name or address is loopback: 127.0.0.0/8, ::1, `localhost` and names that end in it (RFC 6761). */
 export function isLoopback(hostname: string): boolean {
   const host = normalizeHost(hostname);
   return host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host) || /(?:^|\.)localhost$/.test(host);
 }
 
 /**
- * A deployment's base address (§1), normalized: no slash at the end, so that the paths of §4 can be put behind it.
- * A path prefix is kept. Throws an InvalidInputError that begins with `label` and does not repeat the text,
- * which may hold a password.
+ * Parses and normalizes the base URL of a deployment (§1): no slash at the end, so that the paths of §4 can be
+ * appended. A path prefix is kept.
+ *
+ * @throws InvalidInputError that begins with `label` and does not repeat the text, which may hold a password
  */
 export function parseBaseUrl(text: string, label = 'the base URL'): string {
   if (!/^https?:\/\/\S+$/i.test(text.trim()) || !URL.canParse(text)) {
     throw new InvalidInputError(`${label} is not an absolute http or https URL`, {
-      hint: 'Give all of the address that comes before /api/v1/, https:// included.',
+      hint: 'Pass everything before /api/v1/, including https://.',
     });
   }
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
-    throw new InvalidInputError(`${label} holds a user name or a password: the service has no use for them`);
+    throw new InvalidInputError(`${label} has a user name or a password, which the service does not use`);
   }
   if (/[?#]/.test(text)) {
     throw new InvalidInputError(`${label} holds a query or a fragment`, {
@@ -47,9 +48,8 @@ export function parseBaseUrl(text: string, label = 'the base URL'): string {
 }
 
 /**
- * Whether two base URLs lead to the same deployment, however they are spelled: of two addresses this alike, one is
- * never test and the other production. It makes no difference whether http or https, with or without the port that
- * goes with them, which of the names of this machine, or how the letters of the path are cased and escaped.
+ * Whether two base URLs lead to the same deployment. Scheme, default ports, loopback names, letter case and
+ * escapes of the path are ignored: of two addresses this similar, one is never test and the other production.
  */
 export function sameDeployment(one: string, other: string): boolean {
   return deploymentKey(one) === deploymentKey(other);
@@ -73,9 +73,10 @@ function unescapePath(path: string): string {
 }
 
 /**
- * Refuses to send what is signed, and what it says of a person, in clear over a network: plain http is for this
- * machine alone, unless `allowHttp`. Throws an InvalidInputError that begins with `label`, and names the `option` that
- * allows it.
+ * Refuses to send signatures and personal data unencrypted over a network: plain http is only for this machine,
+ * unless `allowHttp`.
+ *
+ * @throws InvalidInputError that begins with `label`, and names the `option` that allows it
  */
 export function refusePlainHttp(
   baseUrl: string,
@@ -85,7 +86,7 @@ export function refusePlainHttp(
 ): void {
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || allowHttp || isLoopback(hostname)) return;
-  throw new InvalidInputError(`${label} is plain http: personal data would travel in clear to ${host}`, {
-    hint: `Use https. Where the network on the way there is safe, ${option} allows plain http.`,
+  throw new InvalidInputError(`${label} is plain http: personal data would be sent unencrypted to ${host}`, {
+    hint: `Use https. If the network is trusted, allow plain http by ${option}.`,
   });
 }

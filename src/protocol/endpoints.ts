@@ -7,14 +7,14 @@ export interface Parameter {
   readonly type: 'string' | 'integer';
   /** "conditional" parameters depend on each other: see `checkPassback`. */
   readonly required: boolean | 'conditional';
-  /** What the service takes where the parameter is not sent. */
+  /** The value that the service assumes if the parameter is not sent. */
   readonly default?: string;
   readonly meaning: string;
-  /** Bounds of the length, in characters (§8). */
+  /** Minimum and maximum length, in characters (§8). */
   readonly length?: { readonly min: number; readonly max: number };
   /** A whole number of exactly this many digits (§8). */
   readonly digits?: number;
-  /** Names joined by the ASCII comma: at least one. */
+  /** A list of at least one name, separated by commas. */
   readonly isList?: true;
 }
 
@@ -24,11 +24,11 @@ export interface Endpoint {
   readonly method: 'GET' | 'PUT';
   /** Appended to the base URL. */
   readonly path: string;
-  /** In the order of the spec's tables, which is the order they are sent in. */
+  /** In the order of the spec's tables, in which they are sent. */
   readonly parameters: readonly Parameter[];
 }
 
-/** §4.1: the default of `scope`. The document lists no other authorization type; a platform may know more. */
+/** §4.1: the default of `scope`. The document lists no other authorization type; a platform may support more. */
 export const defaultScope = 'get_user_info';
 
 /** §4.2: the encoding of a passback's body. */
@@ -52,7 +52,7 @@ const application = [
 const signature = [
   query('random', 'Random string', { length: randomLength }),
   query('timestamp', 'Unix time of the request in seconds', { type: 'integer', digits: timestampDigits }),
-  query('sign', `Data signature, length ${signLength}; with another recipe than the default, what it yields`),
+  query('sign', `Data signature, length ${signLength}; a recipe other than the default may yield another`),
 ];
 
 /** §4.1 */
@@ -88,7 +88,6 @@ export const passbackEndpoint: Endpoint = {
 
 export const endpoints: readonly Endpoint[] = [readEndpoint, passbackEndpoint];
 
-/** The operation of a name. */
 export function endpointOf(operation: Endpoint['operation']): Endpoint {
   return operation === 'read' ? readEndpoint : passbackEndpoint;
 }

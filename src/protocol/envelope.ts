@@ -13,7 +13,7 @@ export interface Envelope<Data = Record<string, unknown>> {
 /** The `Content-Type` of an envelope. */
 export const envelopeContentType = 'application/json; charset=utf-8';
 
-/** How deep the JSON of an answer may be nested: §4 needs 4 levels, and what shows an answer may be recursive. */
+/** Maximum nesting of an answer's JSON: §4 needs 4 levels, and code that prints an answer may be recursive. */
 const maxLevels = 100;
 
 /** The envelope of a success, as JSON text. */
@@ -21,18 +21,18 @@ export function formatSuccess(data: object): string {
   return JSON.stringify({ code: resultCode.ok, msg: 'ok', data });
 }
 
-/** The envelope of a failure, as JSON text: `data` is `{}`. `msg` is the table's unless a better one is given. */
+/** The envelope of a failure, as JSON text, with an empty `data`. `msg` defaults to that of the table. */
 export function formatFailure(code: ResultCode, msg: string = messageOf(code)): string {
   return JSON.stringify({ code, msg, data: {} });
 }
 
 /**
- * Takes a received body for the envelope of §1, or says in words why it is none. A failure may come without
- * `data`, or with one that is no object (§7.2 shows none): it is then `{}`.
+ * Parses a body into the envelope of §1, or returns why it is none. A failure may come without `data`, or with one
+ * that is no object (§7.2 shows none): it then is `{}`.
  */
 export function parseEnvelope(text: string): Envelope | { readonly fault: string } {
   if (text.trim() === '') return { fault: 'an empty body' };
-  // Before it is parsed: JSON.parse takes 10 seconds for 8 million levels.
+  // Checked first: JSON.parse takes 10 seconds for 8 million levels.
   if (/^\s*[[{]/.test(text) && isNestedBeyond(text, maxLevels))
     return { fault: `JSON nested deeper than ${maxLevels} levels` };
   let value: unknown;
@@ -42,7 +42,7 @@ export function parseEnvelope(text: string): Envelope | { readonly fault: string
     return { fault: 'a body that is not JSON' };
   }
   if (!isObject(value)) return { fault: 'JSON that is not an object' };
-  if (saysItTwice(text)) return { fault: 'JSON that says "code", "msg" or "data" twice' };
+  if (hasDuplicateMember(text)) return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
   const { code, msg, data } = value;
   if (!Number.isInteger(code)) return { fault: 'JSON without an integer "code"' };
   if (typeof msg !== 'string') return { fault: 'JSON without a text "msg"' };
@@ -51,8 +51,11 @@ export function parseEnvelope(text: string): Envelope | { readonly fault: string
   return { code: code as number, msg, data: {} };
 }
 
-/** JSON.parse lets the last one win, other readers the first: what such an answer says depends on who reads it. */
-function saysItTwice(text: string): boolean {
+/**
+ * JSON.parse takes the last duplicate, other parsers the first: the meaning of such an answer depends on the
+ * parser.
+ */
+function hasDuplicateMember(text: string): boolean {
   const names = ['code', 'msg', 'data'];
   const isPlain = !text.includes('\\u') && names.every((name) => occursOnce(text, `"${name}"`));
   if (isPlain) return false;

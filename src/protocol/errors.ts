@@ -3,10 +3,10 @@ import { type ResultCode, resultCode } from './result-codes.js';
 
 export { UserInfoError, type UserInfoErrorOptions };
 
-/** What was given breaks a rule of the spec (§4, §8), or is not what an option or a function takes: nothing was sent. */
+/** The input breaks a rule of the spec (§4, §8), or an argument is invalid: nothing was sent. */
 export class InvalidInputError extends UserInfoError {
   readonly code = 'INVALID_INPUT';
-  /** What a service that is sent the same answers with. */
+  /** The code with which a service refuses the same input. */
   readonly resultCode: ResultCode;
 
   constructor(message: string, options: UserInfoErrorOptions & { readonly resultCode?: ResultCode } = {}) {

@@ -16,10 +16,10 @@ export const specialInfoNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The names in a caller's texts, each text one name or several joined by commas: "mobile, chat_nickname". They are
- * trimmed, empty ones are passed over, and each is kept once.
+ * Parses names from texts, each one name or several separated by commas: "mobile, chat_nickname". Names are
+ * trimmed; empty and duplicate ones are dropped.
  *
- * @throws InvalidInputError for texts that hold no name, and for a name that `joinInfoNames` refuses
+ * @throws InvalidInputError if there is no name, or for a name that `joinInfoNames` refuses
  */
 export function parseInfoNames(texts: readonly string[]): readonly string[] {
   const names = splitInfoNames(texts.join(','));
@@ -30,13 +30,13 @@ export function parseInfoNames(texts: readonly string[]): readonly string[] {
 /**
  * The value of `info_name`: the names, trimmed, joined by the ASCII comma (§4.1).
  *
- * @throws InvalidInputError for an empty list, which would ask for the whole record, and for a name that is empty,
- *   holds a comma or cannot be stored undamaged
+ * @throws InvalidInputError for an empty list, which would request the whole record, and for a name that is empty,
+ * holds a comma or cannot be stored undamaged
  */
 export function joinInfoNames(names: readonly string[]): string {
   if (names.length === 0) {
     throw new InvalidInputError('the list of info names is empty', {
-      hint: 'Name the wanted pieces of information, or leave the list out for all of them.',
+      hint: 'List the names of the requested information, or omit the list to request all of it.',
     });
   }
   const trimmed = names.map((name) => name.trim());
@@ -56,16 +56,16 @@ function checkInfoName(name: string): void {
   if (fault !== null) throw new InvalidInputError(`info name ${quoteName(name)} ${fault}`);
 }
 
-/** The names in a value of `info_name`, trimmed, each once; empty ones are passed over. */
+/** The names in a value of `info_name`, trimmed, without empty and duplicate ones. */
 export function splitInfoNames(value: string): readonly string[] {
   const names = value.split(',').map((name) => name.trim());
   return [...new Set(names)].filter((name) => name !== '');
 }
 
-/** The names that an answer's `data` does not hold (§4.1). */
+/** The names that an answer's `data` does not have (§4.1). */
 export function missingInfoNames(names: readonly string[], data: object): readonly string[] {
   return names.filter((name) => !Object.hasOwn(data, name));
 }
 
-/** Why a name can be missing in an answer. */
+/** Why a name can be missing from an answer. */
 export const reasonsForMissing = 'no value, not authorized, or no such name';

@@ -1,4 +1,4 @@
-/** A piece of a JSON text: a bracket, a comma, a colon, or all of a text, number or literal. */
+/** A token of a JSON text: a bracket, comma, colon, string, number or literal. */
 export interface JsonToken {
   readonly start: number;
   readonly end: number;
@@ -7,7 +7,7 @@ export interface JsonToken {
 const punctuation = '{}[],:';
 const space = ' \t\n\r';
 
-/** The tokens of a text that JSON.parse takes, where they stand in it, without making anything of them. */
+/** The tokens of valid JSON, by position, without parsing their values. */
 export function* jsonTokens(json: string): Generator<JsonToken> {
   let at = 0;
   while (at < json.length) {
@@ -32,7 +32,7 @@ export function* jsonTokens(json: string): Generator<JsonToken> {
   }
 }
 
-/** The keys of the object that a JSON text is, in their order, doubled ones as often as they stand there. */
+/** The keys of the object in a JSON text, in order, with duplicates. */
 export function topLevelKeys(json: string): string[] {
   const keys: string[] = [];
   let depth = 0;
@@ -47,8 +47,8 @@ export function topLevelKeys(json: string): string[] {
   return keys;
 }
 
-/** Whether a text nests objects and arrays in more levels than `most`, if it is JSON; the rest of it is not looked at. */
-export function isNestedBeyond(json: string, most: number): boolean {
+/** Whether JSON is nested more than `maxLevels` deep; otherwise the text is not validated. */
+export function isNestedBeyond(json: string, maxLevels: number): boolean {
   let level = 0;
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at];
@@ -57,13 +57,13 @@ export function isNestedBeyond(json: string, most: number): boolean {
       if (at < 0) return false;
     } else if (character === '{' || character === '[') {
       level += 1;
-      if (level > most) return true;
+      if (level > maxLevels) return true;
     } else if (character === '}' || character === ']') level -= 1;
   }
   return false;
 }
 
-/** Where the text that opens at `start` ends: a quote with an even number of backslashes before it; -1: nowhere. */
+/** The index of the quote that closes the string at `start`, or -1: a quote after an even number of backslashes. */
 export function closingQuote(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let backslashes = 0;

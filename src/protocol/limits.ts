@@ -7,13 +7,13 @@ export const timestampDigits = 10;
 /** §8: the length of `sign` under the default recipe; a recipe of another digest has its own. */
 export const signLength = 32;
 
-/** §5.6 leaves the allowed clock difference open: seconds either way. */
+/** §5.6 leaves the allowed clock difference open: seconds in either direction. */
 export const defaultClockWindowSeconds = 300;
 
-/** The largest that can be set: a used `random` is remembered for twice as long, whatever is set. */
+/** Maximum clock window in seconds: a used `random` is kept for twice as long, whatever the window. */
 export const maxClockWindowSeconds = 900;
 
-/** §8 leaves the validity of a `code` open: seconds from its issue. */
+/** §8 leaves the validity of a `code` open: seconds after its issue. */
 export const defaultCodeTtlSeconds = 300;
 
 /** §8 leaves the size of a body open: bytes. */

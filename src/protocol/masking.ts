@@ -2,15 +2,15 @@ import { InvalidInputError } from './errors.js';
 import { jsonTokens } from './json-tokens.js';
 import { formatUserInfo, parseUserInfo } from './user-info.js';
 
-/** What names of parameters, keys and paths look like, and values that went astray do not. */
+/** The form of names of parameters, keys and paths, which values in the wrong place do not have. */
 const plainName = /^[A-Za-z_~][\w.~-]{0,39}$/;
 
-/** A phone number has more, and so has an identity card, a place, a `code`. */
+/** Maximum number of digits in a name: phone numbers, identity cards, coordinates and codes have more. */
 const maxDigits = 5;
 
 const maxSegments = 8;
 
-/** A name that was received, as a log may show it: hidden where it may as well be a value. */
+/** A received name for a log: masked if it may be a value. */
 export function maskName(name: string): string {
   const digits = name.match(/\d/g)?.length ?? 0;
   return plainName.test(name) && digits <= maxDigits ? name : '****';
@@ -27,7 +27,7 @@ export function maskPath(path: string): string {
   return segments.map((segment) => (segment === '' ? '' : maskName(segment))).join('/');
 }
 
-/** Names whose values are about a person, and are masked wherever they would be logged. */
+/** Names whose values are personal data, masked wherever they would be logged. */
 const personalNames: readonly string[] = [
   'mobile',
   'id_card',
@@ -40,12 +40,12 @@ const personalNames: readonly string[] = [
   'chat_avatar',
 ];
 
-/** Whether values of this name are about a person, be it behind a tenant's prefix, such as `acme_mobile`. */
+/** Whether values of this name are personal data, also with a tenant's prefix, such as `acme_mobile`. */
 export function isPersonalName(name: string): boolean {
   return personalNames.some((personal) => name === personal || name.endsWith(`_${personal}`));
 }
 
-/** A value with its middle hidden: `138****1234`. What is shorter than a mobile number is hidden whole. */
+/** Masks the middle of a value: `138****1234`. A value shorter than a mobile number is masked whole. */
 export function maskText(text: string): string {
   const characters = [...text];
   if (characters.length < 11) return '****';
@@ -53,8 +53,8 @@ export function maskText(text: string): string {
 }
 
 /**
- * A parameter of a request as a log may show it: `code` and the values of `user_info` are masked, each key of
- * `user_info` is kept that looks like one. A `user_info` that cannot be read is hidden whole.
+ * A parameter of a request for a log: `code` and the values of `user_info` are masked; its keys are kept if they
+ * look like names. An invalid `user_info` is masked whole.
  */
 export function maskParameter(name: string, value: string): string {
   if (name === 'code' || isPersonalName(name)) return maskText(value);
@@ -75,17 +75,17 @@ function maskUserInfo(text: string): string {
 
 type IsPersonal = (key: string) => boolean;
 
-/** An object or a list that is open at some place of a JSON text. */
+/** An open object or array at some position of a JSON text. */
 interface Container {
   readonly isObject: boolean;
-  /** Everything in it is about a person. */
+  /** Whether everything in it is personal data. */
   readonly isPersonal: boolean;
 }
 
 /**
- * A JSON text with the values masked whose key `isPersonal`, and all that is inside such a value. `null` and the
- * empty text stay, and everything else is as it was, to the byte. A text that encodes an object is looked into, as
- * those of `device_info` are (§4.1, shape rule 3). `json` is one that JSON.parse takes.
+ * Masks the values of a JSON text whose key `isPersonal`, with everything inside them. `null` and the empty string
+ * stay; all else is unchanged, byte by byte. A string that encodes an object is masked inside, as those of
+ * `device_info` are (§4.1, shape rule 3). `json` is valid JSON.
  */
 export function maskJson(json: string, isPersonal: IsPersonal): string {
   const shown: string[] = [];

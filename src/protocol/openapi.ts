@@ -10,8 +10,8 @@ import { basicInfoFields, loginDeviceFields } from './user-record.js';
 const apiVersion = 'v1';
 
 /**
- * The two operations as an OpenAPI 3.1 document, written from the tables of this folder. `servers` says where they
- * are, as OpenAPI wants it.
+ * The two operations as an OpenAPI 3.1 document, generated from the tables of this folder. `servers` is its
+ * `servers`.
  */
 export function openApiDocument(servers: readonly Json[]): Json {
   return {
@@ -27,7 +27,7 @@ export function openApiDocument(servers: readonly Json[]): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers,
-    // The signatures are parameters: OpenAPI has no scheme for them.
+    // The signatures are parameters: OpenAPI has no security scheme for them.
     security: [],
     paths: Object.fromEntries(
       endpoints.map((endpoint) => [endpoint.path, { [endpoint.method.toLowerCase()]: operation(endpoint) }]),
@@ -80,7 +80,7 @@ function queryParameter(parameter: Parameter): Json {
   };
 }
 
-/** §4.2 rule 1: one of the parameters that depend on each other must be there. */
+/** §4.2 rule 1: one of the conditional parameters must be present. */
 function formBody(parameters: readonly Parameter[]): Json {
   const withRequired = (required: Parameter['required']) =>
     parameters.filter((parameter) => parameter.required === required).map(({ name }) => name);
@@ -97,7 +97,7 @@ function formBody(parameters: readonly Parameter[]): Json {
   return { required: true, content: { [formContentType]: { schema } } };
 }
 
-/** An optional parameter may be empty: that counts as not sent. */
+/** An empty optional parameter is allowed: it counts as not sent. */
 function valueSchema({ name, type, required, length, digits, default: whenAbsent }: Parameter): Json {
   const { min, max } = name === 'sign' ? { min: signLength, max: signLength } : (length ?? {});
   return {

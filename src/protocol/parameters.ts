@@ -4,17 +4,18 @@ import { splitInfoNames } from './info-names.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './text.js';
 
-/** The parameters of one request by name, in the order they were sent. */
+/** The parameters of one request by name, in the order in which they were sent. */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** The value of a parameter; empty where it was not sent. */
+/** The value of a parameter, or the empty string. */
 export function parameterText(parameters: Parameters, name: string): string {
   return parameters.get(name) ?? '';
 }
 
 /**
- * Gathers pairs into parameters, each name once. Throws an InvalidInputError (40002) for a name that comes twice,
- * or for text that could only be stored damaged.
+ * Collects pairs into parameters.
+ *
+ * @throws InvalidInputError (40002) for a duplicate name, or for text that cannot be stored undamaged
  */
 export function collectParameters(pairs: Iterable<readonly [string, string]>): Parameters {
   const parameters = new Map<string, string>();
@@ -28,7 +29,7 @@ export function collectParameters(pairs: Iterable<readonly [string, string]>): P
 }
 
 /**
- * Checks that an operation has a parameter of this name, and takes it in this place (§4: "as listed").
+ * Checks that an operation has a parameter of this name in this place (§4: "as listed").
  *
  * @throws InvalidInputError (40002)
  */
@@ -39,22 +40,27 @@ export function checkPlace(endpoint: Endpoint, place: Parameter['in'], name: str
   throw malformed(`parameter ${name} belongs in the ${parameter.in === 'form' ? 'body' : 'query'}`);
 }
 
-/** Throws an InvalidInputError (40002) for a value that could only be stored damaged. */
+/** @throws InvalidInputError (40002) for a value that cannot be stored undamaged */
 export function checkText(name: string, value: string): void {
   const fault = textFault(value);
   if (fault !== null) throw malformed(`parameter ${quoteName(name)} ${fault}`);
 }
 
 /**
- * Checks parameters against the endpoint's table: first that nothing required is missing (40001), then that
- * everything is well formed (40002). Throws an InvalidInputError. `user_info` and what depends on it has rules of
- * its own: see `checkPassback`.
+ * Checks parameters against the endpoint's table. `user_info` and the parameters that depend on it are checked by
+ * `checkPassback`.
+ *
+ * @throws InvalidInputError 40001 if a required one is missing, then 40002 if one is malformed
  */
 export function checkParameters(endpoint: Endpoint, parameters: Parameters): void {
   checkValues(endpoint, valuesOf(endpoint, parameters));
 }
 
-/** The same for values, each where its name stands in the endpoint's table. Throws an InvalidInputError. */
+/**
+ * Checks values, at the index of their name in the endpoint's table.
+ *
+ * @throws InvalidInputError (40001, 40002)
+ */
 export function checkValues(endpoint: Endpoint, values: readonly (string | undefined)[]): void {
   requireValues(endpoint, values);
   for (let index = 0; index < values.length; index++) {
@@ -64,7 +70,11 @@ export function checkValues(endpoint: Endpoint, values: readonly (string | undef
   }
 }
 
-/** Checks that nothing required is missing; empty text counts as missing. Throws an InvalidInputError (40001). */
+/**
+ * Checks that no required parameter is missing; an empty one counts as missing.
+ *
+ * @throws InvalidInputError (40001)
+ */
 export function checkRequired(endpoint: Endpoint, parameters: Parameters): void {
   requireValues(endpoint, valuesOf(endpoint, parameters));
 }
@@ -83,7 +93,7 @@ function requireValues(endpoint: Endpoint, values: readonly (string | undefined)
   }
 }
 
-/** The optional parameters that were not sent: each with its default, where it has one, and empty. */
+/** The optional parameters that were not sent: each with its default, if it has one, and empty. */
 export function unsentParameters(
   endpoint: Endpoint,
   sent: Parameters,
@@ -114,8 +124,7 @@ function countCharacters(text: string): number {
 }
 
 /**
- * Checks the length of a signature (§8), in characters: `length` is what its recipe yields, `null` where that is not
- * known.
+ * Checks the length of a signature (§8), in characters: `length` is that of its recipe, `null` if unknown.
  *
  * @throws InvalidInputError (40002)
  */

@@ -10,14 +10,16 @@ export interface PassbackTarget {
   readonly primaryKey?: string | undefined;
 }
 
-/** The user a passback is for, once the rules are checked. */
+/** The user of a checked passback. */
 export type PassbackUser =
   | { readonly by: 'union_id'; readonly unionId: string }
   | { readonly by: 'primary_key'; readonly name: string; readonly value: string };
 
 /**
- * The rules of §4.2 in the order in which the service answers them: 40005 before `user_info` is looked at, then
- * what `readUserInfo` throws (40004), then 40003 and 40006. Throws an InvalidInputError.
+ * Checks the rules of §4.2 in the order in which the service reports them.
+ *
+ * @throws InvalidInputError 40005 before `user_info` is read, then what `readUserInfo` throws (40004), then 40003
+ * and 40006
  */
 export function checkPassback(
   target: PassbackTarget,
@@ -54,20 +56,20 @@ export function checkPassback(
   return { user: { by: 'primary_key', name: primaryKey, value }, userInfo };
 }
 
-/** A value that can identify a user: text that is not empty, or a number as it is written; `null` for any other. */
+/** The text of a value that can identify a user: non-empty text, or a number as written; `null` for any other. */
 export function identifyingText(value: FlatValue | undefined): string | null {
   const text = value instanceof JsonNumber ? value.text : value;
   return typeof text === 'string' && text !== '' ? text : null;
 }
 
-/** A value as it is stored and read back: text, as written; `null` removes the key. */
+/** The text that is stored for a value; `null` removes the key. */
 export function storedText(value: FlatValue): string | null {
   return value === null ? null : String(value);
 }
 
 /**
  * The record after a passback: `mobile`, `mobile_district_code` and `id_card` go to the record's own fields,
- * `device_token` to the first login device, `gps` beside the location, every other key to `extension_info`.
+ * `device_token` to the first login device, `gps` to the record, every other key to `extension_info`.
  */
 export function applyPassback(record: UserRecord, userInfo: UserInfoEntries): UserRecord {
   const basicInfo = new Map(Object.entries(record.basic_info));
@@ -105,6 +107,6 @@ function withDeviceToken(devices: readonly LoginDevice[], token: string | null):
   if (token !== null) return [{ ...first, device_token: token }, ...others];
   if (first === undefined) return devices;
   const { device_token: _, ...rest } = first;
-  // A device that only its token had made goes with it.
+  // A device that had nothing but its token is removed with it.
   return others.length === 0 && Object.keys(rest).length === 0 ? [] : [rest, ...others];
 }

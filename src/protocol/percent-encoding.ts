@@ -1,5 +1,5 @@
 /**
- * Query strings and `application/x-www-form-urlencoded` bodies (§4), written so that every decoder reads the same:
+ * Encodes a query string or an `application/x-www-form-urlencoded` body (§4) so that every decoder reads the same:
  * RFC 3986, a space as `%20`. Text must be well formed: see `textFault`.
  */
 export function encodePairs(pairs: Iterable<readonly [name: string, value: string]>): string {
@@ -8,10 +8,10 @@ export function encodePairs(pairs: Iterable<readonly [name: string, value: strin
   return parts.join('&');
 }
 
-/** Most values: nothing in them is encoded. */
+/** Text that needs no encoding, as most values. */
 const bare = /^[\w.~-]*$/;
 
-/** One name or value, as `encodePairs` writes it. */
+/** Encodes one name or value, as `encodePairs` does. */
 export function encodeText(text: string): string {
   if (bare.test(text)) return text;
   return encodeURIComponent(text).replace(
@@ -20,10 +20,10 @@ export function encodeText(text: string): string {
   );
 }
 
-/** A name and a value as they were received: `null` for what has a broken escape, or bytes that are not UTF-8. */
+/** A received name and value: `null` for a broken escape, or bytes that are not UTF-8. */
 export type DecodedPair = readonly [name: string | null, value: string | null];
 
-/** How many pairs `decodePairs` would look at, without reading them. */
+/** The number of pairs that `decodePairs` would return, at most, without decoding them. */
 export function countPairs(text: string): number {
   let count = 1;
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) count += 1;
@@ -31,8 +31,8 @@ export function countPairs(text: string): number {
 }
 
 /**
- * Reads a query string or a form body, in the order it was sent: `+` is a space, a part without `=` has an empty
- * value. What can be read is, beside what cannot.
+ * Decodes a query string or a form body, in the order in which it was sent: `+` is a space, a part without `=` has
+ * an empty value.
  */
 export function decodePairs(text: string): DecodedPair[] {
   return text
@@ -46,7 +46,7 @@ export function decodePairs(text: string): DecodedPair[] {
 
 function decodePart(text: string): string | null {
   try {
-    // Four times as fast as replaceAll where a body is nothing but `+`.
+    // Four times as fast as replaceAll for a body of nothing but `+`.
     return decodeURIComponent(text.includes('+') ? text.split('+').join(' ') : text);
   } catch {
     return null;

@@ -6,7 +6,7 @@ import {
   type UserRecord,
 } from './user-record.js';
 
-/** §4.1: `data` of a read. Without `info_name` the three objects; with it one key per name that is present. */
+/** §4.1: `data` of a read. Without `info_name` the three objects; with it one key for each name that has a value. */
 export interface ReadData {
   readonly union_id: string;
   readonly basic_info?: BasicInfo;
@@ -25,10 +25,11 @@ export const deviceInfoKeys = ['device_token', 'brand', 'os', 'os_version', 'net
 export const locationInfoKeys = ['country', 'province', 'city'] as const;
 
 /**
- * `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for none; `authorized` the
- * names that the code was issued with, `null` for every name. In a whole read, the fields of a device follow
- * `device_info` and `location_info`, and `extension_info` holds `mobile_district_code` and `gps` too (§2.4): they are
- * passed back, and no field of `basic_info`. A requested name without a value, or not authorized, is left out.
+ * Selects `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for none;
+ * `authorized` the names that the code authorizes, `null` for all. In a whole read, `device_info` and
+ * `location_info` decide about the fields of a device, and `extension_info` also holds `mobile_district_code` and
+ * `gps` (§2.4): they are passed back, and no fields of `basic_info`. Requested names without a value or
+ * authorization are left out.
  */
 export function readData(
   record: UserRecord,
@@ -71,8 +72,8 @@ function namedData(record: UserRecord, names: readonly string[]): ReadData {
 }
 
 /**
- * Every value of a record that is text, by its name, each name once: these, and no others, can be the primary key of a
- * passback. An own field hides an extension key of the same name.
+ * All text values of a record by name, each name once: only these can be the primary key of a passback. A field of the
+ * record hides an extension key of the same name.
  */
 export function readableValues(record: UserRecord): (readonly [name: string, value: string])[] {
   const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
@@ -87,7 +88,7 @@ function describeDevices(record: UserRecord, keys: readonly (keyof LoginDevice)[
   return record.login_device_info.map((device) => JSON.stringify(known(device, keys)));
 }
 
-/** The fields in the order of the spec, the empty string where one is unknown (§4.1, shape rule 3). */
+/** The fields in the order of the spec; unknown ones are the empty string (§4.1, shape rule 3). */
 function known(device: LoginDevice, keys: readonly (keyof LoginDevice)[]): LoginDevice {
   return Object.fromEntries(keys.map((key) => [key, device[key] ?? '']));
 }

@@ -1,8 +1,8 @@
 import { defaultClockWindowSeconds } from './limits.js';
 
 /**
- * Result codes of the envelope. §7.1 gives 200; the others are this project's (design.md, "The gaps of the
- * spec"): five digits, the HTTP status and a serial.
+ * Result codes of the envelope. §7.1 defines 200; the others are this project's, because the spec leaves them
+ * open: the HTTP status and two digits.
  */
 export const resultCode = {
   ok: 200,
@@ -35,48 +35,47 @@ export type ResultCode = (typeof resultCode)[keyof typeof resultCode];
 /** Every code of the table, in ascending order. */
 export const resultCodes: readonly ResultCode[] = Object.values(resultCode);
 
-/** What is known of a code of the table; `undefined` for a code that is not in it. */
+/** The entry of a code, or `undefined` for a code that is not in the table. */
 export function describeResultCode(code: number): ResultCodeText | undefined {
   return Object.hasOwn(resultCodeTexts, code) ? resultCodeTexts[code as ResultCode] : undefined;
 }
 
-/** The HTTP status that goes with a code: its first three digits. */
+/** The HTTP status of a code: its first three digits. */
 export function httpStatusOf(code: ResultCode): number {
   return Number(String(code).slice(0, 3));
 }
 
-/** What the table says of a code, as `msg` of an envelope. */
+/** The default `msg` of a code. */
 export function messageOf(code: ResultCode): string {
   return resultCodeTexts[code].msg;
 }
 
-/** What is known of a code. */
+/** The description of a code. */
 export interface ResultCodeText {
-  /** `msg` of the envelope where the service has nothing more exact to say. */
+  /** `msg` of the envelope, unless the service has a more specific one. */
   readonly msg: string;
   /** What happened, in one sentence. */
   readonly meaning: string;
-  /** Who can put it right. */
+  /** Who can fix it. */
   readonly fix: 'nobody' | 'caller' | 'operator' | 'caller or operator';
-  /** What the caller can do about it. */
+  /** What the caller can do. */
   readonly hint: string;
   /**
-   * Which requests may be sent once more as they are, signed anew: those that were turned away unread, a passback
-   * where that is not known, for it only writes the same again, or none before something was put right.
+   * Which requests may be retried unchanged, but signed anew: any, if they were turned away unread; a passback,
+   * which writes the same values again, if that is unknown; none, if something has to be fixed first.
    */
   readonly again: 'any' | 'passback' | 'none';
-  /** The operations that are answered with it; absent: both. */
+  /** The operations that can be answered with it. Default: both. */
   readonly operations?: readonly ('read' | 'passback')[];
 }
 
 const read = { operations: ['read'] } as const;
 const passback = { operations: ['passback'] } as const;
-/** The request was for neither operation. */
+/** For requests to neither operation. */
 const neither = { operations: [] } as const;
 const byCaller = { fix: 'caller', again: 'none' } as const;
 const byEither = { fix: 'caller or operator', again: 'none' } as const;
 
-/** What each code of the table means. */
 export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   200: {
     msg: 'ok',
@@ -94,7 +93,7 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   40002: {
     msg: 'malformed parameter',
     meaning:
-      'A parameter breaks a rule: its length, its form or its place, text that cannot be stored; or it came twice, or the operation has none of that name.',
+      'A parameter is invalid: its length, its form, its place, or text that cannot be stored; or it is sent twice, or unknown to the operation.',
     hint: 'Correct the parameter that msg names.',
     ...byCaller,
   },
@@ -129,7 +128,7 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   },
   40101: {
     msg: 'unknown app_key',
-    meaning: 'This deployment knows no application by that key.',
+    meaning: 'This deployment has no application with that key.',
     hint: 'Check the app key, and that it belongs to this deployment (test or production).',
     ...byEither,
   },
@@ -141,8 +140,8 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   },
   40103: {
     msg: 'sign is wrong',
-    meaning: 'The service computes another sign for these parameters, though app_sign was right.',
-    hint: 'Check the sign recipe; app_sign was right, so the secret is.',
+    meaning: 'The service computes a different sign for these parameters, though app_sign was right.',
+    hint: 'Check the sign recipe; app_sign was right, and so is the secret.',
     ...byCaller,
   },
   40104: {
@@ -154,7 +153,7 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   40105: {
     msg: 'random was used before',
     meaning: 'A request with the same app_key and random came before: this one is a copy of it.',
-    hint: 'Sign every request anew: a pair of app_key and random is taken once.',
+    hint: 'Sign every request anew: a pair of app_key and random is accepted once.',
     ...byCaller,
   },
   40106: {
@@ -173,7 +172,7 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   40401: {
     msg: 'no such user',
     meaning: 'The tenant has no user with that union_id, or with that value of the primary key.',
-    hint: 'Check union_id or the primary key; a passback creates nobody.',
+    hint: 'Check union_id or the primary key; a passback creates no user.',
     ...byCaller,
     ...passback,
   },
@@ -186,15 +185,15 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   },
   40501: {
     msg: 'wrong method',
-    meaning: 'The address is that of an operation, but the method is not.',
+    meaning: 'The operation at this address has another method.',
     hint: 'Read with GET, pass back with PUT.',
     ...byCaller,
     ...neither,
   },
   40801: {
     msg: 'the request took too long',
-    meaning: 'The request had not arrived whole when the service stopped waiting; it was not looked into.',
-    hint: 'Send the request at once, then try again.',
+    meaning: 'The request did not arrive completely in time; it was not processed.',
+    hint: 'Try again, and send the request without a pause.',
     fix: 'caller',
     again: 'any',
   },
@@ -208,7 +207,7 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   41301: {
     msg: 'the request is too large',
     meaning:
-      "The body, the address with its parameters, or the user's record with what was passed back, is larger than the service takes.",
+      "The body, the address with its parameters, or the user's record with what was passed back, is larger than the service accepts.",
     hint: 'Send less: fewer or shorter values.',
     ...byCaller,
   },
@@ -228,7 +227,7 @@ export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
   },
   50301: {
     msg: 'the store is unavailable',
-    meaning: 'The service could not reach its data: locked, full, or down.',
+    meaning: 'The database of the service is locked, full or down.',
     hint: 'Try again in a moment.',
     fix: 'operator',
     again: 'passback',

@@ -7,13 +7,13 @@ import { quoteName, textFault } from './text.js';
 const brand: unique symbol = Symbol.for('userinfo-cli.JsonNumber');
 
 /**
- * A number of a JSON text, kept as it was written: `9007199254740993`, `1.00`. `instanceof` also recognizes a JsonNumber
- * of another copy of this package, such as a bundled one.
+ * A number of a JSON text, exactly as written: `9007199254740993`, `1.00`. `instanceof` also recognizes a
+ * JsonNumber of another copy of this package, such as a bundled one.
  */
 export class JsonNumber {
   readonly text: string;
 
-  /** @throws InvalidInputError for a text that is no JSON number */
+  /** @throws InvalidInputError for a text that is not a JSON number */
   constructor(text: string) {
     if (typeof text !== 'string' || !wholeNumber.test(text)) {
       throw new InvalidInputError('the text given to JsonNumber is not a JSON number', {
@@ -39,7 +39,7 @@ export class JsonNumber {
 /** A value that a flat JSON object can hold. */
 export type FlatValue = string | boolean | null | JsonNumber;
 
-/** Why a text is no flat JSON object, in words that follow "user_info". */
+/** Why a text is not a flat JSON object, in words that follow "user_info". */
 export class FlatJsonError extends Error {
   override readonly name = 'FlatJsonError';
 }
@@ -48,54 +48,55 @@ const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const space = /[ \t\n\r]*/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
 const literal = /(?:true|false|null)(?!\w)/y;
-/** What JSON.stringify may write as an escape. */
+/** Characters that JSON.stringify may escape. */
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 const literals = { true: true, false: false, null: null } as const;
 
 /**
- * Reads a JSON object of one level (§4.2 rule 3), in the order and with the numbers it was written with.
- * JSON.parse would round long numbers, let a doubled key win silently and reorder keys that look like numbers.
- * Throws a FlatJsonError.
+ * Parses a JSON object of one level (§4.2 rule 3), keeping order and numbers as written. JSON.parse would round
+ * long numbers, ignore duplicate keys and reorder keys that look like numbers.
+ *
+ * @throws FlatJsonError
  */
 export function parseFlatJson(text: string): Map<string, FlatValue> {
   const entries = new Map<string, FlatValue>();
   let at = 0;
 
-  const take = (pattern: RegExp): string | null => {
+  const match = (pattern: RegExp): string | null => {
     pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0];
-    if (found === undefined) return null;
-    at += found.length;
-    return found;
+    const matched = pattern.exec(text)?.[0];
+    if (matched === undefined) return null;
+    at += matched.length;
+    return matched;
   };
   const skipSpace = () => {
-    take(space);
+    match(space);
     return text[at];
   };
   const expect = (character: string) => {
     if (skipSpace() !== character) throw syntaxFault(text, at, `"${character}"`);
     at += 1;
   };
-  const takeString = (): string | null => {
+  const readString = (): string | null => {
     const end = text[at] === '"' ? closingQuote(text, at) : -1;
     if (end < 0) return null;
     try {
-      const found: string = JSON.parse(text.slice(at, end + 1));
+      const matched: string = JSON.parse(text.slice(at, end + 1));
       at = end + 1;
-      return found;
+      return matched;
     } catch {
       return null;
     }
   };
-  const takeValue = (key: string): FlatValue => {
+  const readValue = (key: string): FlatValue => {
     const first = skipSpace();
     if (first === '{') throw new FlatJsonError(`key ${quoteName(key)} holds an object: one level only`);
     if (first === '[') throw new FlatJsonError(`key ${quoteName(key)} holds an array: one level only`);
-    const textValue = takeString();
+    const textValue = readString();
     if (textValue !== null) return textValue;
-    const word = take(literal);
+    const word = match(literal);
     if (word !== null) return literals[word as keyof typeof literals];
-    const digits = take(number);
+    const digits = match(number);
     if (digits !== null) return new JsonNumber(digits);
     throw syntaxFault(text, at, 'a value');
   };
@@ -107,10 +108,10 @@ export function parseFlatJson(text: string): Map<string, FlatValue> {
   else {
     for (;;) {
       skipSpace();
-      const key = takeString();
+      const key = readString();
       if (key === null) throw syntaxFault(text, at, 'a key in double quotes');
       expect(':');
-      const value = takeValue(key);
+      const value = readValue(key);
       if (entries.has(key)) throw new FlatJsonError(`has the key ${quoteName(key)} twice`);
       entries.set(key, value);
       if (skipSpace() !== ',') break;
@@ -140,18 +141,18 @@ function formatValue(value: FlatValue): string {
   return typeof value === 'string' ? formatText(value) : String(value);
 }
 
-/** What JSON.stringify says, which takes twice as long for the texts that most are. */
+/** The same as JSON.stringify, which takes twice as long for text without escapes. */
 function formatText(text: string): string {
   return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
-/** A value that `user_info` can hold. A JsonNumber travels as it is written, such as `1.00`. */
+/** A value that `user_info` can hold. A JsonNumber is sent exactly as written, such as `1.00`. */
 export type UserInfoValue = FlatValue | number | bigint;
 
-/** What a caller gives as `user_info`: a plain object. `null` removes a key. */
+/** `user_info` of a caller: a plain object. `null` removes a key. */
 export type UserInfo = Readonly<Record<string, UserInfoValue>>;
 
-/** A `user_info` that keeps the rules of §4.2: flat, with text that can be stored undamaged. */
+/** A checked `user_info`: flat, with text that can be stored undamaged (§4.2). */
 export type UserInfoEntries = ReadonlyMap<string, FlatValue>;
 
 /** §4.2 rule 5: keys that must not be passed back. */
@@ -166,7 +167,11 @@ export const specialUserInfoKeys: Readonly<Record<string, string>> = {
   gps: 'Longitude and latitude',
 };
 
-/** Reads a `user_info` text (§4.2 rule 3). Throws an InvalidInputError that says which rule it breaks. */
+/**
+ * Parses a `user_info` text (§4.2 rule 3).
+ *
+ * @throws InvalidInputError that names the broken rule
+ */
 export function parseUserInfo(text: string): UserInfoEntries {
   try {
     return checkUserInfo(parseFlatJson(text));
@@ -176,7 +181,11 @@ export function parseUserInfo(text: string): UserInfoEntries {
   }
 }
 
-/** Takes keys and values for a `user_info`. Throws an InvalidInputError that names the key at fault. */
+/**
+ * Converts keys and values to a checked `user_info`.
+ *
+ * @throws InvalidInputError that names the invalid key
+ */
 export function toUserInfo(entries: Iterable<readonly [key: string, value: unknown]>): UserInfoEntries {
   const flat = new Map<string, FlatValue>();
   for (const [key, value] of entries) flat.set(key, toFlatValue(key, value));
@@ -188,7 +197,7 @@ export function formatUserInfo(entries: UserInfoEntries): string {
   return formatFlatJson(entries);
 }
 
-/** Whether a received `user_info` writes non-ASCII characters or slashes as escapes, against §4.2 rule 7. */
+/** Whether a received `user_info` escapes non-ASCII characters or slashes, against §4.2 rule 7. */
 export function hasNeedlessEscapes(text: string): boolean {
   const escapes = text.match(/\\(?:u[0-9a-fA-F]{4}|.)/gs) ?? [];
   return escapes.some((found) => found === '\\/' || /^\\u(?!00[0-7])/.test(found));
@@ -203,13 +212,13 @@ function toFlatValue(key: string, value: unknown): FlatValue {
       return new JsonNumber(String(value));
     case 'number':
       if (!Number.isFinite(value)) {
-        throw notFlat(`user_info key ${quoteName(key)} is ${value}, which JSON cannot say`);
+        throw notFlat(`user_info key ${quoteName(key)} is ${value}, which JSON cannot represent`);
       }
       if (!Number.isInteger(value) || Number.isSafeInteger(value)) {
         return new JsonNumber(JSON.stringify(value));
       }
       throw notFlat(`user_info key ${quoteName(key)} is beyond 2^53, where a number is not exact`, {
-        hint: 'Give it as a BigInt, a JsonNumber or text.',
+        hint: 'Pass a BigInt, a JsonNumber or text.',
       });
     case 'undefined':
       throw notFlat(`user_info key ${quoteName(key)} is undefined`, {
@@ -219,7 +228,7 @@ function toFlatValue(key: string, value: unknown): FlatValue {
       if (value === null || value instanceof JsonNumber) return value;
       if (value instanceof Date) {
         throw notFlat(`user_info key ${quoteName(key)} holds a Date`, {
-          hint: 'Give text: toISOString() of the Date, or what the platform wants.',
+          hint: 'Pass text: toISOString() of the Date, or the form that the platform expects.',
         });
       }
       throw notFlat(`user_info key ${quoteName(key)} holds ${kindOf(value)}: one level only`);

@@ -28,13 +28,13 @@ export const loginDeviceFields = [
   'city',
 ] as const;
 
-/** Fields of the record that §4 names and §2 gives no place: kept beside `basic_info`. */
+/** Fields that §4 names without a place in §2: kept next to `basic_info`. */
 export const ownFields = ['mobile_district_code', 'gps'] as const;
 
-/** §2.2. A field that is not known is absent. */
+/** §2.2. Unknown fields are absent. */
 export type BasicInfo = { readonly [Field in (typeof basicInfoFields)[number]]?: string };
 
-/** §2.3. A field that is not known is absent. */
+/** §2.3. Unknown fields are absent. */
 export type LoginDevice = { readonly [Field in (typeof loginDeviceFields)[number]]?: string };
 
 /** §2.4: keys that the tenant's applications passed back. */
@@ -52,9 +52,10 @@ export interface UserRecord {
 }
 
 /**
- * Reads a record from JSON text, as `admin user put` takes it: numbers and truth values become text as written,
- * `null` leaves a field out, `basic_info`, `extension_info` and `login_device_info` may be missing.
- * Throws an InvalidInputError that names the field.
+ * Parses a record from JSON text, as `admin user put` does: numbers and booleans become text as written, `null`
+ * leaves a field out; `basic_info`, `extension_info` and `login_device_info` are optional.
+ *
+ * @throws InvalidInputError that names the field
  */
 export function parseUserRecord(json: string): UserRecord {
   let value: unknown;
@@ -88,7 +89,7 @@ export function parseUserRecord(json: string): UserRecord {
 }
 
 /**
- * Gives a record that is to be stored, checked for its size.
+ * Returns a record if it can be stored.
  *
  * @throws InvalidInputError (41301) for more than `maxRecordBytes`
  */
@@ -96,7 +97,7 @@ export function checkRecordSize(record: UserRecord): UserRecord {
   const bytes = Buffer.byteLength(JSON.stringify(record));
   if (bytes <= maxRecordBytes) return record;
   throw new InvalidInputError(
-    `the user's record would have ${bytes} bytes; up to ${maxRecordBytes} are stored`,
+    `the user's record would have ${bytes} bytes; the maximum is ${maxRecordBytes}`,
     {
       resultCode: resultCode.tooLarge,
       hint: 'Store less: fewer or shorter values.',

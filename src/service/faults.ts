@@ -4,29 +4,29 @@ import { endpoints } from '../protocol/endpoints.js';
 import { resultCode } from '../protocol/result-codes.js';
 import type { Responder } from './http/responder.js';
 
-/** What goes wrong on purpose, so that a client can be tested. Shares are of all requests, 0 to 1. */
+/** Injected faults, to test a client. Shares are of all requests, 0 to 1. */
 export interface FaultSettings {
-  /** How long a request waits before anything is done with it, in milliseconds. */
+  /** Delay before a request is processed, in milliseconds. */
   readonly latencyMs?: { readonly min: number; readonly max: number };
-  /** The share that is answered with 50001, and not carried out. */
+  /** Share of requests that are answered with 50001 and not carried out. */
   readonly error?: number;
-  /** The share whose connection is closed before anything is done. */
+  /** Share of requests whose connection is closed before they are processed. */
   readonly reset?: number;
-  /** The share that is carried out, and whose connection is closed in place of an answer. */
+  /** Share of requests that are carried out, and whose connection is closed instead of an answer. */
   readonly dropAfterCommit?: number;
-  /** How far the service's clock is ahead, in seconds; behind where it is negative. */
+  /** How far the service's clock is ahead, in seconds; negative if it is behind. */
   readonly skewSeconds?: number;
-  /** The same faults in the same order for the same seed, a whole number. */
+  /** A whole number: the same seed gives the same faults in the same order. */
   readonly seed: number;
 }
 
-/** What happens to one request. */
+/** The fault of one request. */
 interface Fault {
   readonly delayMs: number;
   readonly kind: 'none' | 'error' | 'reset' | 'drop after commit';
 }
 
-/** Draws what happens to each request, as it comes. */
+/** Draws the fault of each request. */
 export class Faults {
   readonly #settings: FaultSettings;
   readonly #random: SeededRandom;
@@ -38,7 +38,7 @@ export class Faults {
 
   draw(): Fault {
     const { latencyMs = { min: 0, max: 0 }, error = 0, reset = 0, dropAfterCommit = 0 } = this.#settings;
-    // Both are drawn for every request, so that one fault does not move the others.
+    // Both are drawn for every request, so that one setting does not affect the other faults.
     const delayMs = latencyMs.min + this.#random.next() * (latencyMs.max - latencyMs.min);
     const lot = this.#random.next();
     return { delayMs, kind: kindOf(lot, error, reset, dropAfterCommit) };
@@ -51,7 +51,7 @@ function kindOf(lot: number, error: number, reset: number, drop: number): Fault[
   return lot < error + reset + drop ? 'drop after commit' : 'none';
 }
 
-/** Faults in the words in which they are asked for. */
+/** Faults in the form of `--fault`. */
 export function describeFaults(faults: FaultSettings): string {
   const { latencyMs, error, reset, dropAfterCommit, skewSeconds, seed } = faults;
   const parts = [
@@ -68,7 +68,7 @@ function percent(share: number): string {
   return `${Number((share * 100).toFixed(3))}%`;
 }
 
-/** Numbers that look random and are the same for the same seed (mulberry32). Not for secrets. */
+/** Pseudo-random numbers, reproducible by seed (mulberry32). Not for secrets. */
 class SeededRandom {
   #state: number;
 
@@ -86,7 +86,7 @@ class SeededRandom {
   }
 }
 
-/** Has what is asked of the operations go wrong, as `faults` draws it. */
+/** Injects faults into the operations. */
 export function addFaults(app: FastifyInstance, faults: Faults, responder: Responder): void {
   const drawn = new WeakMap<FastifyRequest, Fault>();
 

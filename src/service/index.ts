@@ -19,18 +19,18 @@ export type { Service } from './service.js';
 export type { ServiceHost, ServiceSettings } from './settings.js';
 export type { Code } from './store/codes.js';
 
-/** How a service behaves, and where it keeps what it knows. */
+/** Options of a service. */
 export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
 
-/** Where the store is. */
+/** Options of the store. */
 export interface StoreOptions {
-  /** A SQLite file, which is made where there is none, `:memory:`, the default, or the URL of a PostgreSQL database. */
+  /** A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a PostgreSQL database. */
   readonly database?: string;
-  /** With PostgreSQL: how many connections there are at the most; 10 unless given. */
+  /** PostgreSQL: maximum number of connections. Default: 10. */
   readonly poolSize?: number;
 }
 
-/** The admin's operations over a store that it opened. */
+/** The admin operations on a store. */
 export interface Admin extends AdminOperations {
   /** Closes the store. */
   close(): Promise<void>;
@@ -45,13 +45,15 @@ function hostOf({
 }
 
 /**
- * Starts the service of the spec, to test against: on a free port of this machine and in memory, unless the
- * options say otherwise. Throws a StartError where it cannot be started, and an InvalidInputError for an option
- * that makes no sense, a MissingPackageError where fastify or the package of the database is not installed.
+ * Starts the service of the spec, to test against; by default on a free port of this machine, in memory.
+ *
+ * @throws StartError if it cannot be started
+ * @throws InvalidInputError for an invalid option
+ * @throws MissingPackageError if fastify or the package of the database is not installed
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
   checkSettings(options);
-  // The admin does without the HTTP server: it should not wait for one to be loaded.
+  // The admin needs no HTTP server: it does not load one.
   const { startService } = await loadPart(() => import('./service.js'));
   const store = await openStore(options.database ?? ':memory:', options);
   try {
@@ -62,14 +64,19 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   }
 }
 
-/** What `openAdmin` takes. */
+/** Options of `openAdmin`. */
 export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly database: string;
-  /** Whether the database, or its tables, are made where there are none, as they are unless told otherwise. */
+  /** Whether a missing database or missing tables are created. Default: true. */
   readonly create?: boolean;
 }
 
-/** Opens the store of a service without HTTP, while the service runs or not. Throws a StartError, or a MissingPackageError. */
+/**
+ * Opens the store of a service without HTTP, whether the service is running or not.
+ *
+ * @throws StartError if the database cannot be used
+ * @throws MissingPackageError if its package is not installed
+ */
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);
   return { ...createAdmin({ store, ...hostOf(options) }), close: () => store.close() };

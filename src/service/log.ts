@@ -4,7 +4,7 @@ import { resultCode } from '../protocol/result-codes.js';
 import { escapeUnsafe } from '../support/unsafe-characters.js';
 import { describeFaults, type FaultSettings } from './faults.js';
 
-/** What the service tells its operator, named as the JSON log names it. Personal data is masked by whoever logs. */
+/** Events for the operator, named as in the JSON log. Whoever logs masks personal data. */
 export type LogEvent =
   | { readonly event: 'listening'; readonly url: string }
   | { readonly event: 'stopped' }
@@ -16,75 +16,75 @@ export type LogEvent =
   | { readonly event: 'log_dropped'; readonly events: number }
   | ProblemEvent;
 
-/** Something is more than the service takes, the store does not answer, or the service has a fault. */
+/** A limit is exceeded, the store does not answer, or the service has an internal error. */
 export interface ProblemEvent {
   readonly event: 'overload' | 'store_unavailable' | 'fault';
   readonly problem: string;
-  /** How often it came again since it was last logged; absent where it is new. */
+  /** Number of repeats since it was last logged; absent if it is new. */
   readonly repeats?: number;
 }
 
-/** One of several processes that serve together has ended, though nobody stopped it. */
+/** One of several processes ended unexpectedly. */
 interface WorkerEndedEvent {
   readonly event: 'worker_ended';
   readonly pid: number;
   /** The signal that killed it, or its exit status. */
   readonly reason: string;
-  /** After how long another is started, in milliseconds. */
+  /** Delay until another one is started, in milliseconds. */
   readonly restart_ms: number;
 }
 
 /** A request was answered. */
 export interface RequestEvent {
   readonly event: 'request';
-  /** `read`, `passback`, or what was asked for instead: method and path. */
+  /** `read`, `passback`, or method and path of any other request. */
   readonly operation: string;
-  /** Masked where there is no such app. */
+  /** Masked if there is no such app. */
   readonly app_key: string | null;
-  /** Masked where it is not the app's. */
+  /** Masked if it is not that of the app. */
   readonly tenant_code: string | null;
   readonly status: number;
   readonly code: number;
-  /** `msg` of the envelope; the names in it masked that may be values. */
+  /** `msg` of the envelope; names that may be values are masked. */
   readonly msg: string;
-  /** From its headers to the end of the answer, in milliseconds. */
+  /** From the headers of the request to the end of the answer, in milliseconds. */
   readonly ms: number;
 }
 
-/** Why a signature is wrong, stage by stage: `<secret>` for the secret, personal data masked. */
+/** The stages of a wrong signature: `<secret>` for the secret, personal data masked. */
 export interface SignatureRejectedEvent {
   readonly event: 'signature_rejected';
   readonly signature: 'app_sign' | 'sign';
   readonly app_key: string;
-  /** What the service signed, where the message takes parameters. */
+  /** The parameter block, if the message uses it. */
   readonly params: string;
   readonly message: string;
-  /** Its middle hidden, as that of the one that was received. */
+  /** The expected digest, its middle masked, as that of `received`. */
   readonly expected: string;
   readonly received: string;
 }
 
-/** A `user_info` was received that writes non-ASCII text or slashes as escapes, against §4.2 rule 7. */
+/** A `user_info` escapes non-ASCII text or slashes, against §4.2 rule 7. */
 interface NeedlessEscapesEvent {
   readonly event: 'needless_escapes';
   readonly app_key: string;
   readonly tenant_code: string;
 }
 
-/** Where the service tells what happens. */
+/** Receives the events of a service. */
 export type Log = (event: LogEvent) => void;
 
 export type LogFormat = 'pretty' | 'json';
 
 export interface LogOptions {
   readonly format: LogFormat;
-  /** Takes one line, without its newline. */
+  /** Receives one line, without its newline. */
   readonly write: (line: string) => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** A log that is written: `pretty` for people, `json` with one object a line for programs. */
+/** A log of lines: `pretty` for people, `json` with one object per line for programs. */
 export function createLog({ format, write, now }: LogOptions): Log {
   return (event) => {
     const time = new Date(now()).toISOString();
@@ -107,12 +107,12 @@ const levels: Readonly<Record<LogEvent['event'], 'info' | 'warn' | 'error'>> = {
   fault: 'error',
 };
 
-/** One line: the time, how grave it is, and the event as it is. */
+/** One line: time, level, event. */
 function formatJson(time: string, event: LogEvent): string {
   return escapeUnsafe(JSON.stringify({ time, level: levels[event.event], ...event }));
 }
 
-/** The lines that tell a person of an event. Nothing in them can act on a terminal. */
+/** The lines of an event for people. Control characters are escaped. */
 function formatPretty(time: string, event: LogEvent): string[] {
   return linesOf(event).map((line, index) => escapeUnsafe(index === 0 ? `${time} ${line}` : `    ${line}`));
 }
@@ -124,7 +124,7 @@ function linesOf(event: LogEvent): string[] {
     case 'stopped':
       return ['stopped'];
     case 'faults':
-      return [`warning: things go wrong on purpose: ${describeFaults(event)}`];
+      return [`warning: injecting faults: ${describeFaults(event)}`];
     case 'worker_ended':
       return [`worker ${event.pid} ended: ${event.reason}; another starts in ${event.restart_ms}ms`];
     case 'request':
@@ -143,7 +143,7 @@ function linesOf(event: LogEvent): string[] {
     case 'store_unavailable':
       return [`the store is unavailable: ${event.problem}${again(event)}`];
     case 'fault':
-      return [`fault of the service${again(event)}:`, ...event.problem.split('\n')];
+      return [`internal error${again(event)}:`, ...event.problem.split('\n')];
   }
 }
 
@@ -160,7 +160,7 @@ function requestLine({ operation, app_key, tenant_code, status, code, msg, ms }:
 
 function rejectionLines(event: SignatureRejectedEvent): string[] {
   return [
-    `${event.signature} of app ${event.app_key} is wrong; the service computes it so:`,
+    `${event.signature} of app ${event.app_key} is wrong; the service computes:`,
     `params    ${event.params}`,
     `message   ${event.message}`,
     `expected  ${event.expected}`,
@@ -168,7 +168,7 @@ function rejectionLines(event: SignatureRejectedEvent): string[] {
   ];
 }
 
-/** Tells the operator of a failure that needs him: one of the store, or one that nobody meant. */
+/** Logs a failure that needs the operator: an error of the store, or an unexpected one. */
 export function logFault(log: Log, error: unknown): void {
   if (error instanceof StoreUnavailableError) log({ event: 'store_unavailable', problem: error.message });
   else if (!(error instanceof UserInfoError)) log({ event: 'fault', problem: describe(error) });
@@ -178,10 +178,10 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** How long the repeats of a problem are counted before they are logged, in milliseconds. */
+/** How long repeats of a problem are counted before they are logged, in milliseconds. */
 const countingMs = 1000;
 
-/** What is known of a problem that was logged less than a second ago. */
+/** A problem that was logged less than a second ago. */
 interface Recent {
   readonly event: ProblemEvent;
   repeats: number;
@@ -189,8 +189,8 @@ interface Recent {
 }
 
 /**
- * A log that writes a problem at once, and its repeats once a second with their number: what is wrong with the store
- * is wrong for each request. Other events are written as they come. `end` writes what was counted until then.
+ * A log that writes a problem at once, and its repeats once a second as a number: an error of the store occurs for
+ * each request. Other events are written as they come. `end` writes the remaining numbers.
  */
 export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
   const recent = new Map<string, Recent>();

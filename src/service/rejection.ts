@@ -7,7 +7,7 @@ import type { Param, SignableRequest } from '../signing/request.js';
 import type { SignatureRejectedEvent } from './log.js';
 import type { App } from './store/apps.js';
 
-/** A signature that was found wrong, and all that it was judged by. */
+/** A wrong signature, with everything that it depends on. */
 export interface RejectedSignature {
   readonly signature: 'app_sign' | 'sign';
   readonly request: RejectedRequest;
@@ -17,8 +17,8 @@ export interface RejectedSignature {
 }
 
 /**
- * How the service computes a signature that was found wrong, for the operator's log. The stages are those of a
- * masked copy of the request; the expected digest is the real one's, its middle hidden.
+ * Explains to the operator how the service computes a signature. The stages are those of a masked copy of the
+ * request; the expected digest is that of the request itself, its middle masked.
  */
 export function explainRejection(rejected: RejectedSignature): SignatureRejectedEvent {
   const { signature, request, app, signers, expected } = rejected;
@@ -35,15 +35,15 @@ export function explainRejection(rejected: RejectedSignature): SignatureRejected
   };
 }
 
-/** The request as the recipe of that signature sees it. */
+/** The request as input of that signature's recipe. */
 export function asSeenBy(signature: 'app_sign' | 'sign', request: SignableRequest): SignableRequest {
   return signature === 'app_sign' ? forAppSign(request) : forSign(request);
 }
 
-/** A stage is shown up to here, in characters; a value that is longer than this by itself is not shown at all. */
+/** Maximum length of a stage, in characters; a single value that is longer is masked whole. */
 const maxShown = 4000;
 
-/** What is explained: a request of an endpoint, and its form apart. */
+/** The request that is explained, and its form. */
 interface RejectedRequest {
   readonly endpoint: Endpoint;
   readonly parameters: Parameters;
@@ -51,22 +51,22 @@ interface RejectedRequest {
   readonly form: readonly Param[];
 }
 
-/** A stage of a signature as it is shown: not longer than an operator would read. */
+/** Truncates a stage to a readable length. */
 export function cutStage(text: string): string {
   return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
-/** A signature that was received: told apart by its ends, so that who reads it cannot sign with it. */
+/** Masks a received signature: its ends identify it, but nobody can sign with it. */
 function maskReceived(received: string, app: App): string {
   return isSecret(received, app) ? `${app.app_secret}` : maskText(received);
 }
 
-/** Sent in the place of a signature, or of anything else, by mistake. */
+/** Whether the secret was sent by mistake in a value. */
 function isSecret(value: string, { app_secret }: App): boolean {
   return value.includes(app_secret.reveal());
 }
 
-/** The same request, as far as an operator may see it. */
+/** The same request with its secrets and personal data masked. */
 export function maskRequest({ signable, form }: RejectedRequest, app: App): SignableRequest {
   const mask = ([name, value]: Param): Param => {
     if (isSecret(value, app)) return [name, `${app.app_secret}`];
@@ -82,11 +82,11 @@ export function maskRequest({ signable, form }: RejectedRequest, app: App): Sign
 function maskValue(name: string, value: string): string {
   switch (name) {
     case 'union_id':
-    // Where `sign` alone is wrong, it is a signature that the service would take.
+    // If `sign` alone is wrong, this is a valid signature.
     case 'app_sign':
       return maskText(value);
     case 'random':
-      // So many digits in a row may be a phone number that went astray.
+      // A digit sequence of this length may be a misplaced phone number.
       return /\d{11}/.test(value) ? maskText(value) : value;
     case 'primary_key':
       return maskName(value);

@@ -9,29 +9,33 @@ import { foldRepeats, logFault } from './log.js';
 import type { ServiceHost, ServiceSettings } from './settings.js';
 import type { Store } from './store/store.js';
 
-/** A service that runs. */
+/** A running service. */
 export interface Service extends AsyncDisposable {
   /** Its base URL. */
   readonly url: string;
-  /** Apps, users and codes of its store. */
+  /** Operations on its apps, users and codes. */
   readonly admin: AdminOperations;
   /**
-   * Takes no more connections, answers the requests in flight and those that still come on open connections, then
-   * closes the store. A request that has not arrived whole, or is not answered, 5 s after `drainMs` is cut.
+   * Stops accepting connections, answers the requests in flight and further ones on open connections, then closes
+   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut.
    */
   close(): Promise<void>;
-  /** Empties the store: no apps, users, codes. */
+  /** Removes all apps, users and codes. */
   reset(): Promise<void>;
 }
 
-/** Tells the processes apart that share a database. */
+/** Size of the ID of a process among those that share a database. */
 const holderBytes = 16;
 
 const defaultHost = '127.0.0.1';
 const defaultRequestTimeoutMs = 30_000;
 const defaultMaxConnections = 1000;
 
-/** Starts the service of the spec over a store, which is its own from now on. Throws a StartError. */
+/**
+ * Starts the service over a store, which it closes at its end.
+ *
+ * @throws StartError if it cannot listen on the address
+ */
 export async function startService(
   store: Store,
   settings: ServiceSettings,

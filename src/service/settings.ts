@@ -1,54 +1,58 @@
+// Apart from service.ts: options are checked before fastify is loaded.
 import { InvalidInputError } from '../protocol/errors.js';
 import { maxClockWindowSeconds } from '../protocol/limits.js';
 import type { FaultSettings } from './faults.js';
 import type { Log } from './log.js';
 
-/** How a service behaves. Everything has a default. */
+/** Settings of a service. Everything has a default. */
 export interface ServiceSettings {
-  /** The address to listen on; 127.0.0.1 unless given. */
+  /** The address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0, the default, picks a free one. */
+  /** 0, the default, selects a free one. */
   readonly port?: number;
-  /** How far the `timestamp` of a request may be off, either way (§5.6), in seconds, 900 at most; 300 unless given. */
+  /**
+   * Maximum difference of a request's `timestamp`, in either direction (§5.6), in seconds, at most 900. Default:
+   * 300.
+   */
   readonly clockWindowSeconds?: number;
   /**
-   * Requests a second of each app, and of each client address requests a second that are refused before they are known
-   * to be an app's; past them 42901 is answered. No limit unless given.
+   * Maximum number of requests per second of each app, and of refused, unauthenticated requests per second of each
+   * client address; further ones are answered with 42901. Default: no limit.
    */
   readonly rateLimit?: number;
-  /** The largest body that is taken, in bytes; 1 MiB unless given. */
+  /** Maximum size of a body, in bytes. Default: 1 MiB. */
   readonly maxBodyBytes?: number;
-  /** How long a request may take to arrive, in milliseconds; 30 000 unless given. */
+  /** Maximum time for a request to arrive, in milliseconds. Default: 30 000. */
   readonly requestTimeoutMs?: number;
-  /** What goes wrong on purpose; nothing unless given. */
+  /** Faults to inject. Default: none. */
   readonly faults?: FaultSettings;
-  /** How many connections may be open at once; 1000 unless given. What comes past them is closed. */
+  /** Maximum number of open connections; further ones are closed. Default: 1000. */
   readonly maxConnections?: number;
   /**
-   * Whether `GET /` shows the last requests, secrets and personal data masked, to whoever asks; unless given, only
-   * where the service listens for this machine alone.
+   * Whether `GET /` shows the last requests, with secrets and personal data masked, to anyone. Default: only if
+   * the service listens on a loopback address.
    */
   readonly page?: boolean;
   /**
-   * How long `close` keeps connections open on which nothing is asked, in milliseconds; 0 unless given. What comes on
-   * them meanwhile is answered, with `Connection: close`.
+   * How long `close` keeps idle connections open, in milliseconds. Requests on them are answered with `Connection:
+   * close`. Default: 0.
    */
   readonly drainMs?: number;
-  /** Where the service tells what happens: see `createLog`. Nowhere unless given. */
+  /** Receives the events of the service: see `createLog`. Default: none. */
   readonly log?: Log;
 }
 
-/** What a service takes from the machine. */
+/** The clocks and the randomness of a service. */
 export interface ServiceHost {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds that only go forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly steadyNow: () => number;
   /** Bytes from a cryptographic source. */
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
-/** Throws an InvalidInputError for a setting that makes no sense. */
+/** @throws InvalidInputError for an invalid setting */
 export function checkSettings(settings: ServiceSettings): void {
   const {
     port = 0,

@@ -100,7 +100,7 @@ describe('plain http to another machine', () => {
     const refused = await machine.run(there);
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toMatch(
-      /the base URL \(--base-url\) is plain http: .* in clear to service\.invalid\n.*--allow-http/,
+      /the base URL \(--base-url\) is plain http: .* unencrypted to service\.invalid\n.*--allow-http/,
     );
     expect((await machine.run([...there, '--allow-http', '--attempts', '1'])).status).toBe(5);
   });
@@ -142,7 +142,9 @@ describe('a proxy', () => {
     expect((await machine.run(there, { env: { HTTPS_PROXY: proxy.url } })).status).toBe(0);
     expect(proxy.asked).toEqual(['CONNECT service.example:443']);
     const without = { HTTPS_PROXY: proxy.url, NO_PROXY: '.example' };
-    expect((await machine.run(there, { env: without })).stderr).toContain('service.example is not known');
+    expect((await machine.run(there, { env: without })).stderr).toContain(
+      'cannot resolve the host name of service.example',
+    );
     expect((await machine.run(write, { env: { HTTP_PROXY: proxy.url } })).status).toBe(0);
     await proxy.close();
     expect(proxy.asked).toHaveLength(1);

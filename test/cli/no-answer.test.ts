@@ -49,7 +49,11 @@ describe('a command that gets no valid answer ends with status 5', () => {
 
   it.each([
     ['a refused connection', 'http://127.0.0.1:9', 'cannot connect to 127.0.0.1:9'],
-    ['a host that is not known', 'https://nowhere.invalid', 'the host of nowhere.invalid is not known'],
+    [
+      'a host that is not known',
+      'https://nowhere.invalid',
+      'cannot resolve the host name of nowhere.invalid',
+    ],
   ])('%s', async (_, url, said) => {
     const done = await machine.run(['read', 'c', '--base-url', url]);
     expect(done).toMatchObject({ status: 5, stdout: '', stderr: expect.stringContaining(said) });

@@ -197,7 +197,7 @@ describe('passback', () => {
     expect(done.status).toBe(4);
     expect(JSON.parse(done.stdout)).toMatchObject({ code: 40401, data: {} });
     expect(done.stderr).toContain('error: the service answered 40401');
-    expect(done.stderr).toContain('a passback creates nobody');
+    expect(done.stderr).toContain('a passback creates no user');
   });
 });
 

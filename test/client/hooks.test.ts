@@ -74,7 +74,8 @@ describe.each([
       Array(2).fill({
         name: 'UserInfoHookWarning',
         code: 'USERINFO_HOOK',
-        message: 'the hook onRequest of a UserInfoClient failed: "metrics\\nare down"; its calls go on',
+        message:
+          'the hook onRequest of a UserInfoClient failed: "metrics\\nare down"; its calls are not affected',
       }),
     );
   });

@@ -56,7 +56,7 @@ describe('an option of a client is refused by name', () => {
     ['an object as the secret', { appSecret: {} }, 'appSecret is an object, not text'],
     ['an empty secret', { appSecret: '' }, 'appSecret is empty'],
     ['an empty Secret', { appSecret: new Secret('') }, 'appSecret is empty'],
-    ['a secret that was shown', { appSecret: '<secret>' }, 'appSecret is <secret>, which a Secret shows'],
+    ['a secret that was shown', { appSecret: '<secret>' }, 'appSecret is <secret>, the placeholder'],
     ['a base URL of another kind', { baseUrl: 5 }, 'baseUrl is 5, not text'],
     ['a base URL that is none', { baseUrl: 'x' }, 'the option baseUrl is not an absolute http'],
     [
@@ -124,7 +124,7 @@ describe('an option of a client is refused by name', () => {
     await using other = new UserInfoClient({ ...options(), dispatcher: { dispatch } as never });
     const error = await fault(() => other.read({ code: 'c' }));
     expect(error).toMatchObject({
-      message: 'the dispatcher does not take the request',
+      message: 'the dispatcher rejects the request',
       cause: { message: 'invalid onError method' },
     });
   });

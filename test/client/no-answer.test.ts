@@ -94,7 +94,7 @@ describe('a client that gets no valid answer', () => {
       hint: expect.stringContaining('have a new one issued'),
     });
     expect(await failure(client.passback({ unionId: 'u1', userInfo: { a: 'x' } }))).toMatchObject({
-      hint: expect.stringContaining('try again'),
+      hint: expect.stringContaining('Try again'),
     });
   });
 

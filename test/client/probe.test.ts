@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findAddresses, openConnection, secure, type Way } from '../../src/cli/doctor/probe.js';
+import { findAddresses, openConnection, type Route, secure } from '../../src/cli/doctor/probe.js';
 import { parseProxy } from '../../src/client/proxy.js';
 import { createService, type Service } from '../../src/service/index.js';
 import { httpProxy } from '../support/http-proxy.js';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await service.close();
 });
 
-function wayTo(url: string, more: Partial<Way> = {}): Way {
+function routeTo(url: string, more: Partial<Route> = {}): Route {
   return {
     url: new URL(url),
     proxy: null,
@@ -40,20 +40,20 @@ function errorOf(step: Promise<unknown>): Promise<unknown> {
 
 describe('the addresses', () => {
   it('are those of the host, without the brackets of an IPv6 address', async () => {
-    expect(await findAddresses(wayTo('http://127.0.0.1'))).toEqual(['127.0.0.1']);
-    expect(await findAddresses(wayTo('https://[::1]'))).toEqual(['::1']);
+    expect(await findAddresses(routeTo('http://127.0.0.1'))).toEqual(['127.0.0.1']);
+    expect(await findAddresses(routeTo('https://[::1]'))).toEqual(['::1']);
   });
 
   it('are those of the proxy, where there is one', async () => {
     const proxy = parseProxy('127.0.0.2:3128');
-    expect(await findAddresses(wayTo('https://service.example', { proxy }))).toEqual(['127.0.0.2']);
+    expect(await findAddresses(routeTo('https://service.example', { proxy }))).toEqual(['127.0.0.2']);
   });
 
   it('of a host that nobody knows are an error that says so', async () => {
-    expect(await errorOf(findAddresses(wayTo('https://nowhere.invalid')))).toMatchObject({
+    expect(await errorOf(findAddresses(routeTo('https://nowhere.invalid')))).toMatchObject({
       reason: 'dns',
       received: false,
-      message: expect.stringContaining('nowhere.invalid is not known'),
+      message: expect.stringContaining('cannot resolve the host name of nowhere.invalid'),
     });
   });
 });
@@ -62,7 +62,7 @@ describe('a connection', () => {
   it('goes straight to the service, by the name of this machine too', async () => {
     const named = service.url.replace('127.0.0.1', 'localhost');
     for (const url of [service.url, named]) {
-      const socket = await openConnection(wayTo(url));
+      const socket = await openConnection(routeTo(url));
       expect(socket.remotePort).toBe(Number(new URL(service.url).port));
       socket.destroy();
     }
@@ -71,7 +71,7 @@ describe('a connection', () => {
   it('to a port that nobody listens at is an error that says what to check', async () => {
     const gone = await tcpServer(() => {});
     await gone.close();
-    expect(await errorOf(openConnection(wayTo(gone.url)))).toMatchObject({
+    expect(await errorOf(openConnection(routeTo(gone.url)))).toMatchObject({
       reason: 'connect',
       hint: expect.stringContaining('that the service is running there'),
     });
@@ -81,11 +81,11 @@ describe('a connection', () => {
     const proxy = await httpProxy(secured.url, { credentials: 'me:secret' });
     const known = { proxy: parseProxy(proxy.url.replace('//', '//me:secret@')) };
     for (const url of ['https://service.example', 'https://service.example:8443']) {
-      (await openConnection(wayTo(url, known))).destroy();
+      (await openConnection(routeTo(url, known))).destroy();
     }
     expect(proxy.asked).toEqual(['CONNECT service.example:443', 'CONNECT service.example:8443']);
     const unknown = { proxy: parseProxy(proxy.url) };
-    expect(await errorOf(openConnection(wayTo('https://service.example', unknown)))).toMatchObject({
+    expect(await errorOf(openConnection(routeTo('https://service.example', unknown)))).toMatchObject({
       reason: 'proxy',
       message: expect.stringMatching(/through the proxy 127\.0\.0\.1:\d+, which answered HTTP 407$/),
     });
@@ -94,7 +94,7 @@ describe('a connection', () => {
 
   it('ends at the proxy for http, which is asked for no tunnel', async () => {
     const proxy = await httpProxy(service.url);
-    const socket = await openConnection(wayTo('http://service.example', { proxy: parseProxy(proxy.url) }));
+    const socket = await openConnection(routeTo('http://service.example', { proxy: parseProxy(proxy.url) }));
     expect(socket.remotePort).toBe(Number(new URL(proxy.url).port));
     socket.destroy();
     expect(proxy.asked).toEqual([]);
@@ -103,7 +103,7 @@ describe('a connection', () => {
 
   it('through a proxy that cannot prove who it is is refused', async () => {
     const proxy = parseProxy(secured.url);
-    expect(await errorOf(openConnection(wayTo('https://service.example', { proxy })))).toMatchObject({
+    expect(await errorOf(openConnection(routeTo('https://service.example', { proxy })))).toMatchObject({
       reason: 'tls',
       received: false,
     });
@@ -111,8 +111,8 @@ describe('a connection', () => {
 
   it('that a proxy does not open in time is given up', async () => {
     const silent = await tcpServer(() => {});
-    const way = wayTo('https://service.example', { proxy: parseProxy(silent.url), timeoutMs: 50 });
-    expect(await errorOf(openConnection(way))).toMatchObject({
+    const route = routeTo('https://service.example', { proxy: parseProxy(silent.url), timeoutMs: 50 });
+    expect(await errorOf(openConnection(route))).toMatchObject({
       reason: 'proxy',
       message: expect.stringContaining('UND_ERR_CONNECT_TIMEOUT'),
     });
@@ -121,42 +121,42 @@ describe('a connection', () => {
 
   it('is not opened once the user has had enough, and given up when it comes to that', async () => {
     const over = AbortSignal.abort();
-    expect(await errorOf(openConnection(wayTo(service.url, { signal: over })))).toMatchObject({
+    expect(await errorOf(openConnection(routeTo(service.url, { signal: over })))).toMatchObject({
       code: 'CANCELLED',
     });
     const asked = new AbortController();
     const silent = await tcpServer(() => asked.abort());
-    const way = wayTo('https://service.example', {
+    const route = routeTo('https://service.example', {
       proxy: parseProxy(silent.url),
       signal: asked.signal,
     });
-    expect(await errorOf(openConnection(way))).toMatchObject({ code: 'CANCELLED' });
+    expect(await errorOf(openConnection(route))).toMatchObject({ code: 'CANCELLED' });
     await silent.close();
   });
 });
 
 describe('a connection is secured', () => {
-  async function secureThere(way: Way) {
-    const socket = await openConnection(way);
+  async function secureThere(route: Route) {
+    const socket = await openConnection(route);
     try {
-      return await secure(socket, way);
+      return await secure(socket, route);
     } finally {
       socket.destroy();
     }
   }
 
   it('where the certificate is of an authority that is named', async () => {
-    const { protocol, certificate } = await secureThere(wayTo(secured.url, { extraCa: ca }));
+    const { protocol, certificate } = await secureThere(routeTo(secured.url, { extraCa: ca }));
     expect(protocol).toMatch(/^TLSv1\.[23]$/);
     expect(certificate.subjectaltname).toContain('DNS:localhost');
   });
 
   it('and not where nobody vouches for it, or it is for another host', async () => {
-    expect(await errorOf(secureThere(wayTo(secured.url)))).toMatchObject({ reason: 'tls' });
+    expect(await errorOf(secureThere(routeTo(secured.url)))).toMatchObject({ reason: 'tls' });
     const byAddress = secured.url.replace('localhost', '127.0.0.2');
     const proxy = await httpProxy(secured.url);
-    const way = wayTo(byAddress, { extraCa: ca, proxy: parseProxy(proxy.url) });
-    expect(await errorOf(secureThere(way))).toMatchObject({
+    const route = routeTo(byAddress, { extraCa: ca, proxy: parseProxy(proxy.url) });
+    expect(await errorOf(secureThere(route))).toMatchObject({
       reason: 'tls',
       message: expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID'),
     });
@@ -165,9 +165,9 @@ describe('a connection is secured', () => {
 
   it('and not for ever, where the other side says nothing', async () => {
     const silent = await tcpServer(() => {});
-    const way = wayTo(silent.url.replace('http:', 'https:'));
-    const socket = await openConnection(way);
-    expect(await errorOf(secure(socket, { ...way, timeoutMs: 50 }))).toMatchObject({
+    const route = routeTo(silent.url.replace('http:', 'https:'));
+    const socket = await openConnection(route);
+    expect(await errorOf(secure(socket, { ...route, timeoutMs: 50 }))).toMatchObject({
       message: expect.stringContaining('UND_ERR_CONNECT_TIMEOUT'),
     });
     await silent.close();

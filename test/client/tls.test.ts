@@ -127,7 +127,7 @@ describe('a proxy', () => {
     await server.close();
     expect(error).toMatchObject({ reason: 'proxy', received: false });
     expect((error as Error).message).toBe(
-      `no way to service.example through the proxy ${new URL(proxy.url).host}, which answered HTTP 407`,
+      `cannot reach service.example through the proxy ${new URL(proxy.url).host}, which answered HTTP 407`,
     );
   });
 

@@ -7,7 +7,7 @@ import { isLoopback } from '../../protocol/base-url.js';
 import { networkOptions, proxyFor } from '../connect.js';
 import type { CliContext } from '../context.js';
 import type { Finding } from './checkup.js';
-import { findAddresses, openConnection, secure, type Way } from './probe.js';
+import { findAddresses, openConnection, type Route, secure } from './probe.js';
 
 /** The proxy of the connection, and the certificate authorities it trusts. */
 export async function checkProxy(
@@ -15,25 +15,25 @@ export async function checkProxy(
   settings: Settings,
   url: URL,
   timeoutMs: number,
-): Promise<Finding<Way>> {
+): Promise<Finding<Route>> {
   const { extraCa } = await networkOptions(settings, io.env);
   const named = proxyFor(url.href, io.env);
   const proxy = named === null || isLoopback(url.hostname) ? null : parseProxy(named.address, named.variable);
-  const way = { url, proxy, extraCa, timeoutMs, signal };
-  if (proxy === null) return { detail: 'none for this host', value: way, skipped: true };
-  return { detail: `${proxy.host} (${named?.variable})`, value: way };
+  const route = { url, proxy, extraCa, timeoutMs, signal };
+  if (proxy === null) return { detail: 'none for this host', value: route, skipped: true };
+  return { detail: `${proxy.host} (${named?.variable})`, value: route };
 }
 
-export async function checkDns(way: Way): Promise<Finding<Way>> {
-  const addresses = await findAddresses(way);
-  return { detail: addresses.join(', '), value: way };
+export async function checkDns(route: Route): Promise<Finding<Route>> {
+  const addresses = await findAddresses(route);
+  return { detail: addresses.join(', '), value: route };
 }
 
-export async function checkConnection(way: Way, now: () => number): Promise<Finding<Socket>> {
+export async function checkConnection(route: Route, now: () => number): Promise<Finding<Socket>> {
   const before = now();
-  const socket = await openConnection(way);
-  const through = way.proxy === null ? '' : ` through ${way.proxy.host}`;
-  return { detail: `${way.url.host}${through}, after ${Math.round(now() - before)} ms`, value: socket };
+  const socket = await openConnection(route);
+  const through = route.proxy === null ? '' : ` through ${route.proxy.host}`;
+  return { detail: `${route.url.host}${through}, after ${Math.round(now() - before)} ms`, value: socket };
 }
 
 const dayMs = 86_400_000;
@@ -41,11 +41,11 @@ const dayMs = 86_400_000;
 const fewDays = 14;
 
 /** Checks TLS, and closes the connection. */
-export async function checkTls(socket: Socket, way: Way, now: number): Promise<Finding<true>> {
+export async function checkTls(socket: Socket, route: Route, now: number): Promise<Finding<true>> {
   try {
-    if (way.url.protocol === 'http:')
+    if (route.url.protocol === 'http:')
       return { detail: 'none: the base URL is http', value: true, skipped: true };
-    const { protocol, certificate } = await secure(socket, way);
+    const { protocol, certificate } = await secure(socket, route);
     const days = Math.floor((Date.parse(certificate.valid_to) - now) / dayMs);
     const detail = `${protocol}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
     return {

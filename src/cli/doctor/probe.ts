@@ -4,80 +4,80 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, type PeerCertificate, connect as secureSocket } from 'node:tls';
-import { lookUpHere } from '../../client/connections.js';
+import { lookUpLoopback } from '../../client/connections.js';
 import { CancelledError } from '../../client/errors.js';
 import type { HttpProxy } from '../../client/proxy.js';
-import { trustAlso } from '../../client/tls-trust.js';
+import { secureContextWith } from '../../client/tls-trust.js';
 import { toNoAnswerError } from '../../client/transport-errors.js';
 import { isLoopback } from '../../protocol/base-url.js';
 
-/** The way to a service, to be gone step by step. Each step throws a NoAnswerError as a request would. */
-export interface Way {
+/** The route to a service, checked step by step. Each step throws a NoAnswerError as a request would. */
+export interface Route {
   readonly url: URL;
-  /** `null`: straight. */
+  /** `null`: a direct connection. */
   readonly proxy: HttpProxy | null;
-  /** PEM certificates of authorities to trust beside Node's. */
+  /** PEM certificates of authorities to trust in addition to Node's. */
   readonly extraCa: string | undefined;
-  /** How long each step may take, in milliseconds. */
+  /** Maximum duration of a step, in milliseconds. */
   readonly timeoutMs: number;
   /** Ends the step with a CancelledError. */
   readonly signal: AbortSignal;
 }
 
-/** The addresses of the host that a connection goes to: of the proxy, where there is one. */
-export async function findAddresses(way: Way): Promise<string[]> {
-  const { host } = firstStop(way);
-  const found = await attempt(way, () => lookup(host, { all: true }));
+/** The addresses of the host to connect to: the proxy, if there is one. */
+export async function findAddresses(route: Route): Promise<string[]> {
+  const { host } = firstHop(route);
+  const found = await attempt(route, () => lookup(host, { all: true }));
   return [...new Set(found.map(({ address }) => address))];
 }
 
-/** A connection to the service; for https through a proxy, the tunnel there. */
-export function openConnection(way: Way): Promise<Socket> {
-  return attempt(way, async (limit) => {
-    const { url, proxy } = way;
-    if (proxy !== null && url.protocol === 'https:') return openTunnel(way, proxy, limit);
+/** Opens a connection to the service; for https through a proxy, a tunnel. */
+export function openConnection(route: Route): Promise<Socket> {
+  return attempt(route, async (limit) => {
+    const { url, proxy } = route;
+    if (proxy !== null && url.protocol === 'https:') return openTunnel(route, proxy, limit);
     const isHere = isLoopback(url.hostname);
     return established(
-      connect({ ...firstStop(way), ...(isHere ? { lookup: lookUpHere } : {}) }),
+      connect({ ...firstHop(route), ...(isHere ? { lookup: lookUpLoopback } : {}) }),
       'connect',
       limit,
     );
   });
 }
 
-/** How a connection is secured. */
+/** The TLS version and the certificate of a connection. */
 export interface Security {
   /** Such as `TLSv1.3`. */
   readonly protocol: string;
-  /** The service's. */
+  /** That of the service. */
   readonly certificate: PeerCertificate;
 }
 
-/** Secures a connection as https does. */
-export function secure(socket: Socket, way: Way): Promise<Security> {
-  return attempt(way, async (limit) => {
-    const host = bareHost(way.url);
+/** Starts TLS on a connection. */
+export function secure(socket: Socket, route: Route): Promise<Security> {
+  return attempt(route, async (limit) => {
+    const host = bareHost(route.url);
     const options = {
       socket,
       host,
       ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...trustOf(way),
+      ...trustOf(route),
     };
     const secured = await established(secureSocket(options), 'secureConnect', limit);
     return { protocol: secured.getProtocol() ?? 'unknown', certificate: secured.getPeerCertificate() };
   });
 }
 
-/** Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
-function trustOf({ extraCa }: Way): Pick<ConnectionOptions, 'rejectUnauthorized' | 'secureContext'> {
+/** Certificates are checked even if NODE_TLS_REJECT_UNAUTHORIZED is 0. */
+function trustOf({ extraCa }: Route): Pick<ConnectionOptions, 'rejectUnauthorized' | 'secureContext'> {
   return {
     rejectUnauthorized: true,
-    ...(extraCa === undefined ? {} : { secureContext: trustAlso(extraCa) }),
+    ...(extraCa === undefined ? {} : { secureContext: secureContextWith(extraCa) }),
   };
 }
 
-async function openTunnel(way: Way, proxy: HttpProxy, limit: AbortSignal): Promise<Socket> {
-  const { url } = way;
+async function openTunnel(route: Route, proxy: HttpProxy, limit: AbortSignal): Promise<Socket> {
+  const { url } = route;
   const authority = `${url.hostname}:${portOf(url)}`;
   const { protocol } = new URL(proxy.url);
   const request: ClientRequest = (protocol === 'https:' ? httpsRequest : httpRequest)(proxy.url, {
@@ -88,7 +88,7 @@ async function openTunnel(way: Way, proxy: HttpProxy, limit: AbortSignal): Promi
       ...(proxy.token === undefined ? {} : { 'proxy-authorization': proxy.token }),
     },
     signal: limit,
-    ...(protocol === 'https:' ? trustOf(way) : {}),
+    ...(protocol === 'https:' ? trustOf(route) : {}),
   });
   request.end();
   const [answer, socket] = (await once(request, 'connect')) as [IncomingMessage, Socket];
@@ -97,7 +97,7 @@ async function openTunnel(way: Way, proxy: HttpProxy, limit: AbortSignal): Promi
   throw new Error(`the proxy answered (${answer.statusCode})`);
 }
 
-/** Waits until a connection is there; one that does not come to be is given up. */
+/** Waits until a connection is established; destroys it if it fails. */
 async function established<S extends Socket>(socket: S, event: string, limit: AbortSignal): Promise<S> {
   try {
     await once(socket, event, { signal: limit });
@@ -109,26 +109,26 @@ async function established<S extends Socket>(socket: S, event: string, limit: Ab
   }
 }
 
-async function attempt<T>(way: Way, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
-  const timeout = AbortSignal.timeout(way.timeoutMs);
+async function attempt<T>(route: Route, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+  const timeout = AbortSignal.timeout(route.timeoutMs);
   try {
-    way.signal.throwIfAborted();
-    return await work(AbortSignal.any([way.signal, timeout]));
+    route.signal.throwIfAborted();
+    return await work(AbortSignal.any([route.signal, timeout]));
   } catch (error) {
-    if (way.signal.aborted) throw new CancelledError(way.signal.reason, false);
+    if (route.signal.aborted) throw new CancelledError(route.signal.reason, false);
     const cause = timeout.aborted
       ? Object.assign(new Error('timed out'), { code: 'UND_ERR_CONNECT_TIMEOUT' })
       : error;
-    throw toNoAnswerError(cause, { host: way.url.host, proxy: way.proxy, started: false });
+    throw toNoAnswerError(cause, { host: route.url.host, proxy: route.proxy, started: false });
   }
 }
 
-function firstStop({ url, proxy }: Way): { readonly host: string; readonly port: number } {
+function firstHop({ url, proxy }: Route): { readonly host: string; readonly port: number } {
   const stop = proxy === null ? url : new URL(proxy.url);
   return { host: bareHost(stop), port: portOf(stop) };
 }
 
-/** Without the brackets that an IPv6 address has in a URL. */
+/** Removes the brackets of an IPv6 address. */
 function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

@@ -3,7 +3,7 @@ import type { ResultCode } from '../../protocol/result-codes.js';
 import { quoteName, textFault } from '../../protocol/text.js';
 import type { Store } from '../store/store.js';
 
-/** What the operations of the admin work with. */
+/** What the admin operations depend on. */
 export interface AdminContext {
   readonly store: Store;
   /** Milliseconds since 1970. */
@@ -12,20 +12,20 @@ export interface AdminContext {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
-/** The present second, in Unix time. */
+/** The current Unix time in seconds. */
 export function unixSeconds({ now }: Pick<AdminContext, 'now'>): number {
   return Math.floor(now() / 1000);
 }
 
-/** Lower-case hex, two characters a byte. */
+/** Lower-case hex, two characters per byte. */
 export function randomHex({ randomBytes }: Pick<AdminContext, 'randomBytes'>, bytes: number): string {
   return Buffer.from(randomBytes(bytes)).toString('hex');
 }
 
-/** What was asked for is not in the store. */
+/** The store has no such user, app or code. */
 export class NotFoundError extends UserInfoError {
   readonly code = 'NOT_FOUND';
-  /** What a request for the same is answered with: 40401 for a user, 40101 for an app, 40106 for a code. */
+  /** The code with which a request for it is answered: 40401 for a user, 40101 for an app, 40106 for a code. */
   readonly resultCode: ResultCode;
 
   constructor(resultCode: ResultCode, message: string, options?: UserInfoErrorOptions) {
@@ -34,23 +34,29 @@ export class NotFoundError extends UserInfoError {
   }
 }
 
-/** What makes up a key of the store, in characters: PostgreSQL indexes no more than some 2700 bytes. */
+/** Maximum length of a key of the store, in characters: PostgreSQL indexes at most some 2700 bytes. */
 const maxKeyLength = 255;
 
-/** Checks a text that is kept as a key, or as a part of one. Throws an InvalidInputError that names it. */
+/**
+ * Checks a text that is a key, or a part of one.
+ *
+ * @throws InvalidInputError that names it
+ */
 export function checkKey(name: string, text: string): string {
   if (typeof text !== 'string' || text === '') throw new InvalidInputError(`${name} is missing`);
   const fault = textFault(text);
   if (fault !== null) throw new InvalidInputError(`${name} ${quoteName(text)} ${fault}`);
   if (text.length > maxKeyLength) {
-    throw new InvalidInputError(
-      `${name} has ${text.length} characters; the store takes up to ${maxKeyLength}`,
-    );
+    throw new InvalidInputError(`${name} has ${text.length} characters; the maximum is ${maxKeyLength}`);
   }
   return text;
 }
 
-/** Checks a number that counts something. Throws an InvalidInputError that names it. */
+/**
+ * Checks a count.
+ *
+ * @throws InvalidInputError that names it
+ */
 export function checkCount(name: string, count: number): number {
   if (Number.isSafeInteger(count) && count > 0) return count;
   throw new InvalidInputError(`${name} is ${count}; it must be a whole number above 0`);
@@ -59,8 +65,8 @@ export function checkCount(name: string, count: number): number {
 const pageSize = 500;
 
 /**
- * Everything of an ordered list, page by page: never held whole, and no transaction stays open between two pages.
- * `after` is the key of the last one taken, empty at first.
+ * Lists everything page by page: it is never held whole, and no transaction stays open between two pages. `after`
+ * is the key of the last item, empty at first.
  */
 export async function* listAll<T>(
   readPage: (after: string, limit: number) => Promise<readonly T[]>,

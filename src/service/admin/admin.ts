@@ -13,42 +13,61 @@ import {
 import { type CodeKey, issueCode, listCodes, type NewCode, revokeCode } from './codes.js';
 import { deleteUser, getUser, listUsers, putUser, putUsers, type UserKey } from './users.js';
 
-/**
- * What an operator does with the store, beside the two operations of the spec. All of them throw a
- * StoreUnavailableError where the database does not answer.
- */
+/** The operations of an operator. All of them throw a StoreUnavailableError if the database does not answer. */
 export interface AdminOperations {
   /**
-   * Makes an app (§5) that may act for one tenant and channel. Throws an InvalidInputError for a key that is
-   * taken, a RecipeError for a recipe that says nothing sensible.
+   * Creates an app (§5) for one tenant and channel.
+   *
+   * @throws InvalidInputError for a key that is taken
+   * @throws RecipeError for an invalid recipe
    */
   createApp(app: NewApp): Promise<AppCredentials>;
-  /** Every app, in the order of the keys, without the secrets. */
+  /** All apps, ordered by key, without the secrets. */
   listApps(): AsyncIterable<ListedApp>;
-  /** Gives an app a new secret; the old one holds no longer. Throws a NotFoundError (40101). */
+  /**
+   * Replaces the secret of an app.
+   *
+   * @throws NotFoundError (40101)
+   */
   rotateSecret(app: { readonly appKey: string }): Promise<AppCredentials>;
-  /** Throws a NotFoundError (40101). */
+  /** @throws NotFoundError (40101) */
   removeApp(app: { readonly appKey: string }): Promise<void>;
 
-  /** Stores a whole record, in place of the user's present one. Throws an InvalidInputError that names a field. */
+  /**
+   * Stores a record in place of the user's current one.
+   *
+   * @throws InvalidInputError that names a field
+   */
   putUser(record: UserRecord): Promise<void>;
   /**
-   * Stores many records as they come, a few hundred at a time, and tells how many. What came before a record that
-   * is refused is stored.
+   * Stores records in batches of some hundred, and returns their number. Records before an invalid one are stored.
    */
   putUsers(records: Iterable<UserRecord> | AsyncIterable<UserRecord>): Promise<number>;
-  /** Throws a NotFoundError (40401). */
+  /** @throws NotFoundError (40401) */
   getUser(user: UserKey): Promise<UserRecord>;
-  /** A tenant's users, in the order of their IDs, read as they are taken. */
+  /** The users of a tenant, ordered by ID, read page by page. */
   listUsers(tenant: { readonly tenantCode: string }): AsyncIterable<UserRecord>;
-  /** Deletes a user and the codes issued to it. Throws a NotFoundError (40401). */
+  /**
+   * Deletes a user and its codes.
+   *
+   * @throws NotFoundError (40401)
+   */
   deleteUser(user: UserKey): Promise<void>;
 
-  /** Issues an authorization code to a user (§5.7). Throws a NotFoundError (40401), or an InvalidInputError. */
+  /**
+   * Issues an authorization code to a user (§5.7).
+   *
+   * @throws NotFoundError (40401)
+   * @throws InvalidInputError for an invalid option
+   */
   issueCode(code: NewCode): Promise<Code>;
-  /** A tenant's codes; used and expired ones stay for a while. */
+  /** The codes of a tenant; used and expired ones until they are purged. */
   listCodes(tenant: { readonly tenantCode: string }): AsyncIterable<Code>;
-  /** Throws a NotFoundError (40106). */
+  /**
+   * Makes a code invalid.
+   *
+   * @throws NotFoundError (40106)
+   */
   revokeCode(code: CodeKey): Promise<void>;
 }
 

@@ -17,13 +17,13 @@ import {
 export interface NewApp {
   readonly tenantCode: string;
   readonly channel: string;
-  /** Made up unless given. */
+  /** Default: random. */
   readonly appKey?: string;
-  /** How it signs; by the default recipes unless given. */
+  /** Default: the default recipes. */
   readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
 }
 
-/** What an app signs with: its secret is told here, and nowhere else. */
+/** The credentials of an app; no other operation returns its secret. */
 export interface AppCredentials {
   readonly tenant_code: string;
   readonly channel: string;
@@ -37,7 +37,7 @@ export interface ListedApp {
   readonly app_key: string;
   /** Unix time in seconds. */
   readonly created_at: number;
-  /** Absent where it signs by the default ones. */
+  /** Absent for the default recipes. */
   readonly recipes?: SigningRecipes;
 }
 
@@ -93,7 +93,7 @@ function credentialsOf({ tenant_code, channel, app_key, app_secret }: App): AppC
   return { tenant_code, channel, app_key, app_secret };
 }
 
-/** The short form: what a later version adds to recipes gets its default when it is read there. */
+/** The short form: it gets defaults for parts that a later version adds. */
 function writeRecipes({ app_sign, sign }: SigningRecipes): string {
   return JSON.stringify({ app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) });
 }

@@ -9,15 +9,15 @@ import { noSuchUser } from './users.js';
 export interface NewCode {
   readonly tenantCode: string;
   readonly unionId: string;
-  /** What the code authorizes to read; everything unless given. */
+  /** What the code authorizes to read. Default: everything. */
   readonly infoNames?: readonly string[];
-  /** How long it is good, in seconds; 300 unless given. */
+  /** Validity in seconds. Default: 300. */
   readonly ttlSeconds?: number;
-  /** How often it can be used; once unless given. */
+  /** Maximum number of uses. Default: 1. */
   readonly uses?: number | 'unlimited';
 }
 
-/** How a code is named in the store. */
+/** The key of a code in the store. */
 export interface CodeKey {
   readonly tenantCode: string;
   readonly code: string;

@@ -14,10 +14,10 @@ const minBytes = 16;
 const names = ['app_sign', 'sign'] as const;
 
 /**
- * What is weak about an app's recipes, each in a sentence; nothing for the default ones. It is found by trial: a request
- * of each operation is signed, and others that differ from it in the secret or in one parameter.
+ * The weaknesses of an app's recipes, one per text; none for the default recipes. They are found by signing a
+ * request of each operation, and others that differ from it in the secret or in one parameter.
  *
- * @throws RecipeError for a recipe that says nothing sensible
+ * @throws RecipeError for an invalid recipe
  */
 export function recipeWarnings(recipes: SigningRecipes): string[] {
   const signers = compileRecipes(recipes);
@@ -30,7 +30,7 @@ export function recipeWarnings(recipes: SigningRecipes): string[] {
     ...(unsigned.all ? ['no parameter is signed with the secret: one signature fits every request'] : []),
     ...(unsigned.all || others.length === 0
       ? []
-      : [`whoever is on the way can change what is not signed with the secret: ${others.join(', ')}`]),
+      : [`an intermediary can change parameters that are not signed with the secret: ${others.join(', ')}`]),
     ...(isUnsigned('timestamp')
       ? ['timestamp is not signed: an old request can be sent again as a new one']
       : []),
@@ -52,7 +52,7 @@ function dependsOnSecret(signers: Signers, name: (typeof names)[number]): boolea
   return digests[0] !== digests[1];
 }
 
-/** The parameters whose value changes no signature that depends on the secret; `all` where that is so for each. */
+/** The parameters whose value changes no signature that depends on the secret; `all` if that is so for each. */
 function unsignedParameters(signers: Signers, keyed: readonly (typeof names)[number][]) {
   const unsigned = new Set<string>();
   const signed = new Set<string>();
@@ -77,7 +77,7 @@ function tooShort(signers: Signers, name: (typeof names)[number]): string[] {
   return [`${name} has ${Math.floor(bits / 8)} bytes: with less than ${minBytes} it can be guessed`];
 }
 
-/** A request with a value for each parameter; `changed` has another one than usual. */
+/** A request with a value for each parameter; that of `changed` differs. */
 function sampleRequest({ method, path, parameters }: Endpoint, changed?: string): SignableRequest {
   const textOf = (name: string) => {
     if (name === 'timestamp') return name === changed ? '1700000001' : '1700000000';

@@ -3,14 +3,14 @@ import { quoteName } from '../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
 import { type AdminContext, checkKey, listAll, NotFoundError } from './admin-context.js';
 
-/** How a user is named in the store. */
+/** The key of a user in the store. */
 export interface UserKey {
   readonly tenantCode: string;
   readonly unionId: string;
 }
 
-/** How many records share a transaction, and are held in memory. */
-const putTogether = 128;
+/** Number of records in one transaction, and in memory. */
+const batchSize = 128;
 
 export async function putUser({ store }: AdminContext, record: UserRecord): Promise<void> {
   const checked = checkRecord(record);
@@ -23,7 +23,7 @@ export async function putUsers(
 ): Promise<number> {
   let count = 0;
   let waiting: UserRecord[] = [];
-  const putWaiting = async () => {
+  const flush = async () => {
     const together = waiting;
     waiting = [];
     await store.write(({ users }) => users.putAll(together));
@@ -32,10 +32,10 @@ export async function putUsers(
   try {
     for await (const record of records) {
       waiting.push(checkRecord(record));
-      if (waiting.length === putTogether) await putWaiting();
+      if (waiting.length === batchSize) await flush();
     }
   } finally {
-    if (waiting.length > 0) await putWaiting();
+    if (waiting.length > 0) await flush();
   }
   return count;
 }
@@ -68,7 +68,7 @@ export function noSuchUser({ tenantCode, unionId }: UserKey): NotFoundError {
   );
 }
 
-/** The types vouch for a record of TypeScript code alone. */
+/** Types only check records of TypeScript code. */
 function checkRecord(record: UserRecord): UserRecord {
   const checked = parseUserRecord(JSON.stringify(record));
   checkKey('tenant_code', checked.tenant_code);

@@ -8,10 +8,11 @@ import { RefusedError, WrongSignatureError } from './refusal.js';
 import type { ServiceContext } from './service-context.js';
 
 /**
- * Who sent a request (§5), checked in the order 40002 (length of `sign`), 40101, 40301, 40104, 40102, 40103. `app` is
- * the one that it names, `null` where there is none; `now` is in Unix seconds.
+ * Authenticates a request (§5). The checks are in the order 40002 (length of `sign`), 40101, 40301, 40104, 40102,
+ * 40103. `app` is the one that the request names, or `null`; `now` is in Unix seconds.
  *
- * @throws InvalidInputError, or a RefusedError
+ * @throws InvalidInputError for 40002
+ * @throws RefusedError for the other codes
  */
 export function authenticate(
   request: ReceivedRequest,

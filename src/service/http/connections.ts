@@ -2,20 +2,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The open connections of a server, and the requests on them that are not answered yet. */
+/** The open connections of a server, and their unanswered requests. */
 export class InFlight {
-  /** How many connections were taken. */
+  /** Number of accepted connections. */
   accepted = 0;
-  /** When each request came, by `#now`. */
+  /** When each request arrived, by `#now`. */
   readonly #cameAt = new WeakMap<ServerResponse, number>();
-  /** What each open connection still waits for, in the order in which it was asked. */
+  /** The unanswered requests of each open connection, in order. */
   readonly #awaited = new Map<Duplex, Set<ServerResponse>>();
-  /** The answer to the last request that came on each connection. */
+  /** The answer to the latest request on each connection. */
   readonly #latest = new WeakMap<Duplex, ServerResponse>();
   readonly #now: () => number;
   #onAllClosed: (() => void) | null = null;
 
-  /** `now` gives milliseconds that only go forward. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(server: Server, now: () => number) {
     this.#now = now;
     server.on('connection', (socket: Socket) => {
@@ -35,29 +35,29 @@ export class InFlight {
     });
   }
 
-  /** For how long an answer has been awaited, in whole milliseconds. */
+  /** How long ago the request of an answer arrived, in whole milliseconds. */
   ageOf(answer: ServerResponse): number {
     const now = this.#now();
     return Math.round(now - (this.#cameAt.get(answer) ?? now));
   }
 
-  /** The answer that a connection waits for, its request received whole. */
+  /** The pending answer of a connection whose request was received completely. */
   awaitedOn(socket: Duplex): ServerResponse | undefined {
     return [...(this.#awaited.get(socket) ?? [])].find((answer) => answer.req.complete);
   }
 
-  /** Whether what still arrives on a connection belongs to a request that is answered already: it was too large. */
+  /** Whether the bytes that still arrive on a connection belong to an answered request: it was too large. */
   isAnswered(socket: Duplex): boolean {
     const latest = this.#latest.get(socket);
     return latest?.writableEnded === true && !latest.req.complete;
   }
 
-  /** Whether a connection can be closed after an answer: its request is whole, and no other came behind it. */
+  /** Whether a connection can be closed after an answer: its request is complete, and no other followed. */
   isLast(answer: ServerResponse): boolean {
     return answer.req.complete && this.#latest.get(answer.req.socket) === answer;
   }
 
-  /** Closes the connections on which nothing ever came. */
+  /** Closes the connections that never received anything. */
   closeUnused(): void {
     for (const socket of this.#awaited.keys()) {
       if ((socket as Socket).bytesRead === 0) socket.destroy();
@@ -73,39 +73,39 @@ export class InFlight {
   }
 }
 
-/** Tells the operator that something is more than the service takes. */
-type TellOverload = (problem: string) => void;
+/** Reports to the operator that a limit is exceeded. */
+type ReportOverload = (problem: string) => void;
 
-/** Closes at once what comes past so many open connections. */
-export function limitConnections(server: Server, max: number, tell: TellOverload): void {
+/** Closes connections over the limit at once. */
+export function limitConnections(server: Server, max: number, report: ReportOverload): void {
   server.maxConnections = max;
-  server.on('drop', () => tell(`${max} connections are open, more are closed at once`));
+  server.on('drop', () => report(`${max} connections are open; further ones are closed`));
 }
 
-/** So many bodies of the largest size are held while they arrive. */
+/** Maximum memory for request bodies while they arrive, in bodies of the maximum size. */
 const largeBodies = 64;
 
 /**
- * The bodies that are held while they arrive. Past a sum, the largest of them is given up with its connection: small
- * ones still get through beside those that somebody lets pile up.
+ * The request bodies in memory while they arrive. Over the limit, the connection of the largest one is closed:
+ * small requests still get through while somebody sends many large ones.
  */
 export class ArrivingBodies {
   readonly #maxBodyBytes: number;
-  readonly #tell: TellOverload;
+  readonly #report: ReportOverload;
   readonly #held = new Map<IncomingMessage, number>();
   #sum = 0;
 
-  constructor(maxBodyBytes: number, tell: TellOverload) {
+  constructor(maxBodyBytes: number, report: ReportOverload) {
     this.#maxBodyBytes = maxBodyBytes;
-    this.#tell = tell;
+    this.#report = report;
   }
 
-  /** Counts what arrives of a request from now on. */
+  /** Counts the body of a request while it arrives. */
   count(request: IncomingMessage): void {
     let held = 0;
     const add = (chunk: Uint8Array) => {
       held += chunk.length;
-      // What is too large is refused, and not held.
+      // A body that is too large is refused, and not held.
       if (held > this.#maxBodyBytes) forget();
       else this.#set(request, held);
       if (this.#sum > this.#maxBodyBytes * largeBodies) this.#giveUpLargest();
@@ -121,7 +121,7 @@ export class ArrivingBodies {
     const [largest] = [...this.#held].reduce((one, other) => (other[1] > one[1] ? other : one));
     this.#set(largest, 0);
     largest.destroy();
-    this.#tell('too many large bodies arrive at once, the largest are given up');
+    this.#report('too many large bodies arrive at once; the connections of the largest are closed');
   }
 
   #set(request: IncomingMessage, bytes: number): void {

@@ -11,20 +11,20 @@ import { checkRecordSize } from '../../protocol/user-record.js';
 import type { App } from '../store/apps.js';
 import type { Records } from '../store/store.js';
 import { authenticate } from './authenticate.js';
-import { checkRequest, type ReceivedRequest, readRequest } from './received-request.js';
+import { checkRequest, parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError, TooManyRequestsError } from './refusal.js';
-import type { Asked, Responder } from './responder.js';
+import type { RequestInfo, Responder } from './responder.js';
 import type { ServiceContext } from './service-context.js';
 
-/** Answers a request for an operation of the spec, its body read. */
-export async function serve(
+/** Answers a request for an operation of the spec, after its body was read. */
+export async function handle(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
   context: ServiceContext,
   responder: Responder,
 ): Promise<FastifyReply> {
-  const received = readRequest({
+  const received = parseRequest({
     endpoint,
     target: request.url,
     host: addressedHost(request),
@@ -32,20 +32,20 @@ export async function serve(
     body: Buffer.isBuffer(request.body) ? request.body : null,
   });
   const { parameters } = received;
-  let asked: Asked = { operation: endpoint.operation, parameters };
+  let info: RequestInfo = { operation: endpoint.operation, parameters };
   try {
     const checked = checkRequest(received);
     const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
-    asked = { ...asked, app };
+    info = { ...info, app };
     const caller = authenticate(checked, app, context.unixSeconds(), context);
-    asked = { ...asked, isAuthenticated: true };
-    return responder.sendData(reply, asked, await perform(checked, caller, context));
+    info = { ...info, isAuthenticated: true };
+    return responder.sendData(reply, info, await perform(checked, caller, context));
   } catch (error) {
-    return responder.sendError(reply, asked, error);
+    return responder.sendError(reply, info, error);
   }
 }
 
-/** RFC 9112 §3.2: of several, and of one that is no host, who is meant depends on who reads it. */
+/** The `Host` header. RFC 9112 §3.2: several, or an invalid one, are ambiguous: `null`. */
 function addressedHost({ raw, socket }: FastifyRequest): string | null {
   const { localAddress, localPort } = socket;
   const [host = `${localAddress}:${localPort}`, ...others] = raw.headersDistinct.host ?? [];
@@ -54,7 +54,11 @@ function addressedHost({ raw, socket }: FastifyRequest): string | null {
 
 const operations = { read, passback };
 
-/** Does what a request of an app asks for, and gives `data` of the answer. Throws what the request is refused with. */
+/**
+ * Carries out a request of an app, and returns `data` of the answer.
+ *
+ * @throws TooManyRequestsError, or another reason for which the request is refused
+ */
 async function perform(
   request: ReceivedRequest,
   { app_key, tenant_code }: App,
@@ -72,7 +76,7 @@ async function perform(
     random: parameterText(parameters, 'random'),
   };
   const outcome = await context.store.write(async (records) => {
-    if (!(await records.nonces.take(nonce))) throw new RefusedError(resultCode.randomReplayed);
+    if (!(await records.nonces.use(nonce))) throw new RefusedError(resultCode.randomReplayed);
     return await settle(() => operations[endpoint.operation](parameters, records));
   });
   if (outcome.refusal !== undefined) throw outcome.refusal;
@@ -83,7 +87,7 @@ type Outcome =
   | { readonly data: object; readonly refusal?: never }
   | { readonly refusal: InvalidInputError | RefusedError };
 
-/** A refused request has used its `random` all the same: its transaction must not be rolled back. */
+/** Keeps a refusal from rolling back the transaction: a refused request has used its `random`. */
 async function settle(work: () => Promise<object>): Promise<Outcome> {
   try {
     return { data: await work() };
@@ -93,17 +97,26 @@ async function settle(work: () => Promise<object>): Promise<Outcome> {
   }
 }
 
-/** §4.1, for an app that may. Throws a RefusedError (40106). */
+/**
+ * §4.1, for an authenticated app.
+ *
+ * @throws RefusedError (40106)
+ */
 async function read(parameters: Parameters, records: Records): Promise<ReadData> {
   const tenantCode = parameterText(parameters, 'tenant_code');
-  const code = await records.codes.take(tenantCode, parameterText(parameters, 'code'));
+  const code = await records.codes.use(tenantCode, parameterText(parameters, 'code'));
   const record = code && (await records.users.find(tenantCode, code.union_id));
   if (code === null || record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');
   return readData(record, infoName === '' ? null : splitInfoNames(infoName), code.info_names);
 }
 
-/** §4.2, for an app that may. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
+/**
+ * §4.2, for an authenticated app.
+ *
+ * @throws InvalidInputError (40003 to 40006, 41301)
+ * @throws RefusedError (40401, 40901)
+ */
 async function passback(parameters: Parameters, records: Records): Promise<{ readonly union_id: string }> {
   const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
   const { user, userInfo } = checkPassback(target, () =>

@@ -5,16 +5,16 @@ import { httpStatusOf, type ResultCode, resultCode } from '../../protocol/result
 import type { InFlight } from './connections.js';
 import type { Responder } from './responder.js';
 
-/** How long a refused connection may go on sending, in milliseconds: closed at once, it would lose the answer. */
+/** How long a refused connection may keep sending, in milliseconds: closed at once, it would lose the answer. */
 const lingerMs = 1000;
 
-/** Answers what Node's server refuses, or would answer without an envelope, before there is a request. */
-export class Unparsed {
+/** Answers what Node's server rejects, or would answer without an envelope, before there is a request. */
+export class ParserErrors {
   readonly #inFlight: InFlight;
   readonly #responder: Responder;
   readonly #now: () => number;
 
-  /** `now` gives milliseconds since 1970. */
+  /** `now` returns milliseconds since 1970. */
   constructor(server: Server, inFlight: InFlight, responder: Responder, now: () => number) {
     this.#inFlight = inFlight;
     this.#responder = responder;
@@ -22,11 +22,11 @@ export class Unparsed {
     server.on('connect', (_: IncomingMessage, socket: Duplex) =>
       this.#answer(socket, 'CONNECT', resultCode.noSuchPath),
     );
-    // RFC 9110 §10.1.1: an expectation that is not known may be passed over.
+    // RFC 9110 §10.1.1: an unknown expectation may be ignored.
     server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
   }
 
-  /** Answers a connection on which something came that is no request, or none in time. */
+  /** Answers a connection that sent something other than a request, or sent it too slowly. */
   refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === 'ECONNRESET') socket.destroy();
     else if (this.#inFlight.isAnswered(socket)) hangUp(socket, '');
@@ -39,7 +39,7 @@ export class Unparsed {
       return;
     }
     socket.on('error', () => socket.destroy());
-    // What was asked before on the same connection is answered first.
+    // Earlier requests on the same connection are answered first.
     const earlier = this.#inFlight.awaitedOn(socket);
     if (earlier !== undefined) {
       earlier.once('close', () => this.#answer(socket, operation, code));
@@ -59,9 +59,9 @@ export class Unparsed {
   }
 }
 
-/** Ends a connection with some last words, and does not let the client send on for long. */
-function hangUp(socket: Duplex, lastWords: string): void {
-  socket.end(lastWords);
+/** Ends a connection with some last bytes, and closes it soon even if the client keeps sending. */
+function hangUp(socket: Duplex, bytes: string): void {
+  socket.end(bytes);
   socket.resume();
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }

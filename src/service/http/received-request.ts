@@ -14,52 +14,54 @@ import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
 
-/** A request for an endpoint as it came over HTTP, its body whole. */
+/** An HTTP request to an endpoint, with its complete body. */
 export interface RawRequest {
   readonly endpoint: Endpoint;
-  /** Path and query, as they were sent. */
+  /** Path and query as sent. */
   readonly target: string;
-  /** The service as the client addressed it: `host:port`; `null` where that can be read in more than one way. */
+  /** The `Host` of the request: `host:port`; `null` if it is ambiguous. */
   readonly host: string | null;
   readonly contentType: string | undefined;
-  /** `null` where there is none, or where it is no form. */
+  /** `null` if there is none, or if it is not a form. */
   readonly body: Buffer | null;
 }
 
-/** A request taken apart, as far as it can be read: `null` for a name or value that cannot. */
-export interface LooseRequest {
+/** A parsed request; `null` stands for names and values that cannot be decoded. */
+export interface ParsedRequest {
   readonly raw: RawRequest;
   readonly query: readonly DecodedPair[];
   readonly form: readonly DecodedPair[];
   readonly bodyText: string;
-  /** More parameters than are taken: none was read. */
+  /** Whether it has more parameters than allowed: none was parsed. */
   readonly hasTooMany: boolean;
-  /** What keeps the body from being read, in words. */
+  /** Why the body cannot be parsed. */
   readonly bodyFault: string | null;
-  /** What was sent in its place of the endpoint's table; unreadable values stand as something. */
+  /**
+   * The parameters of the endpoint's table, each from its place; values that cannot be decoded have a placeholder.
+   */
   readonly parameters: Parameters;
 }
 
-/** A request whose parameters keep the rules of §4 and §8. */
+/** A request whose parameters conform to §4 and §8. */
 export interface ReceivedRequest {
   readonly endpoint: Endpoint;
-  /** Those of the endpoint's table, each from its place. */
+  /** The parameters of the endpoint's table, each from its place. */
   readonly parameters: Parameters;
-  /** Everything that was sent, as the signatures see it. */
+  /** Everything that was sent, as input of the signatures. */
   readonly signable: SignableRequest;
-  /** The form alone. */
+  /** The parameters of the form. */
   readonly form: readonly Param[];
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const unreadable = '\ufffd';
 
-/** Takes a request apart. Never throws: what is wrong with it is for `checkRequest` to say, in order. */
-export function readRequest(raw: RawRequest): LooseRequest {
+/** Parses a request. It never throws: `checkRequest` reports the errors, in order. */
+export function parseRequest(raw: RawRequest): ParsedRequest {
   const { endpoint, target } = raw;
   const at = target.indexOf('?');
   const queryText = at < 0 ? '' : target.slice(at + 1);
-  const { text: bodyText, fault: bodyFault } = readBody(raw);
+  const { text: bodyText, fault: bodyFault } = parseBody(raw);
   const hasTooMany = countPairs(queryText) + countPairs(bodyText) > maxParameters;
   const query = hasTooMany ? [] : decodePairs(queryText);
   const form = hasTooMany ? [] : decodePairs(bodyText);
@@ -67,8 +69,8 @@ export function readRequest(raw: RawRequest): LooseRequest {
   return { raw, query, form, bodyText, bodyFault, hasTooMany, parameters };
 }
 
-/** Throws an InvalidInputError: 41301, 40001 for what is missing, 40002 for anything that is malformed. */
-export function checkRequest(request: LooseRequest): ReceivedRequest {
+/** @throws InvalidInputError 41301, then 40001 for a missing parameter, then 40002 for a malformed one */
+export function checkRequest(request: ParsedRequest): ReceivedRequest {
   const { raw, bodyText, bodyFault, parameters } = request;
   const { endpoint, host } = raw;
   if (request.hasTooMany) {
@@ -76,7 +78,7 @@ export function checkRequest(request: LooseRequest): ReceivedRequest {
       resultCode: resultCode.tooLarge,
     });
   }
-  // What was sent in the wrong place is not missing.
+  // A parameter in the wrong place is not missing.
   const anywhere = [...request.query, ...request.form].map(
     ([name, value]) => [name ?? '', value ?? unreadable] as const,
   );
@@ -87,7 +89,7 @@ export function checkRequest(request: LooseRequest): ReceivedRequest {
   const form = decoded(request.form);
   const params = [...query, ...form];
   collectParameters(params);
-  // What is signed does not say where it was sent: in the other place it could be signed for, and not be acted on.
+  // The signatures do not cover the place: in the other place, a parameter would be signed but ignored.
   for (const [name] of query) checkPlace(endpoint, 'query', name);
   for (const [name] of form) checkPlace(endpoint, 'form', name);
   checkParameters(endpoint, parameters);
@@ -108,8 +110,8 @@ function checkScope(scope: string): void {
   throw new InvalidInputError(`scope ${quoteName(scope)} is not understood; it can be ${defaultScope}`);
 }
 
-/** Only an endpoint with form parameters looks at the body, and at its type; a missing one is taken as form. */
-function readBody({ endpoint, body, contentType }: RawRequest) {
+/** Only for endpoints with form parameters; a missing content type counts as form. */
+function parseBody({ endpoint, body, contentType }: RawRequest) {
   if (!hasForm(endpoint)) return { text: '', fault: null };
   const { type, charset } = parseContentType(contentType || formContentType);
   if (type !== formContentType) return { text: '', fault: `the body is not ${formContentType}` };
@@ -121,7 +123,7 @@ function readBody({ endpoint, body, contentType }: RawRequest) {
   }
 }
 
-/** In lower case; a type without a charset is read as UTF-8. */
+/** In lower case; the default charset is UTF-8. */
 function parseContentType(text: string): { readonly type: string; readonly charset: string } {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const found = parameters.map((parameter) => /^charset\s*=\s*(.*)$/.exec(parameter)?.[1]);

@@ -3,7 +3,7 @@ import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import type { RejectedSignature } from '../rejection.js';
 
-/** A request that is answered with a code of the table for what it asks, not for how it is written. */
+/** A valid request that is refused with a code of the table. */
 export class RefusedError extends UserInfoError {
   readonly code = 'REFUSED';
   readonly resultCode: ResultCode;
@@ -14,9 +14,9 @@ export class RefusedError extends UserInfoError {
   }
 }
 
-/** A request with a signature that the service computes otherwise. */
+/** A request whose signature differs from the expected one. */
 export class WrongSignatureError extends RefusedError {
-  /** For the operator alone. To explain it takes its time: the answer comes first. */
+  /** For the operator only. It is explained after the answer, because that takes time. */
   readonly rejected: RejectedSignature;
 
   constructor(resultCode: ResultCode, rejected: RejectedSignature) {
@@ -25,7 +25,7 @@ export class WrongSignatureError extends RefusedError {
   }
 }
 
-/** More requests came than `--rate-limit` allows: of an app, or refused ones of an address. */
+/** More requests than `--rate-limit` allows: of an app, or refused ones of an address. */
 export class TooManyRequestsError extends RefusedError {
   /** In whole seconds. */
   readonly retryAfter: number;
@@ -36,7 +36,7 @@ export class TooManyRequestsError extends RefusedError {
   }
 }
 
-/** The code and `msg` that a failure is answered with: 50001, and nothing more, for one that nobody meant. */
+/** The code and `msg` of a failure: 50001 without details for an unexpected error. */
 export function refusalOf(error: unknown): { readonly code: ResultCode; readonly msg: string | undefined } {
   if (error instanceof InvalidInputError || error instanceof RefusedError) {
     return { code: error.resultCode, msg: error.message };

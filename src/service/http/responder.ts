@@ -11,19 +11,19 @@ import type { Rejection, RequestRing } from '../workbench/request-ring.js';
 import { refusalOf, TooManyRequestsError, WrongSignatureError } from './refusal.js';
 import type { TokenBuckets } from './token-bucket.js';
 
-/** What was asked, and by whom, as far as it is known when it is answered. */
-export interface Asked {
-  /** `read`, `passback`, or what was asked for instead: method and path. */
+/** What is known about a request when it is answered. */
+export interface RequestInfo {
+  /** `read`, `passback`, or method and path of any other request. */
   readonly operation: string;
-  /** None where the request was not looked into. */
+  /** Absent if the request was not parsed. */
   readonly parameters?: Parameters;
-  /** The app that the request names; absent or `null` where none is known. */
+  /** The app that the request names; absent or `null` if it is unknown. */
   readonly app?: App | null;
-  /** Whether the app has signed the request. */
+  /** Whether the signatures are valid. */
   readonly isAuthenticated?: boolean;
 }
 
-/** Answers with envelopes, and logs each answer once it is sent: how long that takes tells the caller nothing. */
+/** Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. */
 export class Responder {
   readonly #log: Log;
   readonly #ageOf: (answer: ServerResponse) => number;
@@ -31,9 +31,9 @@ export class Responder {
   readonly #failureLimit: TokenBuckets | null;
 
   /**
-   * `ageOf` tells for how long an answer has been awaited, in milliseconds; `ring` keeps the last answers for the
-   * workbench, where there is one; `failureLimit` is how often requests of an address may be refused before they are
-   * known to be an app's.
+   * `ageOf` returns how long ago the request of an answer arrived, in milliseconds; `ring` keeps the last answers
+   * for the workbench, if it is enabled; `failureLimit` is the rate at which requests of an address may be refused
+   * before they are authenticated.
    */
   constructor(
     log: Log,
@@ -47,50 +47,54 @@ export class Responder {
     this.#failureLimit = failureLimit;
   }
 
-  sendData(reply: FastifyReply, asked: Asked, data: object): FastifyReply {
-    this.#logOnceSent(reply, asked, resultCode.ok);
+  sendData(reply: FastifyReply, info: RequestInfo, data: object): FastifyReply {
+    this.#logOnceSent(reply, info, resultCode.ok);
     return send(reply, resultCode.ok, formatSuccess(data));
   }
 
-  sendCode(reply: FastifyReply, asked: Asked, code: ResultCode, msg?: string): FastifyReply {
-    const excess = this.#excessOf(reply, asked, code);
-    if (excess !== null) return this.#sendExcess(reply, asked, excess);
-    this.#logOnceSent(reply, asked, code, msg);
+  sendCode(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): FastifyReply {
+    const excess = this.#throttle(reply, info, code);
+    if (excess !== null) return this.#sendThrottled(reply, info, excess);
+    this.#logOnceSent(reply, info, code, msg);
     return send(reply, code, formatFailure(code, msg));
   }
 
-  /** What there is to say of a fault goes to the log, not into the answer. */
-  sendError(reply: FastifyReply, asked: Asked, error: unknown): FastifyReply {
+  /** Details of an internal error go to the log, not into the answer. */
+  sendError(reply: FastifyReply, info: RequestInfo, error: unknown): FastifyReply {
     const { code, msg } = refusalOf(error);
-    const excess = error instanceof TooManyRequestsError ? error : this.#excessOf(reply, asked, code);
-    if (excess !== null) return this.#sendExcess(reply, asked, excess);
+    const excess = error instanceof TooManyRequestsError ? error : this.#throttle(reply, info, code);
+    if (excess !== null) return this.#sendThrottled(reply, info, excess);
     onceSent(reply, () => {
       const rejection = this.#logReason(error);
-      this.logAnswer(asked, code, msg, this.#ageOf(reply.raw), rejection);
+      this.logAnswer(info, code, msg, this.#ageOf(reply.raw), rejection);
     });
     return send(reply, code, formatFailure(code, msg));
   }
 
   /**
-   * What a request is refused with in place of `code` where its address has had too many refused. Whoever signs right
-   * is not counted, and not held up: a proxy has one address for all that it passes on.
+   * The error that replaces `code` if the address had too many refused requests. Authenticated requests are
+   * neither counted nor affected: all clients of a proxy share its address.
    */
-  #excessOf(reply: FastifyReply, asked: Asked, code: ResultCode): TooManyRequestsError | null {
-    if (asked.isAuthenticated || httpStatusOf(code) >= 500) return null;
+  #throttle(reply: FastifyReply, info: RequestInfo, code: ResultCode): TooManyRequestsError | null {
+    if (info.isAuthenticated || httpStatusOf(code) >= 500) return null;
     const seconds = this.#failureLimit?.take(reply.request.socket.remoteAddress ?? '') ?? 0;
     return seconds === 0 ? null : new TooManyRequestsError(seconds);
   }
 
-  #sendExcess(reply: FastifyReply, asked: Asked, { resultCode: code, retryAfter }: TooManyRequestsError) {
-    this.#logOnceSent(reply, asked, code);
+  #sendThrottled(
+    reply: FastifyReply,
+    info: RequestInfo,
+    { resultCode: code, retryAfter }: TooManyRequestsError,
+  ) {
+    this.#logOnceSent(reply, info, code);
     return send(reply.header('retry-after', retryAfter), code, formatFailure(code));
   }
 
-  #logOnceSent(reply: FastifyReply, asked: Asked, code: ResultCode, msg?: string): void {
-    onceSent(reply, () => this.logAnswer(asked, code, msg, this.#ageOf(reply.raw)));
+  #logOnceSent(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): void {
+    onceSent(reply, () => this.logAnswer(info, code, msg, this.#ageOf(reply.raw)));
   }
 
-  /** What the operator should know of a failure beside its answer; gives what there is to say of a signature. */
+  /** Logs more about a failure than its answer says; returns the explanation of a wrong signature. */
   #logReason(error: unknown): Rejection | null {
     if (!(error instanceof WrongSignatureError)) {
       logFault(this.#log, error);
@@ -101,9 +105,9 @@ export class Responder {
     return { explained, rejected: error.rejected };
   }
 
-  /** A line for an answer that is sent by other means. `ms` is how long it was awaited. */
+  /** Logs an answer that is sent by other means. `ms` is how long the request took. */
   logAnswer(
-    asked: Asked,
+    info: RequestInfo,
     code: ResultCode,
     msg: string | undefined,
     ms: number,
@@ -111,9 +115,9 @@ export class Responder {
   ): void {
     const event: RequestEvent = {
       event: 'request',
-      operation: asked.operation,
-      app_key: shownClaim(asked, 'app_key'),
-      tenant_code: shownClaim(asked, 'tenant_code'),
+      operation: info.operation,
+      app_key: shownClaim(info, 'app_key'),
+      tenant_code: shownClaim(info, 'tenant_code'),
       status: httpStatusOf(code),
       code,
       msg: maskQuotedNames(msg ?? messageOf(code)),
@@ -124,14 +128,14 @@ export class Responder {
   }
 }
 
-/** What is no app's may be anything: the secret in the place of the key, say. */
-function shownClaim({ parameters, app }: Asked, name: 'app_key' | 'tenant_code'): string | null {
+/** Values that belong to no app may be anything, such as a secret in the wrong place. */
+function shownClaim({ parameters, app }: RequestInfo, name: 'app_key' | 'tenant_code'): string | null {
   const claimed = parameters?.get(name);
   if (claimed === undefined) return null;
   return app?.[name] === claimed ? claimed : maskText(claimed);
 }
 
-/** Calls back when an answer is sent, or broken off: before anybody else is told, and it is no longer in flight. */
+/** Calls back when an answer is sent or aborted, before other listeners run. */
 function onceSent({ raw }: FastifyReply, call: () => void): void {
   raw.prependOnceListener('close', call);
 }

@@ -7,15 +7,15 @@ import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import { logFault } from '../log.js';
 import { answerWorkbench, type Workbench, workbenchPath } from '../workbench/routes.js';
 import type { ArrivingBodies } from './connections.js';
-import { serve } from './handle.js';
-import type { Asked, Responder } from './responder.js';
+import { handle } from './handle.js';
+import type { RequestInfo, Responder } from './responder.js';
 import type { ServiceContext } from './service-context.js';
 
 const openApiPath = '/openapi.json';
 
 let document: string | undefined;
 
-/** The description of the operations, for this very address. No envelope, and no line in the log. */
+/** The OpenAPI document for this address, without an envelope and without a line in the log. */
 function answerOpenApi(reply: FastifyReply): FastifyReply {
   document ??= JSON.stringify(openApiDocument([{ url: '.' }]));
   return reply.type('application/json').send(document);
@@ -23,17 +23,17 @@ function answerOpenApi(reply: FastifyReply): FastifyReply {
 
 const healthPath = '/healthz';
 
-/** How long the outcome of a probe is given as the answer, in milliseconds. */
+/** How long the result of a probe is used, in milliseconds. */
 const probeLastsMs = 1000;
 
 /**
- * Whether the store can be written: 200 or 503. Requests share a probe: there is one at a time, and one a second. No
- * envelope, and no line in the log for each request, which would fill it.
+ * Whether the store is writable: 200 or 503. Requests share a probe, of which there is one at a time and one per
+ * second. No envelope, and no line in the log for each request, which would fill it.
  */
 class Health {
   readonly #context: ServiceContext;
   #probe: Promise<boolean> | undefined;
-  /** When the probe ended, in milliseconds that only go forward. */
+  /** When the probe ended, by the monotonic clock. */
   #endedAt = Number.POSITIVE_INFINITY;
 
   constructor(context: ServiceContext) {
@@ -64,7 +64,7 @@ class Health {
   }
 }
 
-/** Adds the operations of the spec, and what is about the service. */
+/** Adds the routes of the operations, the health check, the OpenAPI document and the workbench. */
 export function addRoutes(
   app: FastifyInstance,
   context: ServiceContext,
@@ -74,7 +74,7 @@ export function addRoutes(
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-  // Before the body is read: how large it is, and of what type, comes later.
+  // Before the body is read: its size and type are checked later.
   app.addHook('onRequest', async (request, reply) =>
     request.is404 ? refuseUnrouted(request, reply, responder) : undefined,
   );
@@ -87,18 +87,18 @@ export function addRoutes(
       method: endpoint.method,
       url: endpoint.path,
       onRequest: async (request) => {
-        // Fastify takes an empty type for a wrong one; here it counts as missing.
+        // Fastify rejects an empty type; here it counts as missing.
         if (request.headers['content-type'] === '') delete request.raw.headers['content-type'];
       },
       preParsing: (request, _, body, done) => {
         bodies.count(request.raw);
         done(null, body);
       },
-      handler: (request, reply) => serve(endpoint, request, reply, context, responder),
+      handler: (request, reply) => handle(endpoint, request, reply, context, responder),
       errorHandler: (error: FastifyError, request, reply) =>
-        // A Content-Type that is none: what is missing is said first.
+        // An invalid Content-Type: missing parameters are reported first.
         error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-          ? serve(endpoint, request, reply, context, responder)
+          ? handle(endpoint, request, reply, context, responder)
           : refuseUnread(error, request, reply, responder),
     });
   }
@@ -110,22 +110,22 @@ export function addRoutes(
   }
 }
 
-/** The method of each path that there is. */
+/** The method of each path. */
 const methods = new Map<string, string>([
   ...endpoints.map(({ path, method }) => [path, method] as const),
   [healthPath, 'GET'],
   [openApiPath, 'GET'],
 ]);
 
-/** Answers a request for which there is no route: 40402, or 40501 where another method would do. */
+/** Answers a request without a route: 40402, or 40501 for another method. */
 export function refuseUnrouted(
   request: FastifyRequest,
   reply: FastifyReply,
   responder: Responder,
 ): FastifyReply {
   const method = methodOf(request);
-  if (method === undefined) return responder.sendCode(reply, askedOf(request), resultCode.noSuchPath);
-  return responder.sendCode(reply.header('allow', method), askedOf(request), resultCode.wrongMethod);
+  if (method === undefined) return responder.sendCode(reply, infoOf(request), resultCode.noSuchPath);
+  return responder.sendCode(reply.header('allow', method), infoOf(request), resultCode.wrongMethod);
 }
 
 function methodOf(request: FastifyRequest): string | undefined {
@@ -141,13 +141,13 @@ function refuseUnread(
   reply: FastifyReply,
   responder: Responder,
 ): FastifyReply {
-  // The client is gone.
+  // The client has disconnected.
   if (error.code === 'ECONNRESET') return reply.hijack();
-  // Fastify would close the connection under a client that is still sending, which then loses the answer.
+  // Fastify would close the connection of a client that is still sending, which then loses the answer.
   reply.removeHeader('connection');
   const code = codeFor(error);
-  if (code === null) return responder.sendError(reply, askedOf(request), error);
-  return responder.sendCode(reply, askedOf(request), code);
+  if (code === null) return responder.sendError(reply, infoOf(request), error);
+  return responder.sendCode(reply, infoOf(request), code);
 }
 
 function codeFor({ code, statusCode = 500 }: FastifyError): ResultCode | null {
@@ -155,7 +155,7 @@ function codeFor({ code, statusCode = 500 }: FastifyError): ResultCode | null {
   return statusCode < 500 ? resultCode.malformedParameter : null;
 }
 
-function askedOf(request: FastifyRequest): Asked {
+function infoOf(request: FastifyRequest): RequestInfo {
   return { operation: `${request.method} ${maskPath(pathOf(request))}` };
 }
 

@@ -9,7 +9,7 @@ import { addFaults, type Faults } from '../faults.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import type { Workbench } from '../workbench/routes.js';
 import { ArrivingBodies, InFlight, limitConnections } from './connections.js';
-import { Unparsed } from './parser-errors.js';
+import { ParserErrors } from './parser-errors.js';
 import { Responder } from './responder.js';
 import { addRoutes, refuseUnrouted } from './routes.js';
 import type { ServiceContext } from './service-context.js';
@@ -17,37 +17,41 @@ import type { TokenBuckets } from './token-bucket.js';
 
 export interface ServerOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 selects a free one. */
   readonly port: number;
   /** In bytes. */
   readonly maxBodyBytes: number;
-  /** How long a request may take to arrive, in milliseconds. */
+  /** Maximum time for a request to arrive, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** Open at once. */
+  /** Maximum number of open connections. */
   readonly maxConnections: number;
-  /** How often requests of an address may be refused before they are known to be an app's; `null` for no limit. */
+  /** The rate at which requests of an address may be refused before they are authenticated; `null` for no limit. */
   readonly failureLimit: TokenBuckets | null;
-  /** What goes wrong on purpose. */
+  /** Faults to inject. */
   readonly faults: Faults | null;
-  /** Whether the workbench is shown; `null` where that is up to the address: on one of this machine alone. */
+  /** Whether the workbench is enabled; `null`: only if the service listens on a loopback address. */
   readonly workbench: boolean | null;
-  /** How long closing keeps connections open on which nothing is asked, in milliseconds. */
+  /** How long closing keeps idle connections open, in milliseconds. */
   readonly drainMs: number;
 }
 
 export interface HttpServer {
   readonly url: string;
-  /** Takes no more connections, answers what still comes on those that are open, and closes them. */
+  /** Stops accepting connections, answers the requests on open ones, and closes them. */
   close(): Promise<void>;
 }
 
 /** How long an idle connection is kept, in milliseconds. */
 const keepAliveTimeoutMs = 72_000;
 
-/** How long closing waits for a request that is not answered, or has not arrived whole, in milliseconds. */
+/** How long closing waits for a request that is unanswered or incomplete, in milliseconds. */
 const closeGraceMs = 5000;
 
-/** Starts answering. Throws a StartError where the address cannot be listened on. */
+/**
+ * Starts the server.
+ *
+ * @throws StartError if it cannot listen on the address
+ */
 export async function startServer(context: ServiceContext, options: ServerOptions): Promise<HttpServer> {
   const { requestTimeoutMs } = options;
   const app = fastify({
@@ -63,15 +67,15 @@ export async function startServer(context: ServiceContext, options: ServerOption
     },
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // The parameters are read from the request's target, which keeps their order and what is wrong with them.
+    // The parameters are parsed from the request's target, which keeps their order and their errors.
     routerOptions: { querystringParser: () => ({}) },
     rewriteUrl: ({ url }) => originForm(url ?? '/'),
     frameworkErrors: (_, request, reply) => refuseUnrouted(request, reply, responder),
-    clientErrorHandler: (error, socket) => unparsed.refuse(error, socket),
+    clientErrorHandler: (error, socket) => parserErrors.refuse(error, socket),
   });
-  const tellOverload = (problem: string) => context.log({ event: 'overload', problem });
-  limitConnections(app.server, options.maxConnections, tellOverload);
-  const bodies = new ArrivingBodies(options.maxBodyBytes, tellOverload);
+  const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
+  limitConnections(app.server, options.maxConnections, reportOverload);
+  const bodies = new ArrivingBodies(options.maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow);
   const host = urlHost(options.host);
   const workbench = workbenchOn(host, options.workbench, context.now);
@@ -81,11 +85,11 @@ export async function startServer(context: ServiceContext, options: ServerOption
     workbench?.ring ?? null,
     options.failureLimit,
   );
-  const unparsed = new Unparsed(app.server, inFlight, responder, context.now);
+  const parserErrors = new ParserErrors(app.server, inFlight, responder, context.now);
   if (options.faults !== null) addFaults(app, options.faults, responder);
   addRoutes(app, context, responder, bodies, workbench);
   app.addHook('onSend', (_, reply, payload, done) => {
-    // Not before: who was told to would connect anew, and be cut off with the connections that wait to be taken.
+    // Not earlier: a client that reconnects would be cut off with the connections in the backlog.
     if (!app.server.listening && inFlight.isLast(reply.raw)) reply.header('connection', 'close');
     done(null, payload);
   });
@@ -103,17 +107,17 @@ function workbenchOn(host: string, asked: boolean | null, now: () => number): Wo
 }
 
 /**
- * RFC 9112 §3.2.2: a server takes a whole URL as the target of a request too. A fragment is never sent: the router
- * would cut off what looks like one.
+ * RFC 9112 §3.2.2: the target of a request may be a whole URL. Fragments are never sent: the router would cut off
+ * what looks like one.
  */
 function originForm(target: string): string {
   return target.replace(/^https?:\/\/[^/?#]*\/?/i, '/').replaceAll('#', '%23');
 }
 
-/** Gives the port. */
+/** Returns the port. */
 async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<number> {
   try {
-    // Of a name with several addresses, fastify would listen on all, each with a port of its own.
+    // If a name has several addresses, fastify would listen on all of them, each with its own port.
     const { address } = await lookup(host);
     await app.listen({ host: address, port });
     return (app.server.address() as AddressInfo).port;
@@ -138,11 +142,11 @@ function listenFault(error: unknown, host: string, port: number): StartError {
   });
 }
 
-/** Takes `drainMs` and `closeGraceMs` at most. */
+/** Takes at most `drainMs` and `closeGraceMs`. */
 async function close(app: FastifyInstance, inFlight: InFlight, drainMs: number): Promise<void> {
   const drained = AbortSignal.timeout(drainMs);
   await acceptWaiting(inFlight, drained);
-  // The HTTP server's own `close` would cut idle connections at once, and with them a request that is on its way.
+  // The HTTP server's own `close` would cut idle connections at once, and with them requests in transit.
   NetServer.prototype.close.call(app.server);
   await Promise.race([inFlight.allClosed(), untilAborted(drained)]);
   app.server.closeIdleConnections();
@@ -152,7 +156,10 @@ async function close(app: FastifyInstance, inFlight: InFlight, drainMs: number):
   await app.close();
 }
 
-/** Takes the connections that wait to be taken, and may carry a request already: at least one a turn. */
+/**
+ * Accepts the connections in the backlog, which may carry requests already: at least one per turn of the event
+ * loop.
+ */
 async function acceptWaiting(inFlight: InFlight, end: AbortSignal): Promise<void> {
   for (let before = -1; before !== inFlight.accepted && !end.aborted; ) {
     before = inFlight.accepted;

@@ -5,35 +5,35 @@ import type { Log } from '../log.js';
 import type { Store } from '../store/store.js';
 import type { TokenBuckets } from './token-bucket.js';
 
-/** What the answer to a request depends on beside the request. */
+/** What the answer to a request depends on besides the request. */
 export interface ServiceContext {
   readonly store: Store;
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds that only go forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly steadyNow: () => number;
-  /** The present second, in Unix time. */
+  /** The Unix time in seconds. */
   readonly unixSeconds: () => number;
-  /** How far a `timestamp` may be off, either way (§5.6). */
+  /** Maximum difference of a `timestamp`, in either direction (§5.6). */
   readonly clockWindowSeconds: number;
-  /** How often each app, by its key, may ask; `null` for no limit. */
+  /** Rate limit of each app, by its key; `null` for no limit. */
   readonly appLimit: TokenBuckets | null;
-  /** What signs by an app's recipes, given as JSON text; by the default ones for `null`. */
+  /** The signers of an app's recipes, given as JSON text; `null` for the default recipes. */
   readonly signersOf: (recipes: string | null) => Signers;
 }
 
-/** Apps share recipes: this many different ones are kept compiled. */
-const kept = 100;
+/** Maximum number of compiled recipes in memory; apps share them. */
+const maxCached = 100;
 
-/** Compiles recipes, given as JSON text, once; `null` stands for the default ones. */
+/** Compiles recipes, given as JSON text, once; `null` stands for the default recipes. */
 export function createSignersCache(): (recipes: string | null) => Signers {
   const usual = compileRecipes(defaultRecipes);
   const known = new Map<string, Signers>();
   return (recipes) => {
     if (recipes === null) return usual;
     const signers = known.get(recipes) ?? compileRecipes(parseSigningRecipes(JSON.parse(recipes)));
-    if (known.size >= kept) known.clear();
+    if (known.size >= maxCached) known.clear();
     known.set(recipes, signers);
     return signers;
   };

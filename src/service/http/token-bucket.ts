@@ -1,4 +1,4 @@
-/** Lets so many requests a second through, and as many at once after a quiet second. */
+/** A rate limit; after a quiet second, a burst of one second's requests is allowed. */
 export class TokenBucket {
   readonly #perSecond: number;
   readonly #capacity: number;
@@ -6,7 +6,7 @@ export class TokenBucket {
   #tokens: number;
   #filledAt: number;
 
-  /** `now` gives milliseconds that only go forward. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(perSecond: number, now: () => number) {
     this.#perSecond = perSecond;
     this.#capacity = Math.max(1, perSecond);
@@ -15,7 +15,7 @@ export class TokenBucket {
     this.#filledAt = now();
   }
 
-  /** Takes a token. Gives 0, or the whole seconds after which there is one again. */
+  /** Takes a token. Returns 0, or the number of whole seconds until the next one. */
   take(): number {
     const now = this.#now();
     const passed = (now - this.#filledAt) / 1000;
@@ -27,23 +27,23 @@ export class TokenBucket {
   }
 }
 
-/** So many buckets are kept: past them, the one that was used longest ago is full again. */
+/** Maximum number of buckets: over it, the least recently used one is full again. */
 const maxKept = 10_000;
 
-/** A bucket for each key, such as an app or an address. */
+/** One bucket for each key, such as an app or an address. */
 export class TokenBuckets {
   readonly #perSecond: number;
   readonly #now: () => number;
   /** In the order of their last use. */
   readonly #buckets = new Map<string, TokenBucket>();
 
-  /** `now` gives milliseconds that only go forward. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(perSecond: number, now: () => number) {
     this.#perSecond = perSecond;
     this.#now = now;
   }
 
-  /** Takes a token of a key. Gives 0, or the whole seconds after which there is one again. */
+  /** Takes a token of a key. Returns 0, or the number of whole seconds until the next one. */
   take(key: string): number {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#perSecond, this.#now);
     this.#buckets.delete(key);

@@ -2,19 +2,19 @@ import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import { Secret } from '../../signing/secret.js';
 import { statements } from './statements.js';
 
-/** A server application (§5): the tenant and channel it may act for, and how it signs. */
+/** A server application (§5): the tenant and channel that it may act for, and its recipes. */
 export interface App {
   readonly app_key: string;
   readonly app_secret: Secret;
   readonly tenant_code: string;
   readonly channel: string;
-  /** The JSON text of its SigningRecipes; `null` where it signs by the default ones. */
+  /** Its SigningRecipes as JSON text; `null` for the default recipes. */
   readonly recipes: string | null;
   /** Unix time in seconds. */
   readonly created_at: number;
 }
 
-/** Apps, found by their key alone. */
+/** The apps of all tenants, by key. */
 export class Apps {
   readonly #sql: Sql;
 
@@ -27,24 +27,24 @@ export class Apps {
     return row === undefined ? null : toApp(row);
   }
 
-  /** `false` where the key is taken. */
+  /** Returns `false` if the key is taken. */
   async add(app: App): Promise<boolean> {
     const { app_key, app_secret, tenant_code, channel, recipes, created_at } = app;
     const values = [app_key, app_secret.reveal(), tenant_code, channel, recipes, created_at];
     return (await this.#sql.run(statements.addApp, values)) === 1;
   }
 
-  /** `false` where there is no such app. */
+  /** Returns `false` if there is no such app. */
   async setSecret(appKey: string, secret: Secret): Promise<boolean> {
     return (await this.#sql.run(statements.setAppSecret, [appKey, secret.reveal()])) === 1;
   }
 
-  /** `false` where there is no such app. */
+  /** Returns `false` if there is no such app. */
   async remove(appKey: string): Promise<boolean> {
     return (await this.#sql.run(statements.removeApp, [appKey])) === 1;
   }
 
-  /** The apps after a key, in the order of the keys. */
+  /** The apps after a key, ordered by key. */
   async list(after: string, limit: number): Promise<App[]> {
     return (await this.#sql.all(statements.listApps, [after, limit])).map(toApp);
   }

@@ -2,20 +2,20 @@ import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { statements } from './statements.js';
 
-/** An authorization code (§4.1), good for one tenant. */
+/** An authorization code (§4.1) of one tenant. */
 export interface Code {
   readonly tenant_code: string;
   readonly code: string;
   readonly union_id: string;
-  /** What it authorizes to read; `null` for everything. */
+  /** The names that it authorizes to read; `null` for all. */
   readonly info_names: readonly string[] | null;
   /** Unix time in seconds, by the clock of the database. */
   readonly expires_at: number;
-  /** How often it can still be used; `null` for as often as one likes. */
+  /** Remaining uses; `null` for unlimited. */
   readonly uses_left: number | null;
 }
 
-export type TakenCode = Pick<Code, 'union_id' | 'info_names'>;
+export type UsedCode = Pick<Code, 'union_id' | 'info_names'>;
 
 export class Codes {
   readonly #sql: Sql;
@@ -24,7 +24,7 @@ export class Codes {
     this.#sql = sql;
   }
 
-  /** Adds a code that is valid for so many seconds, and gives it with its `expires_at`. */
+  /** Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`. */
   async add(issued: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code> {
     const { tenant_code, code, union_id, info_names, uses_left } = issued;
     const names = info_names === null ? null : joinInfoNames(info_names);
@@ -33,18 +33,18 @@ export class Codes {
     return { tenant_code, code, union_id, info_names, expires_at: Number(row?.expires_at), uses_left };
   }
 
-  /** Uses a code once; `null` where it is unknown, expired or used up. */
-  async take(tenantCode: string, code: string): Promise<TakenCode | null> {
-    const [row] = await this.#sql.all(statements.takeCode, [tenantCode, code]);
+  /** Uses a code once; `null` if it is unknown, expired or used up. */
+  async use(tenantCode: string, code: string): Promise<UsedCode | null> {
+    const [row] = await this.#sql.all(statements.useCode, [tenantCode, code]);
     return row === undefined ? null : { union_id: String(row.union_id), info_names: namesOf(row) };
   }
 
-  /** The codes after a code, in their order; expired ones too, until they are purged. */
+  /** The codes after a code, in order; expired ones too, until they are purged. */
   async list(tenantCode: string, after: string, limit: number): Promise<Code[]> {
     return (await this.#sql.all(statements.listCodes, [tenantCode, after, limit])).map(toCode);
   }
 
-  /** `false` where there is no such code. */
+  /** Returns `false` if there is no such code. */
   async remove(tenantCode: string, code: string): Promise<boolean> {
     return (await this.#sql.run(statements.removeCode, [tenantCode, code])) === 1;
   }

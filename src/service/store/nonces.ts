@@ -10,8 +10,8 @@ export interface Nonce {
 }
 
 /**
- * How long it is kept, whatever the clock window of the process that takes it: a request may come first when its
- * timestamp is a whole window ahead, and again, at another process, until it is a whole window behind.
+ * How long a nonce is kept, whatever the clock window of the process: the first request may come when its
+ * timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
  */
 const keptSeconds = 2 * maxClockWindowSeconds;
 
@@ -22,8 +22,8 @@ export class Nonces {
     this.#sql = sql;
   }
 
-  /** `false` where the pair of app and random was taken before. */
-  async take({ tenantCode, appKey, random }: Nonce): Promise<boolean> {
-    return (await this.#sql.run(statements.takeNonce, [tenantCode, appKey, random, keptSeconds])) === 1;
+  /** Returns `false` if the app has used the random before. */
+  async use({ tenantCode, appKey, random }: Nonce): Promise<boolean> {
+    return (await this.#sql.run(statements.useNonce, [tenantCode, appKey, random, keptSeconds])) === 1;
   }
 }

@@ -37,9 +37,9 @@ export const storeSchema: Schema = {
 };
 
 /**
- * Every statement of the store, standard enough for SQLite and what speaks PostgreSQL. Keys are led by
- * `tenant_code`, except where an app must be found by its key alone; `$` numbers name a value, not its turn.
- * `unixepoch()` is the present second by the clock of the database: the clocks of processes differ.
+ * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
+ * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
+ * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ.
  */
 export const statements = {
   findApp:
@@ -55,10 +55,10 @@ export const statements = {
 
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
-  /** Locks the row until the transaction ends, and gives it as it then is: no update is lost. */
+  /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
   lockUser:
     'UPDATE users SET revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2 RETURNING record',
-  /** The same for a user that may be new: it then has the first revision. */
+  /** The same for a user that may be new: it then has revision 1. */
   addOrLockUser:
     'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET revision = users.revision + 1' +
@@ -66,13 +66,13 @@ export const statements = {
   setRecord: 'UPDATE users SET record = $3 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
-  /** Two are enough to know that a value does not tell users apart. */
+  /** Two rows show that a value is ambiguous. */
   findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
 
   addCode:
     'INSERT INTO codes (tenant_code, code, union_id, info_names, expires_at, uses_left)' +
     ' VALUES ($1, $2, $3, $4, unixepoch() + $5, $6) RETURNING expires_at',
-  takeCode:
+  useCode:
     'UPDATE codes SET uses_left = uses_left - 1' +
     ' WHERE tenant_code = $1 AND code = $2 AND expires_at > unixepoch()' +
     ' AND (uses_left IS NULL OR uses_left > 0) RETURNING union_id, info_names',
@@ -82,8 +82,8 @@ export const statements = {
   removeCode: 'DELETE FROM codes WHERE tenant_code = $1 AND code = $2',
   removeCodesOfUser: 'DELETE FROM codes WHERE tenant_code = $1 AND union_id = $2',
 
-  /** Changes a row only where the pair is new, or its time is over. */
-  takeNonce:
+  /** Changes a row only if the pair is new or expired. */
+  useNonce:
     'INSERT INTO nonces (tenant_code, app_key, random, expires_at) VALUES ($1, $2, $3, unixepoch() + $4)' +
     ' ON CONFLICT (tenant_code, app_key, random)' +
     ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()',
@@ -93,23 +93,23 @@ export const statements = {
   expiredNonce: firstExpired('nonces'),
   purgeNonces: purge('nonces', 'tenant_code, app_key, random'),
 
-  /** Changes the row for who holds the purge already, or where nobody does; a clock that was set back ends a hold. */
-  holdPurge:
+  /** Changes the row only for its holder, or if it has none; a clock that is set back ends a lease. */
+  leasePurge:
     "UPDATE service_state SET holder = $1, value = unixepoch() + $2 WHERE name = 'purge' AND" +
     ' (holder IS NULL OR holder = $1 OR value < unixepoch() OR value > unixepoch() + $2)',
   releasePurge: "UPDATE service_state SET holder = NULL WHERE name = 'purge' AND holder = $1",
-  /** Changes a page each time, and the size of the database never. */
+  /** Changes a page each time, but never the size of the database. */
   probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health'",
 } as const;
 
-/** When the first row of a table expired; null where none has. */
+/** When the first row of a table expired, or null. */
 function firstExpired(table: string): string {
   return `SELECT MIN(expires_at) AS expires_at FROM ${table} WHERE expires_at < unixepoch()`;
 }
 
 /**
- * Deletes up to `$2` rows that have expired, the oldest first, none that expired before `$1`: what is deleted stays in
- * the index for a while, and is not to be passed over again and again.
+ * Deletes up to `$2` expired rows, the oldest first, none that expired before `$1`: deleted rows stay in the index
+ * for a while, and are not scanned again.
  */
 function purge(table: string, key: string): string {
   return (
@@ -118,7 +118,7 @@ function purge(table: string, key: string): string {
   );
 }
 
-/** How many digests a statement takes: few sizes, so that few statements are to be prepared. */
+/** The numbers of digests in a statement: few sizes, so that few statements are prepared. */
 export const digestCounts = [32, 16, 8, 4, 2, 1];
 
 /** Adds the digests from `$3` on to the values of one user. */
@@ -128,7 +128,7 @@ export const addValues = forDigests(
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
 );
 
-/** Takes the digests from `$3` on from the values of one user. */
+/** Removes the digests from `$3` on from the values of one user. */
 export const removeValues = forDigests(
   (digests) =>
     'DELETE FROM user_values WHERE tenant_code = $1 AND union_id = $2' +
@@ -140,7 +140,7 @@ function forDigests(write: (digests: readonly string[]) => string): ReadonlyMap<
   return new Map(digestCounts.map((count) => [count, write(places(count))]));
 }
 
-/** What empties the store. */
+/** Empties the store. */
 export const emptyStatements = ['apps', 'users', 'user_values', 'codes', 'nonces'].map(
   (table) => `DELETE FROM ${table}`,
 );

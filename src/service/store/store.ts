@@ -10,7 +10,7 @@ import { Nonces } from './nonces.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
 
-/** What the store holds, inside one read or one transaction. */
+/** The tables of the store, inside one read or one transaction. */
 export interface Records {
   readonly apps: Apps;
   readonly users: Users;
@@ -19,19 +19,19 @@ export interface Records {
 }
 
 /**
- * The store of the service and of its admin. Work awaits nothing but the records it is given, and may be run again
- * from its start. Throws a StoreUnavailableError where the database does not answer.
+ * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
+ * run again from its start. Methods throw a StoreUnavailableError if the database does not answer.
  */
 export interface Store {
-  /** Reads what is committed. */
+  /** Reads committed data. */
   read<T>(work: (records: Records) => Promise<T>): Promise<T>;
-  /** All of the work or, where it throws, nothing. Resolves when it is durable. */
+  /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
   write<T>(work: (records: Records) => Promise<T>): Promise<T>;
-  /** Resolves where the store can be written, and the last write since the last check did not fail for the store. */
+  /** Resolves if the store is writable, and the last write since the last check did not fail because of the store. */
   check(): Promise<void>;
   /**
-   * Deletes what has expired, now and then, until the store is closed. No other process has the same `holder`; a
-   * failure goes to `onFault`.
+   * Deletes expired rows periodically until the store is closed. `holder` is unique to the process; failures go to
+   * `onFault`.
    */
   startPurge(holder: string, onFault: (error: unknown) => void): void;
   /** Empties the store. */
@@ -39,7 +39,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The store over a driver, its schema brought up to date. Throws what `migrate` throws, the driver closed. */
+/**
+ * Creates the store over a driver, and brings its schema up to date. If that fails, it closes the driver.
+ *
+ * @throws StartError as `migrate` does
+ */
 export async function createStore(driver: SqlDriver, options: MigrateOptions = {}): Promise<Store> {
   try {
     await migrate(driver, storeSchema, options);
@@ -48,7 +52,7 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
     throw error;
   }
   let purge: Purge | undefined;
-  /** Of the last write: what a disk that is full refuses may be larger than what `check` writes. */
+  /** Of the last write: data that a full disk refuses may be larger than what `check` writes. */
   let fault: StoreUnavailableError | null = null;
   return {
     read: (work) => driver.read((sql) => work(recordsOf(sql))),
@@ -63,7 +67,7 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
       }
     },
     async check() {
-      // One statement outside of a transaction: a process that stops in the middle holds no lock for others.
+      // One statement without a transaction: a process that is stopped in the middle holds no lock.
       const written = await driver.read((sql) => sql.run(statements.probe));
       if (written !== 1) throw new StoreUnavailableError('the database has lost its table service_state');
       const last = fault;
@@ -89,36 +93,33 @@ function recordsOf(sql: Sql): Records {
 }
 
 interface OpenStoreOptions {
-  /** With PostgreSQL: how many connections there are at the most; 10 unless given. */
+  /** PostgreSQL: maximum number of connections. Default: 10. */
   readonly poolSize?: number;
-  /** Whether the database, or its tables, are made where there are none, as they are unless told otherwise. */
+  /** Whether a missing database or missing tables are created. Default: true. */
   readonly create?: boolean;
 }
 
-/** A mistyped URL, which may hold a password: no message may show it, as it would show the name of a file. */
+/** A mistyped URL, which may hold a password: no message may show it as the name of a file. */
 const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
 
 /**
- * Opens a database: a SQLite file, which is made where there is none, `:memory:`, or PostgreSQL by its URL. Throws
- * a StartError where it cannot be used.
+ * Opens a database: a SQLite file, which is created if missing, `:memory:`, or PostgreSQL by its URL.
+ *
+ * @throws StartError if it cannot be used
  */
 export async function openStore(database: string, options: OpenStoreOptions = {}): Promise<Store> {
   const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase();
   if (scheme === 'postgres' || scheme === 'postgresql') {
-    // The packages of a database are loaded where they are needed.
+    // Only the packages of this database are loaded.
     const { describePostgres, openPostgresDriver } = await loadPart(
       () => import('../../database/postgres-driver.js'),
     );
     return await open(describePostgres(database), options, () => openPostgresDriver(database, options));
   }
   if (scheme === undefined && likeUrl.test(database)) {
-    throw new StartError(
-      'CANNOT_OPEN_DATABASE',
-      'the database is neither a file nor a URL that can be read',
-      {
-        hint: 'Write a URL as postgres://user@host/database, the password in PGPASSWORD.',
-      },
-    );
+    throw new StartError('CANNOT_OPEN_DATABASE', 'the database is neither a file nor a valid URL', {
+      hint: 'Write a URL as postgres://user@host/database, the password in PGPASSWORD.',
+    });
   }
   if (scheme === undefined && database !== '') {
     const { openSqliteDriver } = await loadPart(() => import('../../database/sqlite-driver.js'));
@@ -131,7 +132,7 @@ export async function openStore(database: string, options: OpenStoreOptions = {}
   );
 }
 
-/** `name` is what messages call the database. */
+/** `name` is that of the database in messages. */
 async function open(
   name: string,
   options: OpenStoreOptions,
@@ -150,11 +151,11 @@ async function open(
 
 const intervalMs = 60_000;
 
-/** So that requests come between two batches, in milliseconds. */
+/** Pause between two batches for other requests, in milliseconds. */
 const pauseMs = 2;
 
-/** Longer than the interval: who purges goes on purging, until its process ends. */
-const holdSeconds = 90;
+/** Longer than the interval: the same process keeps purging until it ends. */
+const leaseSeconds = 90;
 
 const tables = [
   { firstExpired: statements.expiredNonce, purge: statements.purgeNonces },
@@ -162,8 +163,9 @@ const tables = [
 ];
 
 /**
- * Deletes what has expired, nonces and codes of every tenant, now and once a minute until it is stopped: in batches,
- * and in one process at a time, whose `holder` no other has. A failure goes to `onFault`, and ends that minute's turn.
+ * Deletes expired nonces and codes of all tenants, at once and then every minute until it is stopped: in batches,
+ * and in one process at a time, whose `holder` is unique. A failure goes to `onFault`, and ends that minute's
+ * purge.
  */
 class Purge {
   readonly #driver: SqlDriver;
@@ -177,18 +179,18 @@ class Purge {
     this.#running = this.#run(onFault);
   }
 
-  /** Resolves when the batch that runs has ended, and another process may purge. */
+  /** Resolves when the current batch has ended, and another process may purge. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
-    // Where this fails, the hold ends by itself.
+    // If this fails, the lease expires.
     await this.#driver.write((sql) => sql.run(statements.releasePurge, [this.#holder])).catch(() => {});
   }
 
   async #run(onFault: (error: unknown) => void): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       try {
-        await this.#takeTurn();
+        await this.#purgeAll();
       } catch (error) {
         onFault(error);
       }
@@ -196,20 +198,20 @@ class Purge {
     }
   }
 
-  async #takeTurn(): Promise<void> {
+  async #purgeAll(): Promise<void> {
     for (const { firstExpired, purge } of tables) {
       const [row] = await this.#driver.read((sql) => sql.all(firstExpired));
       if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at)))) return;
     }
-    await this.#driver.tidy();
+    await this.#driver.checkpoint();
   }
 
-  /** `false` where another process purges, or this one stops. */
+  /** Returns `false` if another process purges, or this one stops. */
   async #purge(statement: string, firstExpired: number): Promise<boolean> {
     const { purgeRows } = this.#driver;
     for (let from = firstExpired; ; ) {
       const deleted = await this.#driver.write(async (sql) =>
-        (await this.#hold(sql)) ? await sql.all(statement, [from, purgeRows]) : null,
+        (await this.#lease(sql)) ? await sql.all(statement, [from, purgeRows]) : null,
       );
       if (deleted === null) return false;
       if (deleted.length < purgeRows) return true;
@@ -219,11 +221,11 @@ class Purge {
     }
   }
 
-  async #hold(sql: Sql): Promise<boolean> {
-    return (await sql.run(statements.holdPurge, [this.#holder, holdSeconds])) === 1;
+  async #lease(sql: Sql): Promise<boolean> {
+    return (await sql.run(statements.leasePurge, [this.#holder, leaseSeconds])) === 1;
   }
 
-  /** Keeps no process alive, and ends when it is stopped. */
+  /** Does not keep the process alive, and ends early when the purge is stopped. */
   async #pause(ms: number): Promise<void> {
     await wait(ms, undefined, { ref: false, signal: this.#stopped.signal }).catch(() => {});
   }

@@ -6,15 +6,18 @@ import { readableValues } from '../../protocol/read-data.js';
 import type { UserRecord } from '../../protocol/user-record.js';
 import { addValues, digestCounts, removeValues, statements } from './statements.js';
 
-/** Why a change found nobody to change. */
-type NoOneUser = 'no user' | 'several users';
+/** Why a change did not find exactly one user. */
+type NoSingleUser = 'no user' | 'several users';
 
 type UserKey = Pick<UserRecord, 'tenant_code' | 'union_id'>;
 
-/** Others may take a value from a user between its look-up and its lock: as often as this in a row, hardly. */
+/**
+ * Maximum number of look-ups: another process may take a value from a user between its look-up and its lock, but
+ * hardly this often in a row.
+ */
 const lookUps = 5;
 
-/** The user records of all tenants; no operation sees more than one tenant's. */
+/** The user records of all tenants; each operation is for one tenant. */
 export class Users {
   readonly #sql: Sql;
 
@@ -27,13 +30,13 @@ export class Users {
     return row === undefined ? null : toRecord(row.record);
   }
 
-  /** The users after an ID, in the order of the IDs. */
+  /** The users after an ID, ordered by ID. */
   async list(tenantCode: string, after: string, limit: number): Promise<UserRecord[]> {
     const rows = await this.#sql.all(statements.listUsers, [tenantCode, after, limit]);
     return rows.map(({ record }) => toRecord(record));
   }
 
-  /** Stores a record, in place of the user's present one. */
+  /** Stores a record in place of the user's current one. */
   async put(record: UserRecord): Promise<void> {
     const values = [record.tenant_code, record.union_id, JSON.stringify(record)];
     const [row] = await this.#sql.all(statements.addOrLockUser, values);
@@ -41,21 +44,21 @@ export class Users {
     else await this.#replace(toRecord(row?.record), record);
   }
 
-  /** Stores records, each in place of its user's present one; of several for one user the last. */
+  /** Stores records, each in place of its user's current one; of several for one user the last. */
   async putAll(records: readonly UserRecord[]): Promise<void> {
     const lastOfEach = new Map(records.map((record) => [keyOf(record), record]));
-    // Statements of different users do not wait for each other. None may still come when this has ended.
+    // Statements of different users do not wait for each other. All have ended when this returns.
     const puts = await Promise.allSettled([...lastOfEach.values()].map((record) => this.put(record)));
     const failed = puts.find((put) => put.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
 
-  /** Changes one user's record: nobody else changes it meanwhile. Gives the changed record. */
+  /** Changes one user's record, which is locked meanwhile, and returns it. */
   async change(
     tenantCode: string,
     user: PassbackUser,
     change: (record: UserRecord) => UserRecord,
-  ): Promise<UserRecord | NoOneUser> {
+  ): Promise<UserRecord | NoSingleUser> {
     const found = await this.#lock(tenantCode, user);
     if (typeof found === 'string') return found;
     const changed = change(found);
@@ -63,7 +66,7 @@ export class Users {
     return changed;
   }
 
-  /** Deletes a user, with the codes issued to it; `false` where there is none. */
+  /** Deletes a user with its codes; returns `false` if there is none. */
   async delete(tenantCode: string, unionId: string): Promise<boolean> {
     const record = await this.#lockById(tenantCode, unionId);
     if (record === null) return false;
@@ -73,7 +76,7 @@ export class Users {
     return true;
   }
 
-  async #lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoOneUser> {
+  async #lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoSingleUser> {
     if (user.by === 'union_id') return (await this.#lockById(tenantCode, user.unionId)) ?? 'no user';
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
@@ -83,7 +86,7 @@ export class Users {
       const record = await this.#lockById(tenantCode, String(first.union_id));
       if (record !== null && new Map(readableValues(record)).get(user.name) === user.value) return record;
     }
-    throw new StoreUnavailableError('the user of a primary key changes too fast');
+    throw new StoreUnavailableError('the user of a primary key changes too often');
   }
 
   async #lockById(tenantCode: string, unionId: string): Promise<UserRecord | null> {
@@ -97,7 +100,7 @@ export class Users {
     await this.#index(record, old, record);
   }
 
-  /** Brings the index of values from what it says of the old record to what it says of the new one. */
+  /** Updates the index from the values of the old record to those of the new one. */
   async #index({ tenant_code, union_id }: UserKey, old: UserRecord | null, record: UserRecord | null) {
     const before = new Map(old && readableValues(old));
     const after = new Map(record && readableValues(record));
@@ -115,13 +118,13 @@ function keyOf({ tenant_code, union_id }: UserKey): string {
   return `${tenant_code}\0${union_id}`;
 }
 
-/** The digests of the values that are not among the others. */
+/** The digests of the values that the others do not have. */
 function digestsMissing(values: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): string[] {
   const missing = [...values].filter(([name, value]) => others.get(name) !== value);
   return missing.map(([name, value]) => valueDigest(name, value));
 }
 
-/** As many digests together as there are statements for. */
+/** Groups of the sizes for which there are statements. */
 function inGroups(digests: readonly string[]): string[][] {
   const groups: string[][] = [];
   for (let taken = 0; taken < digests.length; ) {
@@ -132,7 +135,7 @@ function inGroups(digests: readonly string[]): string[][] {
   return groups;
 }
 
-/** Without the text in the message of a failure: it is about a person. */
+/** Hides the text in the error: it holds personal data. */
 function toRecord(json: unknown): UserRecord {
   try {
     return JSON.parse(String(json)) as UserRecord;
@@ -142,8 +145,8 @@ function toRecord(json: unknown): UserRecord {
 }
 
 /**
- * What stands for a named value in the index: names and values may be long, a digest is not. No name holds
- * U+0000, so no two pairs run together.
+ * The digest of a named value in the index: names and values may be long. No name holds U+0000, so all pairs
+ * differ.
  */
 function valueDigest(name: string, value: string): string {
   return createHash('sha256').update(`${name}\0${value}`).digest('base64url');

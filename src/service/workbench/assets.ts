@@ -1,4 +1,4 @@
-/** Follows the requests as they come, and keeps what the reader has opened as it is. */
+/** Follows new requests, and keeps the details that the reader has opened. */
 export const script = `
 const table = document.getElementById('requests');
 const none = document.getElementById('none');
@@ -43,7 +43,7 @@ pause.addEventListener('click', () => {
 follow();
 `;
 
-/** In the colours that the reader's system prefers. */
+/** Light or dark, as the reader's system prefers. */
 export const style = `
 :root {
   color-scheme: light dark;

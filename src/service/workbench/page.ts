@@ -1,24 +1,24 @@
+// Apart from routes.ts: loaded with the first request for the page.
 import { createHash } from 'node:crypto';
 import { Secret } from '../../signing/secret.js';
 import { alikeLength } from '../../signing/verify/compare-messages.js';
 import { escapeUnsafe } from '../../support/unsafe-characters.js';
 import { script, style } from './assets.js';
-import { lookInto, type Reconstruction, reconstructionOf } from './reconstruct.js';
+import { analyze, type Reconstruction, reconstructionOf } from './reconstruct.js';
 import { keptRequests, type RecentRequest, type Rejection, type RequestRing } from './request-ring.js';
 
-/** Markup that is safe to send: made by `html`, or written by us. */
+/** Safe markup: from `html`, or constant. */
 export interface Html {
   readonly markup: string;
 }
 
 type Part = string | number | Html | readonly Html[];
 
-/** Markup from a template. Every text that is put into it shows as it is, and can do nothing else. */
+/** Markup from a template. Texts that are inserted are escaped. */
 export function html(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { markup: String.raw({ raw: template }, ...parts.map(markupOf)) };
 }
 
-/** Nothing. */
 export const empty: Html = { markup: '' };
 
 function markupOf(part: Part): string {
@@ -35,15 +35,15 @@ function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** What stands for the secret in what is shown. */
+/** The placeholder of the secret. */
 const secretLabel = String(new Secret(''));
 
-/** Why a signature is wrong: each of its stages, as the service computes it beside what was received. */
+/** Explains a wrong signature: its stages, as the service computes them and as the client did. */
 export function stagesView({ explained, rejected }: Rejection, isOpen: boolean): Html {
   const found = reconstructionOf(rejected);
   const { signature, params, message, expected, received } = explained;
   const theirs = found?.stages ?? null;
-  const unknown = found ? 'The difference is inside what is masked.' : 'Not known: it is not sent.';
+  const unknown = found ? 'The difference is in the masked part.' : 'Unknown: a request does not contain it.';
   const stage = (name: string, ours: string, other: string | undefined) =>
     other === undefined
       ? unknownRow(name, ours, unknown)
@@ -66,13 +66,13 @@ ${digestRow(expected, received)}
 }
 
 function causeOf(found: Reconstruction | null | undefined): string {
-  if (found === undefined) return 'It was not looked into: it is too long, or one of too many.';
-  return found === null ? 'None of the usual mistakes gives it by itself.' : join(found, 'says');
+  if (found === undefined) return 'Not analyzed: it is too long, or one of too many.';
+  return found === null ? 'No single common mistake explains it.' : join(found, 'says');
 }
 
 function adviceView(found: Reconstruction | null | undefined): Html {
   if (found) return html`<p class="advice">${join(found, 'advice')}</p>`;
-  return html`<p class="advice">Check the app secret first. Then see where the texts to sign part:
+  return html`<p class="advice">Check the app secret first. Then find where the two texts to sign differ:
 <code>userinfo sign verify --theirs &lt;text&gt;</code>, or find the client’s rule: <code>userinfo sign solve</code>.</p>`;
 }
 
@@ -90,10 +90,10 @@ function stageRow(name: string, expected: string, received: string, otherSecret:
   return stageView(name, difference, [expected, received]);
 }
 
-/** Both digests have their middle hidden. */
+/** The middle of both digests is masked. */
 function digestRow(expected: string, received: string): Html {
   const difference = differenceOf(expected, received, false);
-  const says = expected === received ? 'alike, as far as it is shown' : difference.says;
+  const says = expected === received ? 'equal, as far as shown' : difference.says;
   return stageView('Digest', { ...difference, says }, [expected, received]);
 }
 
@@ -107,7 +107,7 @@ function stageView(
 <td><code>${markedText(received, at, length)}</code></td></tr>`;
 }
 
-/** Where two texts part, as a place to mark in both of them; `at` is -1 for nowhere. */
+/** Where two texts differ, as a range to mark in both; `at` is -1 for nowhere. */
 interface Difference {
   readonly says: string;
   readonly at: number;
@@ -121,10 +121,10 @@ function differenceOf(expected: string, received: string, otherSecret: boolean):
   }
   const at = otherSecret ? expected.indexOf(secretLabel) : -1;
   if (at >= 0) return { says: 'differs in the secret', at, length: secretLabel.length };
-  return { says: 'alike', at, length: 0 };
+  return { says: 'equal', at, length: 0 };
 }
 
-/** So many characters from `at` on are marked, or that the text ends there. */
+/** Marks `length` characters from `at` on, or the end of the text. */
 function markedText(text: string, at: number, length: number): Html {
   if (at < 0) return html`${text}`;
   const marked = [...text.slice(at, at + 2 * length)].slice(0, length).join('');
@@ -132,7 +132,7 @@ function markedText(text: string, at: number, length: number): Html {
   return html`${text.slice(0, at)}<mark>${marked}</mark>${text.slice(at + marked.length)}`;
 }
 
-/** Requests as rows of the table, each in a body of its own. Only the first rejected signature is shown open. */
+/** Requests as rows of the table, each in its own body. Only the first rejected signature is open. */
 export function requestsView(requests: readonly RecentRequest[]): Html {
   const newest = requests.find(({ rejection }) => rejection !== null);
   return html`${requests.map((request) => requestView(request, request === newest))}`;
@@ -159,7 +159,7 @@ function kindOf(status: number): 'ok' | 'refused' | 'fault' {
   return status < 500 ? 'refused' : 'fault';
 }
 
-/** What the page may load and run: itself, nothing else. */
+/** The page may load and run only its own content. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src '${hashOf(style)}'`,
@@ -175,17 +175,17 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** The rows of the requests after the one with that serial; empty where there are none. */
+/** The rows of the requests after the one with that serial; empty if there are none. */
 export async function rowsAfter(ring: RequestRing, serial: number): Promise<string> {
   const requests = ring.after(serial);
-  await lookInto(requests);
+  await analyze(requests);
   return requestsView(requests).markup;
 }
 
-/** The whole page, with the requests up to now; it needs its script only to follow what comes. */
+/** The whole page with the requests so far; only following new ones needs the script. */
 export async function pageOf(ring: RequestRing): Promise<string> {
   const requests = ring.after(0);
-  await lookInto(requests);
+  await analyze(requests);
   const refused = requests.filter(({ event }) => event.status >= 400).length;
   return html`<!doctype html>
 <html lang="en">
@@ -204,7 +204,7 @@ export async function pageOf(ring: RequestRing): Promise<string> {
 <p class="controls">
 <label><input type="checkbox" id="only-refused"> only refused</label>
 <button type="button" id="pause" aria-pressed="false" hidden>Pause</button>
-<span id="state" role="status">Reload for what has come since</span>
+<span id="state" role="status">Reload for newer requests</span>
 </p>
 </header>
 <main>

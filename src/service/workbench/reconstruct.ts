@@ -8,16 +8,16 @@ import { type Finding, likeliestMistake } from '../../signing/verify/verify-sign
 import { asSeenBy, cutStage, maskRequest, type RejectedSignature } from '../rejection.js';
 import type { RecentRequest } from './request-ring.js';
 
-/** How a wrong signature must have been made: its client made a usual mistake. */
+/** How the client made a wrong signature: by a common mistake. */
 export interface Reconstruction {
   readonly finding: Finding;
-  /** What the client signed, masked as the log is; `null` where the difference is inside what is masked. */
+  /** What the client signed, masked as in the log; `null` if the difference is in the masked part. */
   readonly stages: { readonly params: string; readonly message: string } | null;
-  /** Whether it signed with another secret. */
+  /** Whether the client signed with another secret. */
   readonly otherSecret: boolean;
 }
 
-/** Finds the usual mistake that gives the signature that was received; `null` where none does. */
+/** Finds the common mistake that explains the received signature; `null` if none does. */
 function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   const { signature, request, app } = rejected;
   const wrong = receivedSignature(rejected);
@@ -26,7 +26,8 @@ function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   const attempt = mistake.madeWith({ ...wrong, request: asSeenBy(signature, maskRequest(request, app)) });
   const { finding } = mistake;
   if (attempt === null) return { finding, stages: null, otherSecret: false };
-  // With the app's own secret: another one may be in the request, say the app key, and would be hidden there.
+  // With the app's own secret: another one may be part of the request, such as the app key, and would be
+  // masked there.
   const { params, message } = attempt.signer.explain(attempt.request, app.app_secret);
   return {
     finding,
@@ -49,13 +50,13 @@ function receivedSignature({ signature, request, app, signers }: RejectedSignatu
   };
 }
 
-/** So many are looked into at a time. A search takes some milliseconds, and a client may send nothing but wrong ones. */
+/** Maximum number of signatures per call. A search takes some milliseconds, and a client may send only wrong ones. */
 const atOnce = 20;
 
 const known = new WeakMap<RejectedSignature, Reconstruction | null>();
 
-/** Looks into the wrong signatures of some requests, each of them once. In between the service answers. */
-export async function lookInto(requests: readonly RecentRequest[]): Promise<void> {
+/** Analyzes the wrong signatures of some requests, each once. The service answers requests in between. */
+export async function analyze(requests: readonly RecentRequest[]): Promise<void> {
   const rejected = requests.flatMap(({ rejection }) => rejection?.rejected ?? []);
   for (const fresh of rejected.filter((one) => !known.has(one)).slice(0, atOnce)) {
     await nextTurn();
@@ -63,7 +64,7 @@ export async function lookInto(requests: readonly RecentRequest[]): Promise<void
   }
 }
 
-/** What was found out about a signature: `null` for nothing, `undefined` where it was not looked into. */
+/** The result for a signature: `null` if no mistake explains it, `undefined` if it was not analyzed. */
 export function reconstructionOf(rejected: RejectedSignature | null): Reconstruction | null | undefined {
   return rejected === null ? undefined : known.get(rejected);
 }

@@ -1,20 +1,20 @@
 import type { RequestEvent, SignatureRejectedEvent } from '../log.js';
 import type { RejectedSignature } from '../rejection.js';
 
-/** So many requests are kept, the last ones. */
+/** Number of kept requests. */
 export const keptRequests = 200;
 
-/** A rejected request that is longer than this, in characters, is not kept: its explanation is. */
+/** Maximum length of a kept rejected request, in characters; of a longer one, only the explanation is kept. */
 const maxKeptLength = 4000;
 
-/** Why a signature was found wrong. */
+/** The explanation of a wrong signature. */
 export interface Rejection {
   readonly explained: SignatureRejectedEvent;
-  /** What was judged, as it was sent: never to be shown. `null` where it is too long to be kept. */
+  /** The rejected request as sent: never to be shown. `null` if it is too long. */
   readonly rejected: RejectedSignature | null;
 }
 
-/** A request that was answered, as the log tells it. */
+/** An answered request, as in the log. */
 export interface RecentRequest {
   /** Counts the requests from 1. */
   readonly serial: number;
@@ -24,15 +24,15 @@ export interface RecentRequest {
   readonly rejection: Rejection | null;
 }
 
-/** The last requests that a service answered. To add one costs next to nothing: it is worked up when it is looked at. */
+/** The last answered requests. Adding one is cheap: it is analyzed when somebody looks at it. */
 export class RequestRing {
-  /** Tells this run of the service from another one. */
+  /** Identifies this run of the service. */
   readonly run: string;
   readonly #now: () => number;
   readonly #kept: RecentRequest[] = [];
   #last = 0;
 
-  /** `now` gives milliseconds since 1970. */
+  /** `now` returns milliseconds since 1970. */
   constructor(now: () => number) {
     this.#now = now;
     this.run = now().toString(36);
@@ -53,7 +53,7 @@ export class RequestRing {
     };
   }
 
-  /** Those that came after the one with that serial and are still kept, the last one first. */
+  /** The kept requests after the one with that serial, the last one first. */
   after(serial: number): RecentRequest[] {
     return this.#kept.filter((kept) => kept.serial > serial).sort((a, b) => b.serial - a.serial);
   }
@@ -61,7 +61,7 @@ export class RequestRing {
 
 function shorten({ explained, rejected }: Rejection): Rejection {
   return {
-    // A copy: a piece of a text can keep all of it in memory.
+    // A copy: a substring can keep the whole text in memory.
     explained: structuredClone(explained),
     rejected: rejected !== null && lengthOf(rejected) <= maxKeptLength ? rejected : null,
   };

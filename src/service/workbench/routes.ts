@@ -7,10 +7,10 @@ import type { RequestRing } from './request-ring.js';
 
 export const workbenchPath = '/';
 
-/** The workbench, where there is one. */
+/** Settings of the workbench. */
 export interface Workbench {
   readonly ring: RequestRing;
-  /** Whether it is shown under other addresses than those of this machine itself. */
+  /** Whether it is shown at addresses other than loopback. */
   readonly isOpen: boolean;
 }
 
@@ -22,8 +22,8 @@ const headers = {
 };
 
 /**
- * The page with the last requests; with `run` and `after`, what came after that request of that run: 204 for nothing,
- * 205 where the service was started again. No envelope, and no line in the log.
+ * The page with the last requests; with `run` and `after`, the rows after that request of that run: 204 if there
+ * are none, 205 after a restart of the service. No envelope, and no line in the log.
  */
 export async function answerWorkbench(
   request: FastifyRequest,
@@ -36,7 +36,7 @@ export async function answerWorkbench(
       'the workbench is shown at the address of the service alone, such as http://127.0.0.1, without a proxy';
     return responder.sendCode(reply, { operation: 'GET /' }, resultCode.noSuchPath, msg);
   }
-  // Nobody may ever look: the service starts without.
+  // Loaded on the first request: most services never show the page.
   const { contentSecurityPolicy, pageOf, rowsAfter } = await import('./page.js');
   reply
     .headers({ ...headers, 'content-security-policy': contentSecurityPolicy })
@@ -50,8 +50,8 @@ export async function answerWorkbench(
 }
 
 /**
- * A page of another site can have its own name lead to this machine (DNS rebinding); its requests then carry that
- * name. An IP address is nobody's name.
+ * The name of another site can lead to this machine (DNS rebinding); its requests then carry that name. An IP
+ * address cannot be misused so.
  */
 function isOwnHost({ raw }: FastifyRequest, isOpen: boolean): boolean {
   const [host = '', ...others] = raw.headersDistinct.host ?? [];
@@ -60,7 +60,10 @@ function isOwnHost({ raw }: FastifyRequest, isOpen: boolean): boolean {
   return isLoopback(hostname) || (isOpen && isIP(hostname.replace(/^\[|\]$/g, '')) > 0);
 }
 
-/** A proxy makes strangers look like this machine. One that says nothing of itself often speaks HTTP/1.0; no browser does. */
+/**
+ * A proxy makes remote clients look local. One that sends no header of its own often speaks HTTP/1.0, as no
+ * browser does.
+ */
 function isForwarded({ raw }: FastifyRequest): boolean {
   const isTelling = (name: string) =>
     name.startsWith('x-forwarded-') || ['forwarded', 'via', 'x-real-ip'].includes(name);

@@ -181,7 +181,10 @@ describe('a service with limits of its own', () => {
     await expect.poll(() => largest.destroyed).toBe(true);
     expect(others.filter(({ destroyed }) => destroyed)).toEqual([]);
     expect(log.filter(({ event }) => event === 'overload')).toEqual([
-      { event: 'overload', problem: 'too many large bodies arrive at once, the largest are given up' },
+      {
+        event: 'overload',
+        problem: 'too many large bodies arrive at once; the connections of the largest are closed',
+      },
     ]);
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     for (const socket of others) socket.destroy();
@@ -196,7 +199,7 @@ describe('a service with limits of its own', () => {
     await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
     await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
     expect(log.filter(({ event }) => event === 'overload')).toEqual([
-      { event: 'overload', problem: '3 connections are open, more are closed at once' },
+      { event: 'overload', problem: '3 connections are open; further ones are closed' },
     ]);
     sockets[0]?.destroy();
     const answered = async () => (await exchange(service.url, `${read}Connection: close\r\n\r\n`)).length;

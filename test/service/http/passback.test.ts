@@ -138,7 +138,11 @@ describe('a passback (§4.2)', () => {
     const refused = await pass('b', left + 1);
     expect([refused.status, refused.envelope]).toEqual([
       413,
-      { code: 41301, msg: expect.stringContaining('would have 1048577 bytes; up to 1048576'), data: {} },
+      {
+        code: 41301,
+        msg: expect.stringContaining('would have 1048577 bytes; the maximum is 1048576'),
+        data: {},
+      },
     ]);
     expect(Object.keys((await get('u11')).extension_info)).toEqual(['a']);
     expect((await pass('b', left)).envelope.code).toBe(200);

@@ -44,7 +44,7 @@ describe('the pretty log', () => {
 
   it('shows a rejected signature stage by stage', () => {
     expect(logged('pretty', rejected)).toEqual([
-      `${time} sign of app k1 is wrong; the service computes it so:`,
+      `${time} sign of app k1 is wrong; the service computes:`,
       '    params    a=1',
       '    message   a=1&key=<secret>',
       '    expected  e0',
@@ -68,11 +68,11 @@ describe('the pretty log of what needs somebody', () => {
     [
       faults,
       [
-        'warning: things go wrong on purpose: latency=200ms..2000ms,error=5%,reset=1%,drop-after-commit=2.5%,' +
+        'warning: injecting faults: latency=200ms..2000ms,error=5%,reset=1%,drop-after-commit=2.5%,' +
           'skew=-400s (seed 7)',
       ],
     ],
-    [{ event: 'faults', reset: 1, seed: 1 }, ['warning: things go wrong on purpose: reset=100% (seed 1)']],
+    [{ event: 'faults', reset: 1, seed: 1 }, ['warning: injecting faults: reset=100% (seed 1)']],
     [
       { event: 'worker_ended', pid: 12, reason: 'SIGKILL', restart_ms: 100 },
       ['worker 12 ended: SIGKILL; another starts in 100ms'],
@@ -85,7 +85,7 @@ describe('the pretty log of what needs somebody', () => {
     ],
     [
       { event: 'fault', problem: 'Error: a\u001b[2J\n    at b' },
-      ['fault of the service:', '    Error: a\\u001b[2J', '        at b'],
+      ['internal error:', '    Error: a\\u001b[2J', '        at b'],
     ],
   ])('%j', (event, lines) => {
     const [first, ...others] = lines;

@@ -305,12 +305,12 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect((await find('u1', 'other'))?.extension_info).toEqual({ level: 'gold', theirs: '1' });
       expect(await find('u1', 'nobody')).toBeNull();
       await store.write(({ codes }) => codes.add(code('c1'), 300));
-      expect(await store.write(({ codes }) => codes.take('other', 'c1'))).toBeNull();
+      expect(await store.write(({ codes }) => codes.use('other', 'c1'))).toBeNull();
       expect(await store.write(({ codes }) => codes.remove('other', 'c1'))).toBe(false);
       expect(await store.read(({ codes }) => codes.list('other', '', 10))).toEqual([]);
       expect(await store.write(({ users }) => users.delete('other', 'u1'))).toBe(true);
       expect(await find('u1')).not.toBeNull();
-      expect(await store.write(({ codes }) => codes.take('acme', 'c1'))).not.toBeNull();
+      expect(await store.write(({ codes }) => codes.use('acme', 'c1'))).not.toBeNull();
     });
 
     it('deletes a user with its codes and values', async () => {
@@ -320,7 +320,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBe(false);
       expect(await find('u1')).toBeNull();
       expect(await passback(['level', 'gold'], '{"a":"1"}')).toBe('no user');
-      expect(await store.write(({ codes }) => codes.take('acme', 'c1'))).toBeNull();
+      expect(await store.write(({ codes }) => codes.use('acme', 'c1'))).toBeNull();
     });
 
     it('lists in pages, by the order of the keys', async () => {
@@ -334,7 +334,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     it.each([1, 3])('lets a code for %i uses be taken that often, by however many at once', async (uses) => {
       await store.write(({ codes }) => codes.add(code('c1', { uses_left: uses }), 300));
       const takes = Array.from({ length: 30 }, (_, i) =>
-        (i % 2 === 0 ? store : other).write(({ codes }) => codes.take('acme', 'c1')),
+        (i % 2 === 0 ? store : other).write(({ codes }) => codes.use('acme', 'c1')),
       );
       const taken = (await Promise.all(takes)).filter((found) => found !== null);
       expect(taken).toEqual(Array(uses).fill({ union_id: 'u1', info_names: ['a', 'b'] }));
@@ -348,7 +348,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       const unlimited = code('c1', { uses_left: null, info_names: null });
       const issued = await store.write(({ codes }) => codes.add(unlimited, 300));
       expect(Math.abs(issued.expires_at - 300 - Date.now() / 1000)).toBeLessThan(60);
-      const take = () => store.write(({ codes }) => codes.take('acme', 'c1'));
+      const take = () => store.write(({ codes }) => codes.use('acme', 'c1'));
       expect(await take()).toEqual({ union_id: 'u1', info_names: null });
       expect(await take()).not.toBeNull();
       await pass('codes', 300);
@@ -361,18 +361,18 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     });
 
     const nonce = { tenantCode: 'acme', appKey: 'k1', random: 'abcdefgh' };
-    const takeNonce = (given = nonce, from = store) => from.write(({ nonces }) => nonces.take(given));
+    const useNonce = (given = nonce, from = store) => from.write(({ nonces }) => nonces.use(given));
 
     it('gives a nonce to one of many, and again only after twice the largest clock window', async () => {
-      const takes = Array.from({ length: 30 }, (_, i) => takeNonce(nonce, i % 2 === 0 ? store : other));
+      const takes = Array.from({ length: 30 }, (_, i) => useNonce(nonce, i % 2 === 0 ? store : other));
       expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
-      expect(await takeNonce({ ...nonce, appKey: 'k2' })).toBe(true);
-      expect(await takeNonce({ ...nonce, random: 'ABCDEFGH' })).toBe(true);
+      expect(await useNonce({ ...nonce, appKey: 'k2' })).toBe(true);
+      expect(await useNonce({ ...nonce, random: 'ABCDEFGH' })).toBe(true);
       await pass('nonces', 2 * maxClockWindowSeconds - 60);
-      expect(await takeNonce()).toBe(false);
+      expect(await useNonce()).toBe(false);
       await pass('nonces', 61);
-      expect(await takeNonce()).toBe(true);
-      expect(await takeNonce()).toBe(false);
+      expect(await useNonce()).toBe(true);
+      expect(await useNonce()).toBe(false);
     });
 
     const rowsOf = (table: string) => driver.read((sql) => sql.all(`SELECT * FROM ${table}`));
@@ -389,7 +389,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       await driver.write((sql) => sql.run(`INSERT INTO nonces VALUES ${expired.join(', ')}`));
       await store.write(({ codes }) => codes.add(code('c1'), 300));
       await pass('codes', 301);
-      await takeNonce();
+      await useNonce();
       await store.write(({ codes }) => codes.add(code('c2'), 300));
       purgeOver('one');
       await expect.poll(() => rowsOf('nonces')).toMatchObject([{ random: 'abcdefgh' }]);
@@ -398,11 +398,11 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     });
 
     it('is purged by one process at a time, and by another when that one has closed', async () => {
-      await takeNonce();
+      await useNonce();
       await pass('nonces', 10_000);
       purgeOver('one');
       await expect.poll(() => rowsOf('nonces')).toEqual([]);
-      await takeNonce();
+      await useNonce();
       await pass('nonces', 10_000);
       purgeOver('two', other);
       // Time enough for its turn.
@@ -419,7 +419,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     });
 
     it('upgrades the tables of the first version, and keeps what they hold', async () => {
-      await takeNonce();
+      await useNonce();
       await driver.write(async (sql) => {
         for (const table of ['nonces', 'codes']) {
           await sql.run(`DROP INDEX ${table}_by_expiry`);
@@ -430,7 +430,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       });
       store = await createStore(await database.open());
       await store.check();
-      expect(await takeNonce()).toBe(false);
+      expect(await useNonce()).toBe(false);
       await pass('nonces', 10_000);
       purgeOver('one');
       await expect.poll(() => rowsOf('nonces')).toEqual([]);

@@ -137,7 +137,7 @@ describe('the PostgreSQL driver', () => {
     const taken = Array.from({ length: 2 + 100 }, work);
     await expect(work()).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
-      message: 'the database is too slow for all that is asked',
+      message: 'the database is too slow for the load',
     });
     await expect.poll(() => most).toBe(2);
     letGo();

@@ -33,11 +33,15 @@ const at = (user: string, database = 'postgres', port = server.port) =>
 describe('a PostgreSQL database that cannot be opened', () => {
   it.each([
     ['nothing listens', () => at(`userinfo:${password}`, 'x', '1'), 'nothing listens there'],
-    ['the host is unknown', () => `postgres://u:${password}@host.invalid/x`, 'the host is not known'],
+    [
+      'the host is unknown',
+      () => `postgres://u:${password}@host.invalid/x`,
+      'the host name cannot be resolved',
+    ],
     ['it does not exist', () => at(`userinfo:${password}`, 'nowhere'), 'there is no such database'],
     ['the password is wrong', () => at(`guarded:${password}x`), 'refuses the password'],
     ['the user is unknown', () => at(`nobody:${password}`), 'refuses the password'],
-    ['a password is wanted', () => at('guarded'), 'the database wants a password'],
+    ['a password is wanted', () => at('guarded'), 'the database requires a password'],
     ['its user may not make tables', () => at(`guarded:${password}`), 'may not do this'],
     ['it has another encoding', () => at(`userinfo:${password}`, 'latin1'), 'the encoding LATIN1'],
     [
@@ -49,10 +53,10 @@ describe('a PostgreSQL database that cannot be opened', () => {
     [
       'a password is not escaped',
       () => `postgres://u:1/${password}@host/x`,
-      'URL of the database cannot be read',
+      'URL of the database is invalid',
     ],
-    ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database cannot be read'],
-    ['a time-out is none', () => `${at(`u:${password}`)}?statement_timeout=5s`, 'cannot be read'],
+    ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database is invalid'],
+    ['a time-out is none', () => `${at(`u:${password}`)}?statement_timeout=5s`, 'is invalid'],
   ])('because %s is refused with the reason, without the password', async (_, url, reason) => {
     const opening = openStore(url());
     await expect(opening).rejects.toThrow(StartError);
@@ -65,7 +69,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
     const { url } = await createSchema();
     await execute(url, 'CREATE TABLE users (name TEXT)');
     await expect(openStore(url)).rejects.toThrow(
-      'the tables of the service cannot be made: relation "users"',
+      'the tables of the service cannot be created: relation "users"',
     );
   });
 });

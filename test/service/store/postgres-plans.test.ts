@@ -6,7 +6,7 @@ import { createPostgresDatabase } from './postgres-database.js';
 import { fillStore, plansOf } from './postgres-plans.js';
 
 /** What they look up they find by key: only these check more of the row than its key. */
-const checksMore = ['takeCode', 'takeNonce', 'holdPurge', 'releasePurge'];
+const checksMore = ['useCode', 'useNonce', 'leasePurge', 'releasePurge'];
 
 it('looks every statement of the store up in an index of PostgreSQL', async () => {
   const database = await createPostgresDatabase();

@@ -110,7 +110,7 @@ describe('the SQLite driver', () => {
     };
     expect((await bytes()).includes(secret)).toBe(true);
     await driver.write((sql) => sql.run('DELETE FROM things WHERE name = $1', [secret]));
-    await driver.tidy();
+    await driver.checkpoint();
     expect((await bytes()).includes(secret)).toBe(false);
     expect((await bytes()).includes('another one')).toBe(true);
   });
@@ -225,7 +225,7 @@ describe('the SQLite driver', () => {
     'does not write to a file in the place of its own that %s',
     async (kind) => {
       await add('kept');
-      await driver.tidy();
+      await driver.checkpoint();
       await rename(database.file, `${database.file}.away`);
       if (kind === 'is no database') await writeFile(database.file, 'a text '.repeat(1000));
       else {
