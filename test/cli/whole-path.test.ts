@@ -187,9 +187,9 @@ describe('passback', () => {
       'argument 1 is not UTF-8',
     );
     // A system without /proc does not show it.
-    expect(() => refuseDamaged(['x', 'a=\ufffd'], {}, () => null)).toThrow('argument 2 holds U+FFFD');
+    expect(() => refuseDamaged(['x', 'a=\ufffd'], {}, () => null)).toThrow('argument 2 contains U+FFFD');
     const env = { USERINFO_CHANNEL: '\ufffd', OTHER: '\ufffd' };
-    expect(() => refuseDamaged([], env, () => null)).toThrow('USERINFO_CHANNEL holds U+FFFD');
+    expect(() => refuseDamaged([], env, () => null)).toThrow('USERINFO_CHANNEL contains U+FFFD');
   });
 
   it('ends with status 4 where there is no such user, the envelope on stdout', async () => {
