@@ -1,11 +1,11 @@
+export type { Outcome, RowOutcome } from './bulk/outcome.js';
 export {
   type AllRowsOptions,
   type PassbackOutcome,
   passbackAll,
   type ReadOutcome,
   readAll,
-} from './bulk/all-rows.js';
-export type { Outcome, RowOutcome } from './bulk/outcome.js';
+} from './bulk/send-all.js';
 export type { Answer } from './client/answer.js';
 export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
 export {

@@ -1,14 +1,56 @@
+import type { Sender } from '../client/sender.js';
 import { missingInfoNames } from '../protocol/info-names.js';
-import type { EngineListener } from './engine/engine-options.js';
-import type { PreparedRow } from './engine/open-row.js';
+import type { EngineListener, Pacing } from './engine/engine-options.js';
 import { RowEngine } from './engine/row-engine.js';
-import type { FileRunOptions } from './file-run-options.js';
-import { FailedFile, FailedRows } from './files/failed-file.js';
-import { Recorder } from './files/recorder.js';
-import type { RowOutcome } from './outcome.js';
-import type { RunProgress, RunReport } from './run-report.js';
-import { InputRows } from './source/input-rows.js';
-import type { FileRow } from './source/row-format.js';
+import type { PreparedRow } from './engine/row-queue.js';
+import { FailedFile, type FailedPlace, FailedRows } from './files/failed-file.js';
+import { Recorder, type RecorderFiles } from './files/recorder.js';
+import type { RowOperation } from './operations.js';
+import type { OutcomeCounts, RowOutcome } from './outcome.js';
+import { type FileRow, InputRows, type InputRowsOptions } from './source/rows.js';
+
+/** How a run over a file ended. */
+export interface RunReport {
+  /** Of all parts of the run. */
+  readonly counts: OutcomeCounts;
+  /** How many rows came to an outcome in this part. */
+  readonly done: number;
+  readonly durationMs: number;
+  /** No row is left that resuming the run would send. */
+  readonly isFinished: boolean;
+  /** What stopped it before its end: `interrupted` by `stop`, `failures` by too many of them. */
+  readonly stoppedBy: 'interrupted' | 'failures' | Error | null;
+  /** How many rows are in the file of failed ones; `null` where it could not be written. */
+  readonly failedRows: number | null;
+  /** In how many answers of this part a wanted name was missing, by name; names that always came are left out. */
+  readonly missing: ReadonlyMap<string, number>;
+}
+
+/** How a run over a file goes, while it does. */
+interface RunProgress extends Pick<RunReport, 'counts'> {
+  /** Of the input, in bytes. */
+  readonly bytesRead: number;
+  /** For how long nothing is sent because the service asked for it, or does not answer; in milliseconds. */
+  readonly pausedMs: number;
+}
+
+/**
+ * Where the rows come from, what is done with them, and where that is written down. Results and journal are closed at
+ * the end; to what `state` says of earlier parts of the run, what this one does is added.
+ */
+export interface FileRunOptions<Row extends FileRow> extends InputRowsOptions<Row>, RecorderFiles {
+  readonly operation: RowOperation;
+  readonly sender: Sender;
+  readonly pacing: Pacing;
+  /** Where the rows go that are worth trying again. */
+  readonly failed: FailedPlace | null;
+  /** How many rows may come to another outcome than ok before the run stops. */
+  readonly maxFailures: number | null;
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+  /** At least 0, less than 1. */
+  readonly random: () => number;
+}
 
 /** Sends the rows of an input, and writes the outcome of each down. */
 export class FileRun<Row extends FileRow> {

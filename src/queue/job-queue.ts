@@ -1,6 +1,6 @@
 import type PgBoss from 'pg-boss';
 import type { Sql, SqlDriver, SqlRow, SqlValue } from '../database/sql-driver.js';
-import type { ChunkPlace } from './chunk.js';
+import type { ChunkPlace } from './lanes.js';
 
 /** What pg-boss keeps its tables in. */
 const schema = 'userinfo_pgboss';

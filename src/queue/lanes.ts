@@ -1,6 +1,74 @@
 import { crc32 } from 'node:zlib';
-import type { FilledChunk } from './chunk.js';
-import { RowBuffer } from './row-buffer.js';
+import { type FlatValue, formatFlatJson } from '../protocol/user-info.js';
+
+/**
+ * Where a chunk stands: the rows of one user are all in one lane, and the chunks of a lane are done one after the
+ * other, so that the last of them wins.
+ */
+export interface ChunkPlace {
+  readonly lane: number;
+  /** In its lane, counted from 0. */
+  readonly chunk: number;
+}
+
+/** A chunk that is to be added to a run. */
+export interface FilledChunk extends ChunkPlace {
+  /** Its rows, as `formatQueuedRow` writes them. */
+  readonly body: string;
+}
+
+/** A row as the queue holds it: where it stood in the input, and its values as flat JSON. */
+export interface QueuedRow {
+  readonly line: number;
+  readonly json: string;
+}
+
+/** A row of a chunk's body. */
+export function formatQueuedRow(line: number, fields: ReadonlyMap<string, FlatValue>): string {
+  return `${line} ${formatFlatJson(fields)}\n`;
+}
+
+/** The rows of a chunk's body. */
+export function parseChunk(body: string): QueuedRow[] {
+  const rows = body.split('\n').slice(0, -1);
+  return rows.map((row) => {
+    const end = row.indexOf(' ');
+    return { line: Number(row.slice(0, end)), json: row.slice(end + 1) };
+  });
+}
+
+const firstSize = 16 * 1024;
+
+/**
+ * Text that grows row by row and is taken as a whole. Rows wait here by the ten thousand: as bytes they are no work
+ * for the garbage collector.
+ */
+class RowBuffer {
+  #bytes = Buffer.alloc(firstSize);
+  #length = 0;
+
+  /** In bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  add(row: string): void {
+    const needed = this.#length + Buffer.byteLength(row);
+    if (needed > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(needed, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    this.#length += this.#bytes.write(row, this.#length);
+  }
+
+  /** All of it; it is empty then. */
+  take(): string {
+    const text = this.#bytes.toString('utf8', 0, this.#length);
+    this.#length = 0;
+    return text;
+  }
+}
 
 /** As many chunks of a run can be done at once, */
 const maxLanes = 64;

@@ -1,8 +1,7 @@
-import type { RowOperation } from '../bulk/operations/row-operation.js';
-import type { FileRow, RowFormat } from '../bulk/source/row-format.js';
+import type { RowOperation } from '../bulk/operations.js';
+import type { FileRow, RowFormat } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { type FilledChunk, formatQueuedRow } from './chunk.js';
-import { Lanes } from './lanes.js';
+import { type FilledChunk, formatQueuedRow, Lanes } from './lanes.js';
 import type { Queue } from './queue.js';
 import type { NewRun } from './run.js';
 

@@ -1,11 +1,10 @@
+import type { ResultsSink } from '../bulk/files/append-file.js';
 import type { FailedFile } from '../bulk/files/failed-file.js';
 import { placeOutcome } from '../bulk/files/result-line.js';
-import type { ResultsSink } from '../bulk/files/results-sink.js';
-import { passbackRows } from '../bulk/operations/passback-rows.js';
-import type { RowOperation } from '../bulk/operations/row-operation.js';
+import { passbackRows, type RowOperation } from '../bulk/operations.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
-import { NdjsonFormat } from '../bulk/source/ndjson-format.js';
-import type { FileRow, RowFormat } from '../bulk/source/row-format.js';
+import { NdjsonFormat } from '../bulk/source/ndjson.js';
+import type { FileRow, RowFormat } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { readOutcomes } from './outcomes.js';
 import type { Queue } from './queue.js';

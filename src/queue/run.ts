@@ -1,4 +1,4 @@
-import type { UserNaming } from '../bulk/operations/passback-rows.js';
+import type { UserNaming } from '../bulk/operations.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
 import type { SqlRow } from '../database/sql-driver.js';
 

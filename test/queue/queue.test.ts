@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { passbackRows } from '../../src/bulk/operations/passback-rows.js';
+import { passbackRows } from '../../src/bulk/operations.js';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
-import { NdjsonFormat } from '../../src/bulk/source/ndjson-format.js';
+import { NdjsonFormat } from '../../src/bulk/source/ndjson.js';
 import { loadRun } from '../../src/queue/load-run.js';
 import { openQueue, type Queue } from '../../src/queue/queue.js';
 import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';

@@ -1,15 +1,96 @@
 import type { AttemptResult } from '../../client/attempt.js';
 import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
 import { mayHaveActed, pauseBefore } from '../../client/retry.js';
-import type { RowOutcome } from '../outcome.js';
+import { errorOf, judge, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
 import type { EngineListener, EngineOptions } from './engine-options.js';
-import { InFlight } from './in-flight.js';
-import { errorOf, judge, missedService, rowOutcome, type Verdict } from './judge.js';
-import type { OpenRow } from './open-row.js';
-import { RowFeed } from './row-feed.js';
-import { RowQueue } from './row-queue.js';
-import { Traffic } from './traffic.js';
-import { Turns } from './turns.js';
+import { Traffic } from './flow-control.js';
+import { type OpenRow, RowFeed, RowQueue } from './row-queue.js';
+
+/** Node.js takes a longer timer for one of 1 ms. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Calls a function at the end of a turn of the event loop, once however often it is asked for. */
+class Turns {
+  readonly #onTurn: () => void;
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(onTurn: () => void) {
+    this.#onTurn = onTurn;
+  }
+
+  /** Whether a call is due at the end of this turn. */
+  get isDue(): boolean {
+    return this.#isDue;
+  }
+
+  /** At the end of this turn. */
+  soon(): void {
+    if (this.#isDue || this.#isClosed) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      if (!this.#isClosed) this.#onTurn();
+    });
+  }
+
+  /** After `ms` milliseconds; replaces the time that was asked for before. */
+  later(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.soon(), Math.min(longestTimerMs, Math.max(1, ms)));
+  }
+
+  /** No more calls. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** How often the time-outs are checked within one time-out. */
+const checksPerTimeout = 20;
+const shortestCheckMs = 10;
+
+/** The rows whose answer is awaited, none for longer than `timeoutMs`: one timer serves them all. */
+class InFlight<Row> {
+  /** No Set: its old copies would keep thousands of finished rows from being cleared away. */
+  readonly #rows: OpenRow<Row>[] = [];
+  readonly #timeoutMs: number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(timeoutMs: number, now: () => number) {
+    this.#timeoutMs = timeoutMs;
+    this.#timer = setInterval(
+      () => this.#expire(now()),
+      Math.max(shortestCheckMs, timeoutMs / checksPerTimeout),
+    );
+  }
+
+  get size(): number {
+    return this.#rows.length;
+  }
+
+  add(row: OpenRow<Row>): void {
+    row.place = this.#rows.push(row) - 1;
+  }
+
+  delete({ place }: OpenRow<Row>): void {
+    const last = this.#rows.pop();
+    if (last === undefined || place === this.#rows.length) return;
+    this.#rows[place] = last;
+    last.place = place;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #expire(now: number): void {
+    const late = this.#rows.filter(({ startedAt }) => now - startedAt >= this.#timeoutMs);
+    for (const { pending } of late) pending?.timeOut(this.#timeoutMs);
+  }
+}
 
 /** The longest `Retry-After` that a run waits for, in milliseconds, unless its time-out is longer. */
 const longestRetryAfterMs = 5 * 60_000;

@@ -16,13 +16,49 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import type { ResultsSink } from './results-sink.js';
+
+/** Where results lines go. */
+export interface ResultsSink {
+  append(text: string): void;
+  /** Whether it has too much to take already; `onRoom` is called when it has not any more. */
+  isFull(onRoom: () => void): boolean;
+  /** Returns when all is on the disk, and is found there under its name. */
+  syncWithName(): void;
+  /** Throws a RunFileError where another program touched what was written. */
+  requireUntouched(): void;
+  close(): void;
+}
+
+/** Results for a stream, such as standard output, which is left open; `show` is what it gets of each text. */
+export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
+  let isAwaited = false;
+  return {
+    append(text) {
+      stream.write(show(text));
+    },
+    isFull(onRoom) {
+      if (!stream.writableNeedDrain) return false;
+      if (!isAwaited) {
+        isAwaited = true;
+        stream.once('drain', () => {
+          isAwaited = false;
+          onRoom();
+        });
+      }
+      return true;
+    },
+    syncWithName() {},
+    requireUntouched() {},
+    close() {},
+  };
+}
 
 /** A file of a run cannot be written any more: the disk is full, say. What it held before is still there. */
-export class RunFileError extends UserInfoError {
+class RunFileError extends UserInfoError {
   readonly code = 'RUN_FILE';
 }
 

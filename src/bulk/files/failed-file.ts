@@ -2,8 +2,7 @@ import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import type { InputRows } from '../source/input-rows.js';
-import type { FileRow, RowFormat } from '../source/row-format.js';
+import type { FileRow, InputRows, RowFormat } from '../source/rows.js';
 import { AppendFile, type Contents, placeOf, syncFolder } from './append-file.js';
 import type { JournalState } from './journal-state.js';
 

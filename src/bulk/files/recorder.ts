@@ -1,13 +1,12 @@
 import type { EngineListener } from '../engine/engine-options.js';
-import type { RowOperation } from '../operations/row-operation.js';
+import type { RowOperation } from '../operations.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
-import type { FileRow } from '../source/row-format.js';
+import type { FileRow } from '../source/rows.js';
+import type { ResultsSink } from './append-file.js';
 import { type Journal, recordsOf } from './journal.js';
 import { formatRanges, OutcomesDraft } from './journal-records.js';
-import type { JournalState } from './journal-state.js';
-import { LineSet } from './line-set.js';
+import { type JournalState, LineSet } from './journal-state.js';
 import { formatResult } from './result-line.js';
-import type { ResultsSink } from './results-sink.js';
 
 /** Where a run is written down. */
 export interface RecorderFiles {

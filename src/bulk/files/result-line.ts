@@ -2,7 +2,7 @@ import type { Answer } from '../../client/answer.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { jsonTokens } from '../../protocol/json-tokens.js';
 import type { RowOutcome } from '../outcome.js';
-import type { FileRow } from '../source/row-format.js';
+import type { FileRow } from '../source/rows.js';
 
 /** The keys of a results line that are ours. */
 const ownKeys: readonly string[] = ['line', 'outcome', 'code', 'msg', 'data', 'error', 'primary_key'];

@@ -10,8 +10,7 @@ import { AppendFile, placeOf } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import { Journal, type ReadJournal, readJournal } from './journal.js';
 import { formatRanges, type RowOutcomes, type RunIdentity } from './journal-records.js';
-import { finalOutcomes, JournalState } from './journal-state.js';
-import { LineSet } from './line-set.js';
+import { finalOutcomes, JournalState, LineSet } from './journal-state.js';
 import { formatLostResult } from './result-line.js';
 
 const rowsPerRecord = 1000;

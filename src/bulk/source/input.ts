@@ -1,7 +1,62 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
+
+/** Looks at the first bytes of a stream: at least `size` of them, where there are so many. */
+export async function peek(
+  bytes: AsyncIterable<Buffer>,
+  size: number,
+): Promise<{ head: Buffer; whole: AsyncGenerator<Buffer> }> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < size) {
+    const next = await iterator.next();
+    if (next.done) break;
+    head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+  }
+  return { head, whole: putBack(head, iterator) };
+}
+
+async function* putBack(head: Buffer, iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  yield* { [Symbol.asyncIterator]: () => iterator };
+}
+
+/** Shows each chunk to `onChunk` as it passes. */
+export async function* watchBytes(
+  bytes: AsyncIterable<Buffer>,
+  onChunk: (chunk: Buffer) => void,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of bytes) {
+    onChunk(chunk);
+    yield chunk;
+  }
+}
+
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
+
+/** The bytes of a gzip file unpacked, whatever its name; all others as they are. Throws an InvalidInputError. */
+export async function* decompress(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { head, whole } = await peek(bytes, gzipMagic.length);
+  if (head.subarray(0, gzipMagic.length).equals(gzipMagic)) yield* gunzip(whole);
+  else yield* whole;
+}
+
+async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const unpacked = createGunzip();
+  // What goes wrong comes out of the last stream.
+  pipeline(Readable.from(bytes, { objectMode: false }), unpacked, () => {});
+  try {
+    for await (const chunk of unpacked) yield chunk as Buffer;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code?.startsWith('Z_') !== true) throw error;
+    const fault = code === 'Z_BUF_ERROR' ? 'ends in the middle' : `is damaged (${code})`;
+    throw new InvalidInputError(`the gzip file ${fault}`, { hint: 'Copy or pack it again.', cause: error });
+  }
+}
 
 /** Bytes that rows are read from. */
 export interface Input {

@@ -1,13 +1,30 @@
-import type { CellType } from '../../bulk/source/cell-types.js';
-import { type ColumnRules, checkColumns } from '../../bulk/source/columns.js';
-import { CsvFormat, type CsvOptions } from '../../bulk/source/csv-format.js';
-import { defaultEncoding, findEncoding } from '../../bulk/source/encoding.js';
+import { type CellType, type ColumnRules, cellTypes, checkColumns } from '../../bulk/source/columns.js';
+import { CsvFormat, type CsvOptions } from '../../bulk/source/csv.js';
 import { type Input, openFile, openStream } from '../../bulk/source/input.js';
-import { NdjsonFormat } from '../../bulk/source/ndjson-format.js';
-import type { FileRow, RowFormat } from '../../bulk/source/row-format.js';
+import { NdjsonFormat } from '../../bulk/source/ndjson.js';
+import type { FileRow, RowFormat } from '../../bulk/source/rows.js';
+import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
 import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/text.js';
 import type { Io } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
+
+/** Reads `age:number,vip:boolean`. Throws an InvalidInputError. */
+export function parseTypes(text: string): Map<string, CellType> {
+  const types = new Map<string, CellType>();
+  for (const part of text.split(',')) {
+    const at = part.lastIndexOf(':');
+    const [column, name] = [part.slice(0, Math.max(0, at)), part.slice(at + 1)];
+    const type = cellTypes.find((known) => known === name);
+    if (column === '' || type === undefined) {
+      throw new InvalidInputError(`${quoteName(part)} is not a column and its type`, {
+        hint: `Write --types age:number,vip:boolean; a type is ${cellTypes.join(', ')}.`,
+      });
+    }
+    types.set(column, type);
+  }
+  return types;
+}
 
 /** The rows of a run, and how they are written. */
 export interface RowSource {
@@ -26,7 +43,7 @@ export interface CellOptions {
 }
 
 /** What says where rows are, and how they are written. */
-export type RowOptions = Pick<BulkOptions, 'from' | 'format' | 'delimiter' | 'encoding'>;
+type RowOptions = Pick<BulkOptions, 'from' | 'format' | 'delimiter' | 'encoding'>;
 
 /** Opens what `--from` names. Throws an InvalidInputError. */
 export async function openRows(

@@ -1,8 +1,7 @@
-import { AppendFile } from '../../bulk/files/append-file.js';
+import { AppendFile, streamSink } from '../../bulk/files/append-file.js';
 import { requireOurs } from '../../bulk/files/failed-file.js';
 import type { RunIdentity } from '../../bulk/files/journal-records.js';
 import { JournalState } from '../../bulk/files/journal-state.js';
-import { streamSink } from '../../bulk/files/results-sink.js';
 import {
   lockFiles,
   RunFiles,
@@ -10,9 +9,9 @@ import {
   type RunStart,
   requireResults,
 } from '../../bulk/files/run-files.js';
-import type { RowOperation } from '../../bulk/operations/row-operation.js';
+import type { RowOperation } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import type { Survey } from '../../bulk/source/survey.js';
+import type { Survey } from '../../bulk/source/preflight.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
@@ -21,12 +20,12 @@ import type { CliContext } from '../context.js';
 import { say } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import type { BulkOptions } from './bulk-options.js';
-import { carryOut } from './carry-out.js';
-import { checkRows } from './check-rows.js';
-import { confirmMany } from './guard.js';
+import { confirmMany } from './confirm-production.js';
+import { carryOut } from './execute-run.js';
+import { checkRows } from './preflight.js';
 import { type CellOptions, openRows, type RowSource } from './row-source.js';
 import { pathsOf, refuseSame } from './run-paths.js';
-import { formatRows } from './words.js';
+import { formatRows } from './summary.js';
 
 /** What is done with many rows. */
 export interface ManyPlan {

@@ -1,12 +1,11 @@
-// // Apart from read.ts and passback.ts: a call for one user loads no code of bulk runs.
+// Apart from read.ts and passback.ts: a call for one user loads no code of bulk runs.
 
-import { passbackRows, type UserNaming } from '../../bulk/operations/passback-rows.js';
-import { readRows } from '../../bulk/operations/read-rows.js';
+import { passbackRows, readRows, type UserNaming } from '../../bulk/operations.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames } from '../../protocol/info-names.js';
 import type { BulkOptions } from '../bulk/bulk-options.js';
-import { parseTypes } from '../bulk/cell-options.js';
 import type { PassbackManyOptions } from '../bulk/passback-options.js';
+import { parseTypes } from '../bulk/row-source.js';
 import { type ManyPlan, runMany } from '../bulk/run-many.js';
 import type { CliContext } from '../context.js';
 import { warnOfPrefix } from '../pairs.js';

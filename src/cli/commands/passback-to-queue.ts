@@ -1,26 +1,26 @@
-// Apart from passback.ts: only --queue needs it.
 import type { Command } from 'commander';
 import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
-import { rowsIn } from '../../bulk/source/input-rows.js';
+import { rowsIn } from '../../bulk/source/rows.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { loadRun, type RowsToLoad } from '../../queue/load-run.js';
 import type { Queue } from '../../queue/queue.js';
-import { checkRows } from '../bulk/check-rows.js';
-import { confirmMany } from '../bulk/guard.js';
+import { confirmMany } from '../bulk/confirm-production.js';
 import type { PassbackManyOptions } from '../bulk/passback-options.js';
+import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
 import { openRows, type RowSource } from '../bulk/row-source.js';
 import { sayDryRun } from '../bulk/run-many.js';
-import { formatRows } from '../bulk/words.js';
+import { formatRows } from '../bulk/summary.js';
 import { resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say, write } from '../io.js';
 import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
-import { withQueue } from '../queue/queue-option.js';
-import { targetOf } from '../queue/target.js';
+import { targetOf, withQueue } from '../queue/queue-option.js';
 import { planPassback } from './many.js';
+
+// Apart from passback.ts: only --queue needs it.
 
 interface QueuedPassbackOptions extends PassbackManyOptions {
   readonly queue: string;

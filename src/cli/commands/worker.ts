@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
-import { formatCount, formatRows } from '../bulk/words.js';
+import { formatCount, formatRows } from '../bulk/summary.js';
 import { clientOptions, resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { addConnectionOptions, type ConnectionOptions, examples, parseDuration } from '../options.js';
 import { showText } from '../output/terminal-text.js';
-import { addQueueOption, type QueueOptions, withQueue } from '../queue/queue-option.js';
-import { targetOf } from '../queue/target.js';
+import { addQueueOption, type QueueOptions, targetOf, withQueue } from '../queue/queue-option.js';
 
 interface WorkerOptions extends QueueOptions, ConnectionOptions {
   readonly concurrency: number;
@@ -52,7 +51,7 @@ async function runCommand(context: CliContext, options: WorkerOptions): Promise<
   const log = (words: string) => void io.stderr.write(`${showText(words)}\n`);
   try {
     const { Outage } = await import('../../queue/worker/outage.js');
-    const { runWorker } = await import('../../queue/worker/run-worker.js');
+    const { runWorker } = await import('../../queue/worker/worker.js');
     await withQueue(context, options.queue, (queue) =>
       runWorker({
         queue,

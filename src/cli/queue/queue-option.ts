@@ -1,7 +1,19 @@
 import { type Command, Option } from 'commander';
+import type { Settings } from '../../profiles/settings.js';
 import type { Queue } from '../../queue/queue.js';
+import type { RunTarget } from '../../queue/run.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions } from '../options.js';
+
+/** Where settings send rows. */
+export function targetOf({ environment, base_url, tenant_code, channel }: Settings): RunTarget {
+  return {
+    environment: environment.value,
+    base_url: base_url.value,
+    tenant_code: tenant_code.value,
+    channel: channel.value,
+  };
+}
 
 /** The options of a command that works on a queue. */
 export interface QueueOptions extends CommonOptions {

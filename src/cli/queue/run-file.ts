@@ -1,14 +1,12 @@
-import { passbackRows } from '../../bulk/operations/passback-rows.js';
+import { passbackRows } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import { rowsIn } from '../../bulk/source/input-rows.js';
-import type { FileRow } from '../../bulk/source/row-format.js';
-import { surveyFile } from '../../bulk/source/survey.js';
+import { surveyFile } from '../../bulk/source/preflight.js';
+import { type FileRow, rowsIn } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { ResultRows } from '../../queue/results.js';
 import type { QueuedRun } from '../../queue/run.js';
-import { parseTypes } from '../bulk/cell-options.js';
-import { openRows, type RowSource } from '../bulk/row-source.js';
+import { openRows, parseTypes, type RowSource } from '../bulk/row-source.js';
 import type { Io } from '../io.js';
 
 /** The file that a run was made of, opened. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { BackOff } from '../../bulk/engine/back-off.js';
+import { BackOff } from '../../bulk/engine/flow-control.js';
 import { StoreUnavailableError } from '../../database/errors.js';
 
 /** How long a worker that was stopped still tries to reach the database, in milliseconds. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConcurrencyLimit } from '../../../src/bulk/engine/concurrency-limit.js';
+import { ConcurrencyLimit } from '../../../src/bulk/engine/flow-control.js';
 
 /** A limit over a service whose latency depends on how much it is asked at once; times are milliseconds. */
 class Simulation {

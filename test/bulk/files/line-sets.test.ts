@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatRanges, parseRanges } from '../../../src/bulk/files/journal-records.js';
-import { LineSet } from '../../../src/bulk/files/line-set.js';
+import { LineSet } from '../../../src/bulk/files/journal-state.js';
 
 const line = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 31 }));
 

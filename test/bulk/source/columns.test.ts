@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { passbackRows } from '../../../src/bulk/operations/passback-rows.js';
+import { passbackRows } from '../../../src/bulk/operations.js';
 import { checkColumns } from '../../../src/bulk/source/columns.js';
 import { cellsOf, csv, failure, readRows } from './read-rows.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NdjsonFormat } from '../../../src/bulk/source/ndjson-format.js';
+import { NdjsonFormat } from '../../../src/bulk/source/ndjson.js';
 import { JsonNumber } from '../../../src/protocol/user-info.js';
 import { readRows } from './read-rows.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withProgress } from '../../../src/cli/bulk/progress.js';
-import { formatDuration, formatRows } from '../../../src/cli/bulk/words.js';
+import { formatDuration, formatRows } from '../../../src/cli/bulk/summary.js';
 import { Machine } from '../../support/cli.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../../support/raw-server.js';
 

@@ -1,11 +1,9 @@
-import { FileRun } from '../../bulk/file-run.js';
-import type { FileRunOptions } from '../../bulk/file-run-options.js';
+import { FileRun, type FileRunOptions, type RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
-import type { RowOperation } from '../../bulk/operations/row-operation.js';
+import type { RowOperation } from '../../bulk/operations.js';
 import { outcomes } from '../../bulk/outcome.js';
-import type { RunReport } from '../../bulk/run-report.js';
 import { InputChangedError } from '../../bulk/source/checked-input.js';
-import type { FileRow } from '../../bulk/source/row-format.js';
+import type { FileRow } from '../../bulk/source/rows.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { clientOptions } from '../connect.js';
@@ -15,12 +13,10 @@ import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { hintOf } from '../report-error.js';
 import type { BulkOptions } from './bulk-options.js';
-import { noRows } from './check-rows.js';
+import { noRows } from './preflight.js';
 import { withProgress } from './progress.js';
 import type { RowSource } from './row-source.js';
-import { FailedRowsError } from './run-error.js';
-import { formatSummary, reportData } from './summary.js';
-import { formatCount, formatRows } from './words.js';
+import { FailedRowsError, formatCount, formatRows, formatSummary, reportData } from './summary.js';
 
 /** A run that is ready to begin. */
 export interface ReadyRun {

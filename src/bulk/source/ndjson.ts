@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
-import type { FileRow, RowFormat } from './row-format.js';
+import type { FileRow, RowFormat } from './rows.js';
 
 export interface NdjsonRow extends FileRow {
   readonly json: string;

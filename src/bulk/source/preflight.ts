@@ -2,11 +2,9 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { FlatValue } from '../../protocol/user-info.js';
 import { InputDigest } from './checked-input.js';
-import { decompress } from './decompress.js';
-import type { Input } from './input.js';
-import type { FileRow, RowFormat } from './row-format.js';
-import { type TextOptions, toUtf8 } from './utf8-text.js';
-import { watchBytes } from './watch-bytes.js';
+import { decompress, type Input, watchBytes } from './input.js';
+import type { FileRow, RowFormat } from './rows.js';
+import { type TextOptions, toUtf8 } from './text.js';
 
 /** What is known of a file after it was read once, before anything is sent. */
 export interface Survey {

@@ -1,5 +1,5 @@
-import type { RowOperation } from '../../bulk/operations/row-operation.js';
-import { type Survey, surveyFile } from '../../bulk/source/survey.js';
+import type { RowOperation } from '../../bulk/operations.js';
+import { type Survey, surveyFile } from '../../bulk/source/preflight.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { CliContext } from '../context.js';
@@ -7,7 +7,7 @@ import { say } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
 import { withProgress } from './progress.js';
 import type { RowSource } from './row-source.js';
-import { formatRows } from './words.js';
+import { formatRows } from './summary.js';
 
 /**
  * Reads a file once before anything is sent: its rows are checked, unless there is to be no preflight. Throws an

@@ -1,0 +1,100 @@
+import { type PlainRequest, passbackRequest, readRequest } from '../client/request.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { identifyingText } from '../protocol/passback.js';
+import { quoteName } from '../protocol/text.js';
+import { type FlatValue, reservedKeys } from '../protocol/user-info.js';
+import type { ColumnRules } from './source/columns.js';
+
+/** What is done with each row. */
+export interface RowOperation {
+  readonly name: 'read' | 'passback';
+  /** The names that a read asks for; none for a passback. */
+  readonly infoNames: readonly string[];
+  readonly columns: ColumnRules;
+  /** What results call the value that names a row's user; `null` where none does, and its line says enough. */
+  readonly userKey: string | null;
+  /** The value that names the row's user. Throws an InvalidInputError. */
+  user(fields: ReadonlyMap<string, FlatValue>): string | null;
+  /** The request for a row, whose fields may be changed on the way. Throws an InvalidInputError for one that cannot be sent. */
+  request(fields: Map<string, FlatValue>): PlainRequest;
+}
+
+/** The text of a field that has to be there; a number is taken as it is written. Throws an InvalidInputError. */
+function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): string {
+  const value = fields.get(name);
+  const text = identifyingText(value);
+  if (text !== null) return text;
+  const fault = value === undefined || value === '' || value === null ? 'has no value' : 'is not text';
+  throw new InvalidInputError(`${quoteName(name)} ${fault}`);
+}
+
+/** How each row names its user (§4.2): by a column of union IDs, or by one of the values that are passed back. */
+export type UserNaming =
+  | { readonly by: 'union_id'; readonly column: string }
+  | { readonly by: 'primary_key'; readonly key: string };
+
+/** Passes each row's values back, but for the column that names the user by union ID. */
+export function passbackRows(naming: UserNaming): RowOperation {
+  return naming.by === 'union_id' ? byUnionId(naming.column) : byPrimaryKey(naming.key);
+}
+
+function byUnionId(column: string): RowOperation {
+  return {
+    name: 'passback',
+    infoNames: [],
+    columns: {
+      required: [column],
+      reserved: reservedKeys.filter((name) => name !== column),
+      needsMore: true,
+      hint: 'Name the column of user IDs with --union-id-column, or the key that identifies users with --primary-key.',
+    },
+    userKey: 'union_id',
+    user: (fields) => requiredText(fields, column),
+    request(fields) {
+      const unionId = requiredText(fields, column);
+      fields.delete(column);
+      return passbackRequest({ unionId, userInfo: fields });
+    },
+  };
+}
+
+function byPrimaryKey(key: string): RowOperation {
+  return {
+    name: 'passback',
+    infoNames: [],
+    columns: {
+      required: [key],
+      reserved: reservedKeys,
+      needsMore: false,
+      hint: 'Name the column that identifies users with --primary-key.',
+    },
+    userKey: key,
+    user: (fields) => requiredText(fields, key),
+    request: (fields) => passbackRequest({ primaryKey: key, userInfo: fields }),
+  };
+}
+
+/** The column of authorization codes. */
+const codeColumn = 'code';
+
+/** Reads with the code of each row (§4.1); other columns are for whoever made the file. */
+export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
+  return {
+    name: 'read',
+    infoNames,
+    columns: {
+      required: [codeColumn],
+      reserved: [],
+      needsMore: false,
+      hint: 'The codes to read with stand in a column that is named so.',
+    },
+    userKey: null,
+    user: () => null,
+    request: (fields) =>
+      readRequest({
+        code: requiredText(fields, codeColumn),
+        ...(infoNames.length === 0 ? {} : { infoNames }),
+        ...(scope === undefined ? {} : { scope }),
+      }),
+  };
+}
