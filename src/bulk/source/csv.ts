@@ -53,8 +53,8 @@ async function* readRecords(
       }
       onRecord({ line: start, cells, size });
     }
-    if (error !== null) throw faultOf(error, line);
     yield;
+    if (error !== null) throw faultOf(error, line);
   }
 }
 
