@@ -36,7 +36,7 @@ export async function callService(
     }
     const answer = await client.send(request, { signal });
     await print(answer);
-    await sayMissing(request, answer, io);
+    await reportMissing(request, answer, io);
   } catch (error) {
     const isAnswered = error instanceof RejectedError || error instanceof NoAnswerError;
     if (isAnswered && error.answer !== undefined) await print(error.answer);
@@ -47,7 +47,7 @@ export async function callService(
 }
 
 /** Reports requested names that the answer lacks: a mistyped name looks like one without a value. */
-async function sayMissing(
+async function reportMissing(
   { parameters }: PlainRequest,
   { envelope }: Answer<Envelope>,
   io: Io,

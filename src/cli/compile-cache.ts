@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { cacheFolder } from '../support/folders.js';
-import { findDistrust } from '../support/trusted-path.js';
+import { findUnsafePath } from '../support/trusted-path.js';
 import type { Io } from './io.js';
 
 /**
@@ -26,7 +26,7 @@ export function useCompileCache(env: Io['env']): void {
 function ownFolder(uid: number): string | undefined {
   const ours = cacheFolder();
   const folder = join(ours, 'compiled');
-  if (findDistrust(folder) !== null) return undefined;
+  if (findUnsafePath(folder) !== null) return undefined;
   for (const part of [dirname(ours), ours, folder]) {
     mkdirSync(part, { recursive: true, mode: 0o700 });
     const found = lstatSync(part);

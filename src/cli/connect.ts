@@ -5,7 +5,7 @@ import { parseProxy } from '../client/proxy.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
 import { secretWarnings } from '../profiles/secret.js';
 import { resolveSettings, type Settings } from '../profiles/settings.js';
-import { namesModule, type SigningSource } from '../profiles/signing-source.js';
+import { type SigningSource, usesModule } from '../profiles/signing-source.js';
 import { refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
@@ -61,7 +61,7 @@ export async function readSecretOf(context: CliContext, settings: Pick<Settings,
 
 /** Creates the signers of a profile; this loads a signing module. */
 export async function loadSigning({ profiles }: CliContext, source: SigningSource): Promise<Signers> {
-  if (namesModule(source)) profiles.refuseShared();
+  if (usesModule(source)) profiles.refuseUnsafeFile();
   const { loadSigners } = await import('../profiles/load-signers.js');
   return loadSigners(source, dirname(profiles.path));
 }

@@ -50,8 +50,8 @@ export function writeStyled(stream: Writable, data: string | Uint8Array): Promis
 }
 
 /** Prints a one-line message to stderr, after a `label` that may be coloured. */
-export function say(io: Io, words: string, label = ''): Promise<void> {
-  return writeStyled(io.stderr, `${label}${showText(words)}\n`);
+export function say(io: Io, message: string, label = ''): Promise<void> {
+  return writeStyled(io.stderr, `${label}${showText(message)}\n`);
 }
 
 /**

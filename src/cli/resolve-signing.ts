@@ -24,13 +24,13 @@ export interface RecipeOptions {
 }
 
 /** The signing of a command: `--recipe`, else that of the profile in use, else the default recipes. */
-export async function signingInForce(
+export async function selectSigning(
   context: CliContext,
   options: CommonOptions & RecipeOptions,
 ): Promise<SigningChoice> {
   if (options.recipe === undefined) {
     const { signing } = await settingsOf(context, options);
-    return pairOf(context, signing);
+    return profileSigning(context, signing);
   }
   return choiceOf(await readRecipes(context, options.recipe));
 }
@@ -42,7 +42,7 @@ export function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
 }
 
 /** The signers of a profile; `null` stands for the default recipes. */
-export async function pairOf(context: CliContext, source: SigningSource | null): Promise<SignerPair> {
+export async function profileSigning(context: CliContext, source: SigningSource | null): Promise<SignerPair> {
   if (source === null) {
     return { kind: 'pair', signers: compileRecipes(defaultRecipes), recipes: defaultRecipes };
   }
@@ -50,7 +50,7 @@ export async function pairOf(context: CliContext, source: SigningSource | null):
 }
 
 /** The secret in a sample, else the one that every command uses. */
-export async function secretInForce(
+export async function selectSecret(
   context: CliContext,
   options: CommonOptions,
   own: Secret | null = null,

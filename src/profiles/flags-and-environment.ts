@@ -41,23 +41,23 @@ export interface GivenValues {
 
 /** The name of each setting: in messages, as an option and as an environment variable. */
 export const settingNames = {
-  profile: { words: 'profile', option: 'profile', flag: '--profile', variable: 'USERINFO_PROFILE' },
+  profile: { title: 'profile', option: 'profile', flag: '--profile', variable: 'USERINFO_PROFILE' },
   environment: {
-    words: 'environment',
+    title: 'environment',
     option: 'environment',
     flag: '--environment',
     variable: 'USERINFO_ENVIRONMENT',
   },
-  base_url: { words: 'base URL', option: 'baseUrl', flag: '--base-url', variable: 'USERINFO_BASE_URL' },
+  base_url: { title: 'base URL', option: 'baseUrl', flag: '--base-url', variable: 'USERINFO_BASE_URL' },
   tenant_code: {
-    words: 'tenant code',
+    title: 'tenant code',
     option: 'tenantCode',
     flag: '--tenant-code',
     variable: 'USERINFO_TENANT_CODE',
   },
-  channel: { words: 'channel', option: 'channel', flag: '--channel', variable: 'USERINFO_CHANNEL' },
-  app_key: { words: 'app key', option: 'appKey', flag: '--app-key', variable: 'USERINFO_APP_KEY' },
-  ca_file: { words: 'CA file', option: 'caFile', flag: '--ca-file', variable: 'USERINFO_CA_FILE' },
+  channel: { title: 'channel', option: 'channel', flag: '--channel', variable: 'USERINFO_CHANNEL' },
+  app_key: { title: 'app key', option: 'appKey', flag: '--app-key', variable: 'USERINFO_APP_KEY' },
+  ca_file: { title: 'CA file', option: 'caFile', flag: '--ca-file', variable: 'USERINFO_CA_FILE' },
 } as const;
 
 /** The environment variable of the app secret, which has no flag. */

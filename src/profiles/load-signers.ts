@@ -8,7 +8,7 @@ import { compileRecipe } from '../signing/compile-recipe.js';
 import { moduleSigner, moduleSigners } from '../signing/module-signer.js';
 import { fieldPath } from '../signing/recipe-error.js';
 import { describeSystemError } from '../support/errors.js';
-import { findDistrust } from '../support/trusted-path.js';
+import { findUnsafePath } from '../support/trusted-path.js';
 import { SigningModuleError } from './errors.js';
 import { isModule, type SigningSource } from './signing-source.js';
 
@@ -43,9 +43,9 @@ async function loadModule(path: string, folder: string): Promise<unknown> {
 async function findModule(path: string, folder: string): Promise<string> {
   const file = resolve(folder, path);
   try {
-    const distrust = findDistrust(file);
-    if (distrust === null) return await realpath(file);
-    const { reason, hint } = distrust;
+    const unsafe = findUnsafePath(file);
+    if (unsafe === null) return await realpath(file);
+    const { reason, hint } = unsafe;
     throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, { hint });
   } catch (cause) {
     if (cause instanceof SigningModuleError) throw cause;

@@ -221,7 +221,7 @@ export function parseProfile(name: string, json: unknown): Profile {
 export function formatProfile(profile: Profile): JsonObject {
   const { secret } = profile;
   return {
-    ...formatOpenFields(profile),
+    ...formatPublicFields(profile),
     secret: secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
   };
 }
@@ -234,13 +234,13 @@ export function exportProfile(profile: Profile): JsonObject {
   const { name, secret } = profile;
   return {
     name,
-    ...formatOpenFields(profile),
+    ...formatPublicFields(profile),
     secret: secret.kind === 'file' || secret.kind === 'keychain' ? { kind: secret.kind } : { ...secret },
   };
 }
 
 /** All fields but the name and the secret. */
-function formatOpenFields({ name: _, secret: __, signing, ...fields }: Profile): JsonObject {
+function formatPublicFields({ name: _, secret: __, signing, ...fields }: Profile): JsonObject {
   if (signing === undefined) return fields;
   return { ...fields, signing: formatSigningSource(signing) };
 }

@@ -24,10 +24,10 @@ export function findProfile(list: ProfileList, name: string, askedBy?: string): 
   if (profile !== undefined) return profile;
   const nearest = nearestName(name, list.profiles.keys());
   const asked = askedBy === undefined ? '' : `, which ${askedBy} names`;
-  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, { hint: whatToDo(list, nearest) });
+  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, { hint: hintFor(list, nearest) });
 }
 
-function whatToDo(list: ProfileList, nearest: string | null): string {
+function hintFor(list: ProfileList, nearest: string | null): string {
   if (list.profiles.size === 0)
     return 'There are no profiles yet: add one with "userinfo profile add <name>".';
   return nearest === null

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:
 import { join, resolve } from 'node:path';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { lockFile } from '../support/file-lock.js';
-import { findDistrust } from '../support/trusted-path.js';
+import { findUnsafePath } from '../support/trusted-path.js';
 import { ProfileFileError } from './errors.js';
 import type { Profile, ProfilePatch } from './profile.js';
 import { readProfileFile } from './profile-file.js';
@@ -47,10 +47,10 @@ export class ProfileStore {
    *
    * @throws ProfileFileError if another user could have changed the file
    */
-  refuseShared(): void {
-    const distrust = findDistrust(this.path);
-    if (distrust === null) return;
-    const { reason, hint } = distrust;
+  refuseUnsafeFile(): void {
+    const unsafe = findUnsafePath(this.path);
+    if (unsafe === null) return;
+    const { reason, hint } = unsafe;
     throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, { hint });
   }
 

@@ -132,7 +132,7 @@ const plain = /^[ -~]*$/;
  * Warns of characters that copy-and-paste often adds; the text itself is used unchanged. Each warning is one
  * sentence that begins with `label` and does not repeat the text.
  */
-export function copyWarnings(label: string, text: string): string[] {
+export function pasteWarnings(label: string, text: string): string[] {
   const warnings: string[] = [];
   if (text !== text.trimStart()) warnings.push(`${label} begins with white space`);
   if (text !== text.trimEnd()) warnings.push(`${label} ends with white space`);
@@ -145,5 +145,5 @@ export function copyWarnings(label: string, text: string): string[] {
 
 /** The same for an app secret: a copied space is the most common cause of a wrong signature. */
 export function secretWarnings(secret: Secret): string[] {
-  return copyWarnings('the app secret', secret.reveal());
+  return pasteWarnings('the app secret', secret.reveal());
 }

@@ -14,7 +14,7 @@ import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { activeProfile, findProfile, noProfiles, type ProfileList } from './profile-list.js';
 import type { ProfileStore } from './profile-store.js';
-import { copyWarnings, readSecret, type SecretReaders, type SecretSource } from './secret.js';
+import { pasteWarnings, readSecret, type SecretReaders, type SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
@@ -52,7 +52,7 @@ export interface SecretSetting {
 
 export interface SettingSources extends SecretReaders {
   readonly flags: SettingFlags;
-  readonly store: Pick<ProfileStore, 'load' | 'refuseShared'>;
+  readonly store: Pick<ProfileStore, 'load' | 'refuseUnsafeFile'>;
 }
 
 const required = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
@@ -174,7 +174,7 @@ async function withoutProfile(store: SettingSources['store']): Promise<ChosenPro
 }
 
 async function fetchSecret(source: SecretSource, { env, run, store }: SettingSources): Promise<Secret> {
-  if (source.kind === 'command') store.refuseShared();
+  if (source.kind === 'command') store.refuseUnsafeFile();
   return readSecret(source, { env, run });
 }
 
@@ -208,8 +208,8 @@ function missingValues(
   list: ProfileList,
 ): CredentialError {
   const missing = fields.map((field) => {
-    const { words, flag, variable } = settingNames[field];
-    return `${words} (${flag} or ${variable})`;
+    const { title, flag, variable } = settingNames[field];
+    return `${title} (${flag} or ${variable})`;
   });
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
   const hint =
@@ -220,7 +220,7 @@ function missingValues(
 }
 
 function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {
-  return copyWarnings(`the ${settingNames[field].words} (${describeOrigin(origin)})`, value);
+  return pasteWarnings(`the ${settingNames[field].title} (${describeOrigin(origin)})`, value);
 }
 
 function once<T>(produce: () => T): () => T {

@@ -89,7 +89,7 @@ function recipeOf(source: SignerSource): Recipe | null {
 }
 
 /** Whether it runs a module. */
-export function namesModule(source: SigningSource): boolean {
+export function usesModule(source: SigningSource): boolean {
   return isModule(source) || isModule(source.app_sign) || isModule(source.sign);
 }
 

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { geteuid } from 'node:process';
 
 /** Why another user could change the target of a path; begins with the path of the file or folder. */
-interface Distrust {
+interface UnsafePath {
   readonly reason: string;
   readonly hint: string;
 }
@@ -19,7 +19,7 @@ interface Distrust {
  * not report
  * @throws system errors if a part of the path cannot be examined
  */
-export function findDistrust(path: string): Distrust | null {
+export function findUnsafePath(path: string): UnsafePath | null {
   if (platform() === 'win32') return null;
   const absolute = resolve(path);
   let here = parse(absolute).root;
@@ -27,8 +27,8 @@ export function findDistrust(path: string): Distrust | null {
   for (let links = 0; ; ) {
     const found = lstatSync(here, { throwIfNoEntry: false });
     if (found === undefined) return null;
-    const distrust = distrustOf(here, found, rest.length > 1);
-    if (distrust !== null) return distrust;
+    const unsafe = unsafeReason(here, found, rest.length > 1);
+    if (unsafe !== null) return unsafe;
     if (found.isSymbolicLink() && links < 40) {
       links += 1;
       const target = readlinkSync(here);
@@ -50,7 +50,7 @@ const writableByOthers = 0o022;
 const writableByAll = 0o002;
 const sticky = 0o1000;
 
-function distrustOf(path: string, found: Stats, isFurtherUp: boolean): Distrust | null {
+function unsafeReason(path: string, found: Stats, isFurtherUp: boolean): UnsafePath | null {
   if (found.uid !== 0 && found.uid !== geteuid?.()) {
     return {
       reason: `${path} belongs to another user (uid ${found.uid})`,

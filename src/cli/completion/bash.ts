@@ -1,5 +1,5 @@
 import { quoteWord } from '../../support/shell.js';
-import { caseFunctions, type Described } from './case-functions.js';
+import { caseFunctions, type DescribedWords } from './case-functions.js';
 import type { CommandNode } from './command-tree.js';
 
 /** A completion script for bash 3.2 and newer. */
@@ -7,14 +7,14 @@ export function bashScript(tree: readonly CommandNode[]): string {
   return `# Completion of userinfo for bash. To use it: eval "$(userinfo completion bash)"
 
 ${caseFunctions(tree, assignWords)}
-${walker}`;
+${completionFunction}`;
 }
 
-function assignWords(variable: string, words: Described): string {
+function assignWords(variable: string, words: DescribedWords): string {
   return `${variable}=${quoteWord(words.map(([word]) => word).join(' '))}`;
 }
 
-const walker = `_userinfo() {
+const completionFunction = `_userinfo() {
   local IFS=$' \\t\\n' cur=\${COMP_WORDS[COMP_CWORD]} path='' option='' ended='' place=0
   local subcommands flags places repeats values='' words='' prefix='' word i
   _userinfo_command ''

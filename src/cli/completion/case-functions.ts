@@ -2,7 +2,7 @@ import { quoteWord } from '../../support/shell.js';
 import { type CommandNode, formatValues, type ValueOption, valueOptions } from './command-tree.js';
 
 /** Possible words, each with its description. */
-export type Described = readonly (readonly [word: string, summary: string])[];
+export type DescribedWords = readonly (readonly [word: string, summary: string])[];
 
 /**
  * Shell functions for bash and zsh: `_userinfo_command` lists what can follow a command, `_userinfo_option` the
@@ -10,7 +10,7 @@ export type Described = readonly (readonly [word: string, summary: string])[];
  */
 export function caseFunctions(
   tree: readonly CommandNode[],
-  assign: (variable: string, words: Described) => string,
+  assign: (variable: string, words: DescribedWords) => string,
 ): string {
   return `# What can follow the command $1: commands, options, and what its arguments can be.
 _userinfo_command() {
@@ -31,7 +31,7 @@ ${valueOptions(tree).map(optionCase).join('\n')}
 
 function commandCase(
   { path, commands, options, arguments: places, repeats }: CommandNode,
-  assign: (variable: string, words: Described) => string,
+  assign: (variable: string, words: DescribedWords) => string,
 ): string {
   const flags = options.flatMap((option) => option.flags.map((flag) => [flag, option.summary] as const));
   return `    (${quoteWord(path)})

@@ -1,5 +1,5 @@
 import { quoteWord } from '../../support/shell.js';
-import { caseFunctions, type Described } from './case-functions.js';
+import { caseFunctions, type DescribedWords } from './case-functions.js';
 import type { CommandNode } from './command-tree.js';
 
 /** A completion script for zsh, to be sourced, or saved as `_userinfo` in a folder of `fpath`. */
@@ -8,15 +8,15 @@ export function zshScript(tree: readonly CommandNode[]): string {
 # Completion of userinfo for zsh. To use it, after compinit: eval "$(userinfo completion zsh)"
 
 ${caseFunctions(tree, assignDescribed)}
-${walker}`;
+${completionFunction}`;
 }
 
 /** In the format of `_describe`. */
-function assignDescribed(variable: string, words: Described): string {
+function assignDescribed(variable: string, words: DescribedWords): string {
   return `${variable}=(${words.map(([word, summary]) => quoteWord(`${word}:${summary}`)).join(' ')})`;
 }
 
-const walker = `_userinfo() {
+const completionFunction = `_userinfo() {
   local -a subcommands flags places
   local repeats values='' option='' ended='' line='' word
   integer place=1 i

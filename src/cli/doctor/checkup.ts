@@ -33,9 +33,9 @@ export async function runCheckup(
     const reached = await checkup.after(socket && way && { socket, way }, 'tls', (known) =>
       checkTls(known.socket, known.way, context.now()),
     );
-    const heard = await checkup.after(reached && client, 'answer', (known) => checkAnswer(known, context));
-    await checkup.after(heard, 'clock', checkClock);
-    await checkup.after(heard, 'acceptance', checkAcceptance);
+    const answered = await checkup.after(reached && client, 'answer', (known) => checkAnswer(known, context));
+    await checkup.after(answered, 'clock', checkClock);
+    await checkup.after(answered, 'acceptance', checkAcceptance);
   } finally {
     await client?.close();
   }

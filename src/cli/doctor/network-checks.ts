@@ -38,7 +38,7 @@ export async function checkConnection(route: Route, now: () => number): Promise<
 
 const dayMs = 86_400_000;
 /** Warn if a certificate expires in fewer days. */
-const fewDays = 14;
+const renewalDays = 14;
 
 /** Checks TLS, and closes the connection. */
 export async function checkTls(socket: Socket, route: Route, now: number): Promise<Finding<true>> {
@@ -50,7 +50,7 @@ export async function checkTls(socket: Socket, route: Route, now: number): Promi
     const detail = `${protocol}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
     return {
       detail,
-      ...(days < fewDays ? { next: 'Ask the operator to renew the certificate.' } : {}),
+      ...(days < renewalDays ? { next: 'Ask the operator to renew the certificate.' } : {}),
       value: true,
     };
   } catch (error) {

@@ -7,7 +7,7 @@ import { refusePlainHttp } from '../../protocol/base-url.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Secret } from '../../signing/secret.js';
 import { quoteWhereNeeded, shellRunner } from '../../support/shell.js';
-import { findDistrust } from '../../support/trusted-path.js';
+import { findUnsafePath } from '../../support/trusted-path.js';
 import { announceProduction } from '../connect.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
@@ -35,8 +35,8 @@ function refuseOpenFile(path: string, file: Stats): void {
       hint: `Restrict it: chmod 600 ${quoteWhereNeeded(path)}`,
     });
   }
-  const distrust = findDistrust(path);
-  if (distrust !== null) throw new ProfileFileError(distrust.reason, { hint: distrust.hint });
+  const unsafe = findUnsafePath(path);
+  if (unsafe !== null) throw new ProfileFileError(unsafe.reason, { hint: unsafe.hint });
 }
 
 function modeOf({ mode }: Stats): string {

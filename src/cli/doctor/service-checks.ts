@@ -31,7 +31,7 @@ export async function checkSigning(
 }
 
 /** The answer of the service, and how far its clock is ahead of ours. */
-export interface Heard {
+export interface ServiceAnswer {
   readonly answer: Answer;
   /** Seconds, rounded; `null` if the answer has no `Date` header. */
   readonly aheadBy: number | null;
@@ -41,18 +41,18 @@ export interface Heard {
 export async function checkAnswer(
   client: UserInfoClient,
   { uniqueText, now, signal }: CliContext,
-): Promise<Finding<Heard>> {
+): Promise<Finding<ServiceAnswer>> {
   const sentAt = now();
   const answer = await client
     .read({ code: `userinfo-doctor-${uniqueText()}` }, { signal })
-    .catch(takeRefusal);
+    .catch(rejectedAnswer);
   const receivedAt = now();
   const { code, msg } = answer.envelope;
   const detail = `HTTP ${answer.httpStatus}, code ${code} ${quoteName(msg)}, after ${receivedAt - sentAt} ms`;
   return { detail, value: { answer, aheadBy: secondsAhead(answer.date, (sentAt + receivedAt) / 2) } };
 }
 
-function takeRefusal(error: unknown): Answer {
+function rejectedAnswer(error: unknown): Answer {
   if (error instanceof RejectedError) return error.answer;
   throw error;
 }
@@ -64,7 +64,7 @@ function secondsAhead(date: string | undefined, now: number): number | null {
 }
 
 /** The clocks differ by no more than a service usually allows. */
-export async function checkClock({ aheadBy }: Heard): Promise<Finding<null>> {
+export async function checkClock({ aheadBy }: ServiceAnswer): Promise<Finding<null>> {
   if (aheadBy === null) return { detail: 'the answer has no Date header', value: null, skipped: true };
   const seconds = Math.abs(aheadBy);
   const detail =
@@ -76,7 +76,7 @@ export async function checkClock({ aheadBy }: Heard): Promise<Finding<null>> {
 }
 
 /** Evaluates the answer to a code that was never issued: any other error is about the rest of the request. */
-export async function checkAcceptance({ answer }: Heard): Promise<Finding<null>> {
+export async function checkAcceptance({ answer }: ServiceAnswer): Promise<Finding<null>> {
   const { code } = answer.envelope;
   if (code === resultCode.codeNotValid) {
     return {

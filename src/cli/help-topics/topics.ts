@@ -7,7 +7,7 @@ import { exitStatus } from '../exit-status.js';
 import { formatColumns, outputFormats } from '../options.js';
 
 const settings = Object.values(settingNames).map(
-  ({ variable, words, flag }) => [variable, `${words}; ${flag} overrides it`] as const,
+  ({ variable, title, flag }) => [variable, `${title}; ${flag} overrides it`] as const,
 );
 
 /** In addition to those that replace a flag. */

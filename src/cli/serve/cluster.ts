@@ -24,7 +24,7 @@ export async function runWorkers(
         if (event.event !== 'listening' && event.event !== 'stopped') log(event);
       },
     });
-  return await work(start, signal);
+  return await serveAsWorker(start, signal);
 }
 
 export interface Supervision {
@@ -69,8 +69,8 @@ const steadyAfterMs = 10_000;
  */
 export async function supervise(given: Supervision): Promise<void> {
   const { count, log } = given;
-  const hopeless = new AbortController();
-  const signal = AbortSignal.any([given.signal, hopeless.signal]);
+  const givenUp = new AbortController();
+  const signal = AbortSignal.any([given.signal, givenUp.signal]);
   const port = given.port === 0 ? await freePort(given.host) : given.port;
   cluster.setupPrimary({ args: [...given.args, '--port', String(port)] });
   const first = start(signal);
@@ -79,11 +79,11 @@ export async function supervise(given: Supervision): Promise<void> {
   if (url !== null) {
     log({ event: 'listening', url });
     const others = Array.from({ length: count - 1 }, () => start(signal));
-    const starts = new Starts(count, hopeless);
+    const starts = new WorkerStarts(count, givenUp);
     await Promise.all(
       [first, ...others].map((running) => keepRunning(running, starts, { ...given, signal })),
     );
-    if (hopeless.signal.aborted) throw new ReportedError(starts.lastStatus);
+    if (givenUp.signal.aborted) throw new ReportedError(starts.lastStatus);
   }
   log({ event: 'stopped' });
 }
@@ -94,18 +94,18 @@ function start(signal: AbortSignal): Running {
 }
 
 /** Counts the workers that serve, and consecutive failed starts. */
-class Starts {
+class WorkerStarts {
   /** The exit status of the last worker that could not start. */
   lastStatus = 1;
   readonly #maxFailed: number;
-  readonly #hopeless: AbortController;
+  readonly #givenUp: AbortController;
   readonly #serving = new Set<Worker>();
   #failed = 0;
 
-  /** Aborts `hopeless` when none of `count` workers serves or can start. */
-  constructor(count: number, hopeless: AbortController) {
+  /** Aborts `givenUp` when none of `count` workers serves or can start. */
+  constructor(count: number, givenUp: AbortController) {
     this.#maxFailed = count * failedStarts;
-    this.#hopeless = hopeless;
+    this.#givenUp = givenUp;
   }
 
   /** Waits for the end of a worker, and returns its reason. */
@@ -120,14 +120,14 @@ class Starts {
     this.#failed += 1;
     // A worker that is stopped while it starts exits with 0.
     this.lastStatus = worker.process.exitCode || this.lastStatus;
-    if (this.#serving.size === 0 && this.#failed >= this.#maxFailed) this.#hopeless.abort();
+    if (this.#serving.size === 0 && this.#failed >= this.#maxFailed) this.#givenUp.abort();
     return reason;
   }
 }
 
 async function keepRunning(
   first: Running,
-  starts: Starts,
+  starts: WorkerStarts,
   { signal, log, steadyNow }: Supervision,
 ): Promise<void> {
   let pauseMs = firstPauseMs;
@@ -182,15 +182,18 @@ export interface Listening {
 export const stopMessage = 'stop';
 
 /** Serves as one of several workers until `signal` aborts or the supervisor stops it. */
-export async function work(startService: () => Promise<Service>, signal: AbortSignal): Promise<void> {
-  const told = new AbortController();
+export async function serveAsWorker(
+  startService: () => Promise<Service>,
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = new AbortController();
   process.on('message', (message) => {
-    if (message === stopMessage) told.abort();
+    if (message === stopMessage) stopped.abort();
   });
   try {
     const service = await startService();
     process.send?.({ url: service.url } satisfies Listening);
-    await untilAborted(AbortSignal.any([signal, told.signal]));
+    await untilAborted(AbortSignal.any([signal, stopped.signal]));
     await service.close();
   } finally {
     // The open channel would keep the process alive.

@@ -21,9 +21,9 @@ import {
   addSigningOptions,
   type SecretOptions,
   type SigningOptions,
-  sayWhereKept,
   secretSourceOf,
   signingSourceOf,
+  warnOfPlainText,
 } from './edit-options.js';
 
 interface AddOptions extends CommonOptions, ConnectionOptions, SecretOptions, SigningOptions {
@@ -79,7 +79,7 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
   refusePlainHttp(parseBaseUrl(profile.base_url), options.allowHttp === true, '--allow-http');
   const { active } = await profiles.add(profile);
   await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
-  await sayWhereKept(context, profile.secret);
+  await warnOfPlainText(context, profile.secret);
 }
 
 /** Validates an answer at its prompt, before the next one. */
@@ -90,7 +90,7 @@ function checkAnswer(
 ): true | string {
   try {
     if (field === 'base_url') refusePlainHttp(parseBaseUrl(answer), allowHttp === true, '--allow-http');
-    else parseIdentifier(answer, settingNames[field].words);
+    else parseIdentifier(answer, settingNames[field].title);
     return true;
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
@@ -124,9 +124,9 @@ async function ask(
   options: AddOptions,
   field: (typeof asked)[number],
 ): Promise<string> {
-  const { words, option } = settingNames[field];
+  const { title, option } = settingNames[field];
   return (
     options[option] ??
-    prompt.text(words[0]?.toUpperCase() + words.slice(1), (answer) => checkAnswer(field, answer, options))
+    prompt.text(title[0]?.toUpperCase() + title.slice(1), (answer) => checkAnswer(field, answer, options))
   );
 }

@@ -51,7 +51,7 @@ function refuseArgument(): never {
 }
 
 /** Warns that a secret in the profile file is readable to every program of this user. */
-export async function sayWhereKept({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
+export async function warnOfPlainText({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
   if (secret.kind !== 'file') return;
   for (const warning of secretWarnings(secret.value)) await warn(io, warning);
   const path = showText(profiles.path);

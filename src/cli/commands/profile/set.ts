@@ -11,9 +11,9 @@ import {
   addSigningOptions,
   type SecretOptions,
   type SigningOptions,
-  sayWhereKept,
   secretSourceOf,
   signingSourceOf,
+  warnOfPlainText,
 } from './edit-options.js';
 
 interface SetOptions extends CommonOptions, ConnectionOptions, SecretOptions, SigningOptions {
@@ -59,7 +59,7 @@ async function runSet(context: CliContext, name: string, options: SetOptions): P
   const { profiles: all } = await profiles.update(name, patch);
   const profile = all.get(name);
   if (profile !== undefined) await say(io, `changed ${describeProfile(profile)}`);
-  if (secret !== null) await sayWhereKept(context, secret);
+  if (secret !== null) await warnOfPlainText(context, secret);
 }
 
 /**

@@ -97,13 +97,13 @@ async function runShow(
   const { formatTable } = await import('../../output/table.js');
   const colors = colorsFor(io.stdout, io.env, options.color);
   const shown = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
-  const cells = rows.map(({ words, value, origin }) => [words, shown(value), showText(origin)]);
+  const cells = rows.map(({ title, value, origin }) => [title, shown(value), showText(origin)]);
   await write(io.stdout, formatTable(cells, tableStyle(io, style).columns, ['', 'value', 'from']));
 }
 
 interface Row {
   readonly field: string;
-  readonly words: string;
+  readonly title: string;
   readonly value: string | true;
   readonly origin: string;
 }
@@ -112,33 +112,33 @@ function rowsOf(settings: Settings): Row[] {
   const fields = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
   const rows: Row[] = fields.map((field) => ({
     field,
-    words: settingNames[field].words,
+    title: settingNames[field].title,
     value: settings[field].value,
     origin: describeOrigin(settings[field].origin),
   }));
   const holder = settings.profile === null ? 'the default' : `profile "${settings.profile}"`;
   rows.push({
     field: 'app_secret',
-    words: 'app secret',
+    title: 'app secret',
     value: `set, in ${describeSecretSource(settings.secret.source)}`,
     origin: describeOrigin(settings.secret.origin),
   });
   rows.push({
     field: 'signing',
-    words: 'signing',
+    title: 'signing',
     value: settings.signing === null ? 'the default recipes' : describeSigningSource(settings.signing),
     origin: settings.signing === null ? 'the default' : holder,
   });
   if (settings.allow_http !== null) {
     const { value, origin } = settings.allow_http;
-    rows.push({ field: 'allow_http', words: 'plain http', value, origin: describeOrigin(origin) });
+    rows.push({ field: 'allow_http', title: 'plain http', value, origin: describeOrigin(origin) });
   }
   if (settings.ca_file !== null) {
     const { value, origin } = settings.ca_file;
-    rows.push({ field: 'ca_file', words: settingNames.ca_file.words, value, origin: describeOrigin(origin) });
+    rows.push({ field: 'ca_file', title: settingNames.ca_file.title, value, origin: describeOrigin(origin) });
   }
   if (settings.key_prefix !== null) {
-    rows.push({ field: 'key_prefix', words: 'key prefix', value: settings.key_prefix, origin: holder });
+    rows.push({ field: 'key_prefix', title: 'key prefix', value: settings.key_prefix, origin: holder });
   }
   return rows;
 }

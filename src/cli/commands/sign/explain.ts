@@ -9,10 +9,10 @@ import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examp
 import { outputStyle } from '../../output/style.js';
 import {
   addRecipeOption,
-  pairOf,
+  profileSigning,
   type RecipeOptions,
-  secretInForce,
-  signingInForce,
+  selectSecret,
+  selectSigning,
 } from '../../resolve-signing.js';
 import { addPassbackArguments, type PassbackOptions, readUserInfo } from '../passback.js';
 import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
@@ -56,9 +56,9 @@ async function runExplain(
   options: ExplainOptions,
 ): Promise<void> {
   const style = await outputStyle(options, context.io);
-  const signing = await signingInForce(context, options);
+  const signing = await selectSigning(context, options);
   const sample = await readSampleInput(context, request, options);
-  const secret = await secretInForce(context, options, sample.secret);
+  const secret = await selectSecret(context, options, sample.secret);
   const explained =
     signing.kind === 'one'
       ? signing.signer.explain(sample, secret)
@@ -169,8 +169,8 @@ async function explainRequest(
   const settings = await resolveService(context, options);
   const signing =
     options.recipe === undefined
-      ? await pairOf(context, settings.signing)
-      : await signingInForce(context, options);
+      ? await profileSigning(context, settings.signing)
+      : await selectSigning(context, options);
   if (signing.kind === 'one') {
     throw new InvalidInputError('--recipe has one recipe; a request has app_sign and sign', {
       hint: 'Write {"app_sign": …, "sign": …}, or explain one signature of a --sample.',

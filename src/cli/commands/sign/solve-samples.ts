@@ -11,7 +11,7 @@ import type { CliContext } from '../../context.js';
 import { say } from '../../io.js';
 import { printData } from '../../output/print.js';
 import { isPlainTable, type OutputStyle } from '../../output/style.js';
-import { secretInForce } from '../../resolve-signing.js';
+import { selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
 import { faultOf, reportRecord, type SolveReport, showReport } from './solve-report.js';
@@ -31,7 +31,7 @@ export async function solveSamples(
   const { io } = context;
   const signed: SignedSample[] = [];
   for (const sample of samples) {
-    signed.push({ sample, secret: await secretInForce(context, options, sample.secret) });
+    signed.push({ sample, secret: await selectSecret(context, options, sample.secret) });
   }
   const report = await search(context, signed, options);
   await printData(isPlainTable(style) ? showReport(report) : reportRecord(report), io, style);

@@ -12,7 +12,7 @@ import { type CommonOptions, examples } from '../../options.js';
 import { printData } from '../../output/print.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
 import { CheckFailedError } from '../../report-error.js';
-import { addRecipeOption, choiceOf, type RecipeOptions, signingInForce } from '../../resolve-signing.js';
+import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '../../resolve-signing.js';
 import { markDifference } from './stages.js';
 
 export function declareSignVectors(sign: Command, context: CliContext): void {
@@ -50,7 +50,7 @@ function declareVectorsExport(vectors: Command, context: CliContext): void {
 async function runVectorsExport(context: CliContext, options: CommonOptions & RecipeOptions): Promise<void> {
   const { io } = context;
   const style = await outputStyle(options, io);
-  const signing = await signingInForce(context, options);
+  const signing = await selectSigning(context, options);
   const file: VectorFile = {
     about,
     ...recipesOf(signing),
@@ -117,7 +117,7 @@ async function chooseSigning(
   options: CommonOptions & RecipeOptions,
   { recipes }: ReturnedVectors,
 ): Promise<SigningChoice> {
-  if (options.recipe !== undefined || recipes === null) return signingInForce(context, options);
+  if (options.recipe !== undefined || recipes === null) return selectSigning(context, options);
   return choiceOf(recipes);
 }
 

@@ -16,7 +16,7 @@ import { type CommonOptions, examples } from '../../options.js';
 import { warn } from '../../output/color.js';
 import { printData } from '../../output/print.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
-import { addRecipeOption, type RecipeOptions, secretInForce, signingInForce } from '../../resolve-signing.js';
+import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
 import {
   type CheckedSignature,
@@ -69,7 +69,7 @@ async function runVerify(
 ): Promise<void> {
   const { io } = context;
   const style = await outputStyle(options, io);
-  const signing = await signingInForce(context, options);
+  const signing = await selectSigning(context, options);
   const sample = await readSampleInput(context, request, options);
   if (options.theirs === '-' && (request ?? options.sample) === '-') {
     throw new InvalidInputError('the request and --theirs cannot both come from standard input', {
@@ -81,7 +81,7 @@ async function runVerify(
   if (rule !== null) await warn(io, `the service refuses this request whatever its signature: ${rule}`);
   const signatures = checkedSignatures(signing, sample);
   const judged = signaturesToJudge(signatures, theirs !== null);
-  const secret = await secretInForce(context, options, sample.secret);
+  const secret = await selectSecret(context, options, sample.secret);
   const known = await knownSuspects(context, sample);
 
   const report: VerifyReport = {
