@@ -153,7 +153,7 @@ describe('a command whose reader has gone', () => {
     async (args) => {
       const done = await machine.shell(`userinfo ${args} > /dev/full`);
       expect(done.status).toBe(1);
-      expect(done.stderr).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\nFree some space/);
+      expect(done.stderr).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\nFree disk space/);
     },
   );
 });
