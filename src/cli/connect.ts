@@ -15,7 +15,7 @@ import { shellRunner } from '../support/shell.js';
 import type { CliContext } from './context.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
-import { warn } from './output/color.js';
+import { warn } from './output/style.js';
 import { traceExchange } from './output/trace.js';
 import { decodeUtf8 } from './utf8.js';
 

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
 import type { Io } from './io.js';
-import { warn } from './output/color.js';
+import { warn } from './output/style.js';
 import { decodeUtf8 } from './utf8.js';
 
 /**

@@ -4,7 +4,7 @@ import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
 import type { Io } from './io.js';
 import { addCommonOptions, type CommonOptions, examples } from './options.js';
-import { colorsFor } from './output/color.js';
+import { colorsFor } from './output/style.js';
 import { showText } from './output/terminal-text.js';
 import { reportError } from './report-error.js';
 import { refuseDamaged } from './utf8.js';

@@ -2,7 +2,7 @@ import { UserInfoError } from '../protocol/errors.js';
 import { explainMissing } from '../support/errors.js';
 import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
 import { type Io, OutputError, say } from './io.js';
-import { colorsFor } from './output/color.js';
+import { colorsFor } from './output/style.js';
 
 const faultAdvice =
   'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
 import type { Io } from '../io.js';
-import { colorsFor } from '../output/color.js';
+import { colorsFor } from '../output/style.js';
 import { formatCount, formatDuration } from './summary.js';
 
 /** How far something has come. */

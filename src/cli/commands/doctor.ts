@@ -3,9 +3,8 @@ import type { CliContext } from '../context.js';
 import type { Check } from '../doctor/checkup.js';
 import { writeStyled } from '../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../options.js';
-import { colorsFor } from '../output/color.js';
 import { printData } from '../output/print.js';
-import { isPlainTable, outputStyle } from '../output/style.js';
+import { colorsFor, isPlainTable, outputStyle } from '../output/style.js';
 
 export function declareDoctor(program: Command, context: CliContext): void {
   const command = program

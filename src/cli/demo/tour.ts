@@ -9,7 +9,7 @@ import { quoteWhereNeeded } from '../../support/shell.js';
 import type { CliContext } from '../context.js';
 import { type Io, write, writeStyled } from '../io.js';
 import type { CommonOptions } from '../options.js';
-import { colorsFor } from '../output/color.js';
+import { colorsFor } from '../output/style.js';
 import { buildProgram } from '../program.js';
 import { demoApp, demoProfile, demoUser } from './service.js';
 

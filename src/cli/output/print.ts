@@ -2,8 +2,7 @@ import type { Answer } from '../../client/answer.js';
 import type { Envelope } from '../../protocol/envelope.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { type Io, write, writeStyled } from '../io.js';
-import { warn } from './color.js';
-import { isPlainTable, type OutputStyle, tableStyle } from './style.js';
+import { isPlainTable, type OutputStyle, tableStyle, warn } from './style.js';
 
 /**
  * Prints an answer. JSON without a query is the received bytes and a newline; `csv` is `data` alone, other formats

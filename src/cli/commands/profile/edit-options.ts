@@ -10,7 +10,7 @@ import { loadSigning } from '../../connect.js';
 import type { CliContext } from '../../context.js';
 import { readJson, readValue } from '../../input.js';
 import { say } from '../../io.js';
-import { warn } from '../../output/color.js';
+import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { requirePreset } from '../../resolve-signing.js';
 

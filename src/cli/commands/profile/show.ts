@@ -8,9 +8,8 @@ import { shellRunner } from '../../../support/shell.js';
 import type { CliContext } from '../../context.js';
 import { say, write, writeStyled } from '../../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../../options.js';
-import { colorsFor, warn } from '../../output/color.js';
 import { printData } from '../../output/print.js';
-import { isPlainTable, outputStyle, tableStyle } from '../../output/style.js';
+import { colorsFor, isPlainTable, outputStyle, tableStyle, warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
 export function declareProfileList(profile: Command, context: CliContext): void {

@@ -2,9 +2,8 @@ import type { ExplanationPair } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing/verify/compare-messages.js';
 import type { CliContext } from '../../context.js';
-import { warn } from '../../output/color.js';
 import { printData } from '../../output/print.js';
-import { isPlainTable, type OutputStyle } from '../../output/style.js';
+import { isPlainTable, type OutputStyle, warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
 
 /** Prints the stages of one signature or of both, and warns of tokens without a value in the request. */

@@ -13,9 +13,8 @@ import type { Named } from '../../../signing/verify/suspect.js';
 import { verifySignature } from '../../../signing/verify/verify-signature.js';
 import type { CliContext } from '../../context.js';
 import { type CommonOptions, examples } from '../../options.js';
-import { warn } from '../../output/color.js';
 import { printData } from '../../output/print.js';
-import { isPlainTable, outputStyle } from '../../output/style.js';
+import { isPlainTable, outputStyle, warn } from '../../output/style.js';
 import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
 import {
