@@ -5,7 +5,7 @@ import { write } from '../io.js';
 import { type CommonOptions, examples } from '../options.js';
 import { printData } from '../output/print.js';
 import { outputStyle } from '../output/style.js';
-import { defaultUrl } from './serve.js';
+import { defaultUrl } from '../serve/options.js';
 
 export function declareOpenApi(program: Command, context: CliContext): void {
   const command = program

@@ -5,14 +5,8 @@ import { defaultClockWindowSeconds } from '../../protocol/limits.js';
 import type { CliContext } from '../context.js';
 import { databaseOption } from '../database.js';
 import { examples, parseCount, parseDuration, parseRate } from '../options.js';
-import { parseFaults } from '../serve/options.js';
+import { defaultHost, defaultPort, parseFaults } from '../serve/options.js';
 import { runServe } from '../serve/run.js';
-
-const defaultHost = '127.0.0.1';
-const defaultPort = 8787;
-
-/** The default address of the service. */
-export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 
 export function declareServe(program: Command, context: CliContext): void {
   const command = program

@@ -2,6 +2,12 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import type { FaultSettings } from '../../service/index.js';
 import { type CommonOptions, parseDuration } from '../options.js';
 
+export const defaultHost = '127.0.0.1';
+export const defaultPort = 8787;
+
+/** The default address of the service. */
+export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
+
 /** The options of `userinfo serve`. */
 export interface ServeOptions extends CommonOptions {
   readonly host: string;

@@ -7,7 +7,7 @@ import { readJson } from '../../input.js';
 import { say } from '../../io.js';
 import { printData, printList } from '../../output/print.js';
 import { outputStyle } from '../../output/style.js';
-import { defaultUrl } from '../serve.js';
+import { defaultUrl } from '../../serve/options.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
 import { type AdminOptions, addStoreOptions, onStore, withAdmin } from './command.js';
 
