@@ -16,43 +16,43 @@ export interface RunReport {
   /** How many rows came to an outcome in this part. */
   readonly done: number;
   readonly durationMs: number;
-  /** No row is left that resuming the run would send. */
+  /** Whether resuming the run would send no row. */
   readonly isFinished: boolean;
-  /** What stopped it before its end: `interrupted` by `stop`, `failures` by too many of them. */
+  /** What stopped the run early: `interrupted` by `stop`, `failures` by too many of them. */
   readonly stoppedBy: 'interrupted' | 'failures' | Error | null;
-  /** How many rows are in the file of failed ones; `null` where it could not be written. */
+  /** How many rows are in the file of failed rows; `null` if it could not be written. */
   readonly failedRows: number | null;
-  /** In how many answers of this part a wanted name was missing, by name; names that always came are left out. */
+  /** For each wanted name that was missing: in how many answers of this part. */
   readonly missing: ReadonlyMap<string, number>;
 }
 
-/** How a run over a file goes, while it does. */
+/** The progress of a run over a file. */
 interface RunProgress extends Pick<RunReport, 'counts'> {
   /** Of the input, in bytes. */
   readonly bytesRead: number;
-  /** For how long nothing is sent because the service asked for it, or does not answer; in milliseconds. */
+  /** How long nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
   readonly pausedMs: number;
 }
 
 /**
- * Where the rows come from, what is done with them, and where that is written down. Results and journal are closed at
- * the end; to what `state` says of earlier parts of the run, what this one does is added.
+ * The source of the rows, the operation, and the files of the run. Results and journal are closed at the end;
+ * `state` is that of earlier parts of the run, and is updated.
  */
 export interface FileRunOptions<Row extends FileRow> extends InputRowsOptions<Row>, RecorderFiles {
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
-  /** Where the rows go that are worth trying again. */
+  /** Where the rows that are worth another try are written. */
   readonly failed: FailedPlace | null;
-  /** How many rows may come to another outcome than ok before the run stops. */
+  /** How many rows may have another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** At least 0, less than 1. */
+  /** From 0 to below 1. */
   readonly random: () => number;
 }
 
-/** Sends the rows of an input, and writes the outcome of each down. */
+/** Sends the rows of an input, and writes down the outcome of each. */
 export class FileRun<Row extends FileRow> {
   readonly #options: FileRunOptions<Row>;
   readonly #rows: InputRows<Row>;
@@ -65,7 +65,7 @@ export class FileRun<Row extends FileRow> {
   readonly #missing = new Map<string, number>();
   #stoppedBy: RunReport['stoppedBy'] = null;
 
-  /** Throws an InvalidInputError where the file of failed rows cannot be written. */
+  /** @throws InvalidInputError if the file of failed rows cannot be written */
   constructor(options: FileRunOptions<Row>) {
     const { operation, pacing, sender, failed, format, text, now, random } = options;
     this.#options = options;
@@ -97,12 +97,16 @@ export class FileRun<Row extends FileRow> {
     };
   }
 
-  /** Takes no more rows; those in flight are awaited. */
+  /** Reads no more rows; awaits those in flight. */
   stop(): void {
     this.#stop('interrupted');
   }
 
-  /** Resolves when no row is in flight any more and the files are complete. Throws what is a fault of the program. */
+  /**
+   * Resolves when no row is in flight any more and the files are complete.
+   *
+   * @throws only what is a fault of the program
+   */
   async run(): Promise<RunReport> {
     const { results, journal, state, now } = this.#options;
     try {
@@ -202,7 +206,7 @@ export class FileRun<Row extends FileRow> {
     }
   }
 
-  /** A row whose outcome is not known could still be sent, but for a code that may be used up. */
+  /** A row with an unknown outcome may be sent again, except in a read: its code may be used up. */
   #hasMore(): boolean {
     const { operation, state } = this.#options;
     return operation.name === 'passback' && state.unknown.size > 0;

@@ -8,10 +8,10 @@ import type { ColumnRules } from './source/columns.js';
 /** What is done with each row. */
 export interface RowOperation {
   readonly name: 'read' | 'passback';
-  /** The names that a read asks for; none for a passback. */
+  /** The names that a read requests; none for a passback. */
   readonly infoNames: readonly string[];
   readonly columns: ColumnRules;
-  /** What results call the value that names a row's user; `null` where none does, and its line says enough. */
+  /** The key of the value that names a row's user, in the results; `null` if the line number is enough. */
   readonly userKey: string | null;
   /** The value that names the row's user. Throws an InvalidInputError. */
   user(fields: ReadonlyMap<string, FlatValue>): string | null;
@@ -19,7 +19,11 @@ export interface RowOperation {
   request(fields: Map<string, FlatValue>): PlainRequest;
 }
 
-/** The text of a field that has to be there; a number is taken as it is written. Throws an InvalidInputError. */
+/**
+ * The text of a required field; a number as it is written.
+ *
+ * @throws InvalidInputError
+ */
 function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): string {
   const value = fields.get(name);
   const text = identifyingText(value);
@@ -28,12 +32,12 @@ function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): str
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
 }
 
-/** How each row names its user (§4.2): by a column of union IDs, or by one of the values that are passed back. */
+/** How rows name their users (§4.2): by a column of union IDs, or by one of the values that are passed back. */
 export type UserNaming =
   | { readonly by: 'union_id'; readonly column: string }
   | { readonly by: 'primary_key'; readonly key: string };
 
-/** Passes each row's values back, but for the column that names the user by union ID. */
+/** Passes back the values of each row, except the column of union IDs. */
 export function passbackRows(naming: UserNaming): RowOperation {
   return naming.by === 'union_id' ? byUnionId(naming.column) : byPrimaryKey(naming.key);
 }
@@ -77,7 +81,7 @@ function byPrimaryKey(key: string): RowOperation {
 /** The column of authorization codes. */
 const codeColumn = 'code';
 
-/** Reads with the code of each row (§4.1); other columns are for whoever made the file. */
+/** Reads with the code of each row (§4.1); other columns are ignored. */
 export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
     name: 'read',

@@ -13,24 +13,25 @@ export type Outcome = (typeof outcomes)[number];
 /** A row and its outcome. */
 export type RowOutcome<Row, E extends Envelope<unknown> = Envelope> = {
   readonly row: Row;
-  /** How often it was sent. */
+  /** Number of requests that were sent for it. */
   readonly attempts: number;
 } & (
   | { readonly outcome: 'ok'; readonly answer: Answer<E> }
-  /** The service said no. */
+  /** The service refused it. */
   | { readonly outcome: 'failed'; readonly error: RejectedError }
-  /** It breaks a rule of the spec, and was never sent. */
+  /** It breaks a rule of the spec, and was not sent. */
   | { readonly outcome: 'invalid'; readonly error: InvalidInputError }
-  /** No answer, or none that says whether it was done, and all attempts are used up. */
+  /** No answer, or none that says whether it was carried out, after all attempts. */
   | { readonly outcome: 'unknown'; readonly error: NoAnswerError | RejectedError }
 );
 
-/** How many rows have come to each outcome. */
+/** The number of rows with each outcome. */
 export type OutcomeCounts = Readonly<Record<Outcome, number>>;
 
 /**
- * What an attempt means for its row: `done` and `refused` are answers; `unsettled` leaves open whether it was done, and
- * must not be tried again; `again` and `throttled` may be. `fatal` concerns every row, and ends the run.
+ * What an attempt means for its row: `done` and `refused` are answers; `unsettled` leaves open whether it was
+ * carried out, and must not be retried; `again` and `throttled` may be retried. `fatal` concerns every row, and
+ * ends the run.
  */
 export type Verdict = 'done' | 'refused' | 'unsettled' | 'again' | 'throttled' | 'fatal';
 
@@ -55,13 +56,13 @@ export function judge(operation: 'read' | 'passback', outcome: AttemptOutcome): 
   return isFaultOfService(outcome) ? 'unsettled' : 'refused';
 }
 
-/** Whether the attempt did not reach the service: no connection, or something else answered. */
+/** Whether the attempt did not reach the service: no connection, or an answer from something else. */
 export function missedService(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;
   return ['dns', 'connect', 'not-envelope'].includes(outcome.reason);
 }
 
-/** The outcome of a row whose last attempt came to `outcome`. */
+/** The outcome of a row after its last attempt. */
 export function rowOutcome<Row>(
   { row, sent: attempts }: OpenRow<Row>,
   outcome: AttemptOutcome,

@@ -15,7 +15,7 @@ import { RowEngine } from './engine/row-engine.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import type { RowOutcome } from './outcome.js';
 
-/** A row as it was read, with what is sent for it, or why nothing is. */
+/** A row as it was read, with its request, or the reason why it has none. */
 interface TakenRow<Row> {
   readonly row: Row;
   /** Counted from 0. */
@@ -23,12 +23,12 @@ interface TakenRow<Row> {
   readonly prepared: PreparedRow | InvalidInputError;
 }
 
-/** How many rows are read at once, and again while those wait to be sent. */
+/** How many rows are read at once, and how many more while those wait to be sent. */
 const rowsAhead = 32;
 
 /**
- * The rows of a program's iterable. A request is made of each before the next one is read. Where a row has to be
- * awaited, each is a batch of its own.
+ * The rows of a program's iterable. The request of each is built before the next row is read. Rows that are
+ * awaited come in batches of one.
  */
 class RowReader<Row> implements AsyncIterableIterator<readonly TakenRow<Row>[]> {
   readonly #source: Iterator<Row> | AsyncIterator<Row>;
@@ -38,7 +38,7 @@ class RowReader<Row> implements AsyncIterableIterator<readonly TakenRow<Row>[]> 
   #count = 0;
   #thrown: { readonly error: unknown } | null = null;
 
-  /** Throws an InvalidInputError for rows that cannot be iterated over. */
+  /** @throws InvalidInputError for rows that cannot be iterated */
   constructor(rows: Iterable<Row> | AsyncIterable<Row>, prepare: (row: Row) => PreparedRow) {
     if (!isIterable(rows)) throw new InvalidInputError('the rows are not an iterable or an async iterable');
     this.#isAsync = Symbol.asyncIterator in rows;
@@ -55,7 +55,7 @@ class RowReader<Row> implements AsyncIterableIterator<readonly TakenRow<Row>[]> 
     return this;
   }
 
-  /** Throws what the source throws, once the rows before that were given. */
+  /** @throws what the source throws, after the rows before it were returned */
   async next(): Promise<IteratorResult<readonly TakenRow<Row>[], undefined>> {
     const batch: TakenRow<Row>[] = [];
     while (batch.length < this.#batchSize && this.#thrown === null) {
@@ -79,7 +79,7 @@ class RowReader<Row> implements AsyncIterableIterator<readonly TakenRow<Row>[]> 
     return { done: true, value: undefined };
   }
 
-  /** Whatever is wrong with a row is a matter of that row alone. */
+  /** An invalid row concerns that row alone. */
   #take(row: Row): TakenRow<Row> {
     const index = this.#count;
     this.#count += 1;
@@ -101,29 +101,29 @@ function isIterable(rows: unknown): boolean {
   );
 }
 
-/** Where many rows go, as whom, and how fast. */
+/** Where many rows are sent, with which app, and how fast. */
 export interface AllRowsOptions extends UserInfoClientOptions {
-  /** Requests under way at once, at most; fewer where the service is slow or throttles. 32 unless given. */
+  /** Maximum number of requests under way at once; fewer if the service is slow or throttles. Default: 32. */
   readonly concurrency?: number;
   /**
-   * How many connections may be open at once; `concurrency` unless given. A service may close those past a limit of its
-   * own, and what was sent on them has the outcome `unknown`: `userinfo serve` takes 1000.
+   * Maximum number of open connections. Default: `concurrency`. A service may close those past a limit of its own; what
+   * was sent on them has the outcome `unknown`. `userinfo serve` accepts 1000.
    */
   readonly connections?: number;
-  /** Requests a second, at most. There is no limit unless given. */
+  /** Maximum number of requests a second. Default: unlimited. */
   readonly ratePerSecond?: number;
-  /** How long one attempt may take, in milliseconds. 10 seconds unless given. */
+  /** Time-out of one attempt, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
   /**
-   * Ends the run: no more rows are taken, those under way are awaited and their outcomes given, and then a
+   * Ends the run: no more rows are read, those under way are awaited and their outcomes yielded; then a
    * CancelledError is thrown, unless every row has its outcome.
    */
   readonly signal?: AbortSignal;
 }
 
-/** A row's outcome, and the place of the row among those that the source gave. */
+/** A row's outcome, and the index of the row in the source. */
 type IndexedOutcome<Outcome> = Outcome & {
-  /** Counted from 0. It tells rows apart that are the same object, or equal. */
+  /** Counted from 0. Distinguishes rows that are the same object, or equal. */
   readonly index: number;
 };
 
@@ -136,21 +136,22 @@ export type ReadOutcome<Row> = IndexedOutcome<RowOutcome<Row, ReadAnswer['envelo
 const defaults = { concurrency: 32, attempts: 3, timeoutMs: 10_000 } as const;
 
 /**
- * Passes many rows back (§4.2), and gives the outcome of each as it comes: `ok`, `failed` (the service said no),
- * `invalid` (never sent: the row breaks a rule of §4, or is no row) or `unknown` (attempts used up without an answer
- * that says so).
+ * Passes back many rows (§4.2), and yields the outcome of each as it arrives: `ok`, `failed` (refused by the
+ * service), `invalid` (never sent: the row breaks a rule of §4, or is not a row) or `unknown` (all attempts ended
+ * without an answer that says whether it was written).
  *
- * Rows are read one at a time, and a request is made of each before the next one is read: a source may fill the same
- * object again. At most 64 rows are read before they can be sent. Rows of one user are sent one after the other.
- * Outcomes that are not taken hold rows back. The source is closed when the loop over the outcomes is left, or the run
- * ends.
+ * Rows are read one at a time, and the request of each is built before the next one is read: a source may reuse
+ * one object. At most 64 rows are read before they can be sent. Rows of one user are sent one after the other.
+ * Outcomes that are not consumed hold back further rows. The source is closed when the loop over the outcomes is
+ * left, or the run ends.
  *
  * @throws InvalidInputError at the call, for an option that is out of range
- * @throws RejectedError, NoAnswerError from the loop, where all rows would fare the same: a refused signature, an
- * unknown app, a service that is not there. A row without an outcome was not written then, or not certainly.
- * @throws RetryLaterError from the loop, where the service asks by `Retry-After` for a longer pause than the time-out of
- * an attempt and 5 minutes
- * @throws CancelledError from the loop, where the signal ended the run; its `received` says whether a row without an
+ * @throws RejectedError, NoAnswerError from the loop, for an error that concerns every row: a refused signature,
+ * an unknown app, a service that cannot be reached. A row without an outcome was not written then, or it is not
+ * certain.
+ * @throws RetryLaterError from the loop, if `Retry-After` asks for a pause longer than the time-out of an attempt
+ * and than 5 minutes
+ * @throws CancelledError from the loop, if the signal ended the run; its `received` says whether a row without an
  * outcome may have been written
  */
 export function passbackAll<Row extends PassbackInput>(
@@ -162,8 +163,8 @@ export function passbackAll<Row extends PassbackInput>(
 }
 
 /**
- * Reads with many codes (§4.1), as `passbackAll` passes back. A code is sent again only where it is certain that it
- * was not used.
+ * Reads with many codes (§4.1), in the same way as `passbackAll`. A code is sent again only if it is certain that
+ * it was not used.
  *
  * @throws the same errors as `passbackAll`
  */
@@ -175,7 +176,7 @@ export function readAll<Row extends ReadInput>(
   return sendAll('read', rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
 }
 
-/** Checks the options now; the rows are read once the outcomes are asked for. */
+/** Checks the options now; reads rows once outcomes are requested. */
 function sendAll<Row>(
   operation: 'read' | 'passback',
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -224,10 +225,10 @@ async function* outcomesOf<Row>(
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   const end = engine.run().finally(() => queue.end());
-  end.catch(() => {}); // it is thrown below, once the outcomes are taken
+  end.catch(() => {}); // thrown below, after the outcomes
   try {
     for (let outcomes = await queue.takeAll(); outcomes !== null; outcomes = await queue.takeAll()) {
-      // Not by `yield*`, which makes several promises for each.
+      // `yield*` would create several promises for each.
       for (const outcome of outcomes) {
         const { row, index } = outcome.row;
         yield { ...outcome, row, index };
@@ -240,7 +241,7 @@ async function* outcomesOf<Row>(
       throw new CancelledError(signal?.reason, engine.isInDoubt, hint);
     }
   } finally {
-    // Whoever takes no more outcomes wants no more rows sent.
+    // A caller that leaves the loop wants no more rows sent.
     stop();
     signal?.removeEventListener('abort', stop);
     await end.catch(() => {});
@@ -255,10 +256,10 @@ function userOf({ unionId, primaryKey, userInfo }: PassbackInput): string | null
   return value === undefined ? null : String(value);
 }
 
-/** While so many outcomes wait to be taken, no more rows are sent. */
+/** While this many outcomes wait for the caller, no more rows are sent. */
 const maxWaiting = 1024;
 
-/** The outcomes of a run that wait to be taken, in the order in which they came. */
+/** The outcomes of a run that wait for the caller, in the order in which they arrived. */
 class OutcomeQueue<Row> implements EngineListener<Row> {
   #outcomes: RowOutcome<Row>[] = [];
   #wake: () => void = () => {};
@@ -273,13 +274,13 @@ class OutcomeQueue<Row> implements EngineListener<Row> {
     return this.#outcomes.length >= maxWaiting;
   }
 
-  /** No more will come. */
+  /** No more outcomes follow. */
   end(): void {
     this.#isOver = true;
     this.#wake();
   }
 
-  /** Waits until there are outcomes, and takes them all; `null` once no more will come. */
+  /** Waits until there are outcomes, and returns all of them; `null` after the last. */
   async takeAll(): Promise<readonly RowOutcome<Row>[] | null> {
     while (this.#outcomes.length === 0) {
       if (this.#isOver) return null;

@@ -8,19 +8,19 @@ import { nowMs } from './schema.js';
 const isPlace = 'run = $1 AND lane = $2 AND chunk = $3';
 const isLast = "state = 'ready' AND chunks_done + 1 = chunks";
 
-/** What is asked of the tables about chunks. `$1` is always the run. */
+/** The statements about chunks. `$1` is always the run. */
 const statements = {
   add:
     'INSERT INTO queue_chunks (run, lane, chunk, body, takes, done) SELECT $1, lane, chunk, body, 0, 0' +
     ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (lane BIGINT, chunk BIGINT, body TEXT)',
   setReady: "UPDATE queue_runs SET state = 'ready', chunks = $2 WHERE run = $1 AND state = 'loading'",
-  /** A run cannot be cancelled while a chunk of it is taken. */
+  /** A run cannot be cancelled while one of its chunks is taken. */
   lockReady: "SELECT run FROM queue_runs WHERE run = $1 AND state = 'ready' FOR SHARE",
   lease:
     `UPDATE queue_chunks SET job = $4, holder = $5, leased_until = ${nowMs} + $6, takes = takes + 1` +
     ` WHERE ${isPlace} AND done = 0 RETURNING body, takes, (SELECT COUNT(*) FROM queue_chunks other` +
     ' WHERE other.run = $1 AND other.lane = $2 AND other.chunk = $3 + 1) AS followers',
-  /** When it is the turn of some more rows, so that all of them together keep to a rate. */
+  /** Reserves the time for some more rows, so that all workers together keep to the rate. */
   takeTurn:
     `UPDATE queue_runs SET next_start = GREATEST(next_start, ${nowMs}) + $2 WHERE run = $1` +
     ` RETURNING next_start - $2 - ${nowMs} AS wait_ms`,
@@ -55,23 +55,26 @@ const statements = {
 /** A chunk that a worker has taken. */
 export interface TakenChunk extends ChunkPlace {
   readonly job: string;
-  /** Whether there is a next one in its lane. */
+  /** Whether its lane has a next chunk. */
   readonly hasNext: boolean;
   /** All of its lines. */
   readonly lines: readonly number[];
   /** The rows that have no outcome yet. */
   readonly open: readonly QueuedRow[];
-  /** How long to wait before its first row is sent, in milliseconds. */
+  /** How long to wait before the first row is sent, in milliseconds. */
   readonly startsInMs: number;
 }
 
-/** The worker that asks, and how long it may be silent before its chunks are given to others. */
+/** The worker, and how long it may be silent before its chunks are given to others. */
 export interface Holder {
   readonly holder: string;
   readonly leaseMs: number;
 }
 
-/** The chunks of runs: who does them, and which are done. Statements that need no answer are sent together. */
+/**
+ * The chunks of runs: which worker has them, and which are done. Statements whose results are not needed are sent
+ * together.
+ */
 export class Chunks {
   readonly #driver: SqlDriver;
   readonly #jobs: JobQueue;
@@ -86,7 +89,11 @@ export class Chunks {
     await this.#driver.write((sql) => sql.run(statements.add, [run, JSON.stringify(chunks)]));
   }
 
-  /** All chunks are there: the first of each lane may be done. Gives whether the run was still loading. */
+  /**
+   * Completes a run: the first chunk of each lane may be taken.
+   *
+   * @returns whether the run was still loading
+   */
   async release(run: string, count: number, lanes: Iterable<number>): Promise<boolean> {
     return await this.#driver.write(async (sql) => {
       if ((await sql.run(statements.setReady, [run, count])) === 0) return false;
@@ -96,7 +103,7 @@ export class Chunks {
     });
   }
 
-  /** Takes a chunk of a run; `null` where there is none to take now. */
+  /** Takes a chunk of a run; `null` if there is none to take now. */
   async take({ run, rate }: QueuedRun, { holder, leaseMs }: Holder): Promise<TakenChunk | null> {
     return await this.#driver.write(async (sql) => {
       const job = await this.#jobs.take(run, sql);
@@ -119,12 +126,16 @@ export class Chunks {
     });
   }
 
-  /** Takes outcomes down before their chunks are done. */
+  /** Records outcomes before their chunks are done. */
   async record(run: string, given: readonly QueuedOutcome[]): Promise<void> {
     await this.#driver.write((sql) => recordOutcomes(sql, run, given));
   }
 
-  /** Ends a chunk of which every row has its outcome: the next of its lane may be done. Gives the run's state. */
+  /**
+   * Ends a chunk whose rows all have an outcome: the next of its lane may be taken.
+   *
+   * @returns the state of the run
+   */
   async finish(
     { run, keepsRows }: QueuedRun,
     taken: TakenChunk,
@@ -136,7 +147,7 @@ export class Chunks {
         recordOutcomes(sql, run, given),
         sql.run(statements.finish, [run, lane, chunk, keepsRows ? 1 : 0]),
       ]);
-      if (isMine === 0) return await stateOf(sql, run); // another did it meanwhile
+      if (isMine === 0) return await stateOf(sql, run); // another worker did it meanwhile
       const [, , [counted]] = await Promise.all([
         this.#jobs.remove(run, job, sql),
         hasNext ? this.#jobs.add(run, [{ lane, chunk: chunk + 1 }], sql) : null,
@@ -148,7 +159,11 @@ export class Chunks {
     return state;
   }
 
-  /** Renews the leases of a worker's chunks. Gives the jobs of those that are still its own, and the state of the run. */
+  /**
+   * Renews the leases of a worker's chunks.
+   *
+   * @returns the jobs that are still its own, and the state of the run
+   */
   async renew(
     run: string,
     { holder, leaseMs }: Holder,
@@ -160,12 +175,12 @@ export class Chunks {
     });
   }
 
-  /** Hands back all that a worker holds of a run. */
+  /** Returns all chunks that a worker holds of a run. */
   async handBack(run: string, { holder }: Holder): Promise<void> {
     await this.#giveBack(run, statements.release, [run, holder]);
   }
 
-  /** Takes their chunks from workers that have been silent for too long. */
+  /** Reclaims the chunks of workers that were silent for too long. */
   async reclaim(run: string): Promise<void> {
     await this.#giveBack(run, statements.reclaim, [run]);
   }
@@ -192,7 +207,7 @@ export class Chunks {
 
 async function stateOf(sql: Sql, run: string): Promise<RunState> {
   const [row] = await sql.all(statements.stateOf, [run]);
-  return (row?.state ?? 'cancelled') as RunState; // a run that is gone was purged
+  return (row?.state ?? 'cancelled') as RunState; // a run that no longer exists was purged
 }
 
 async function takeTurn(sql: Sql, run: string, durationMs: number): Promise<number> {

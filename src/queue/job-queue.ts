@@ -2,20 +2,20 @@ import type PgBoss from 'pg-boss';
 import type { Sql, SqlDriver, SqlRow, SqlValue } from '../database/sql-driver.js';
 import type { ChunkPlace } from './lanes.js';
 
-/** What pg-boss keeps its tables in. */
+/** The schema of pg-boss's tables. */
 const schema = 'userinfo_pgboss';
 
-/** A chunk comes back however often its workers die. */
+/** A chunk is offered again, however often its workers die. */
 const retryLimit = 1_000_000_000;
 
-/** A job of pg-boss: that a chunk is to be done. */
+/** A job of pg-boss: a chunk that is to be done. */
 export interface ChunkJob extends ChunkPlace {
   readonly id: string;
 }
 
 /**
- * Hands chunks out through pg-boss, a queue a run: each to one worker at a time. What it is given as `sql` is the
- * transaction that it takes part in.
+ * Hands out chunks through pg-boss, one queue for each run: each chunk to one worker at a time. `sql` is the
+ * transaction to take part in.
  */
 export class JobQueue {
   readonly #boss: PgBoss;
@@ -24,15 +24,15 @@ export class JobQueue {
     this.#boss = boss;
   }
 
-  /** Makes the tables of pg-boss where there are none. */
+  /** Creates the tables of pg-boss if they do not exist. */
   static async open(driver: SqlDriver): Promise<JobQueue> {
     const { default: Boss } = await import('pg-boss');
     const db = {
       executeSql: (text: string, values?: unknown[]) => driver.read((sql) => executeOver(sql, text, values)),
     };
-    // Leases are kept in our own table: no process has to look after those of pg-boss.
+    // Leases are in our own table: those of pg-boss need no supervision.
     const boss = new Boss({ db, schema, supervise: false, schedule: false });
-    boss.on('error', () => {}); // it is thrown where it is met
+    boss.on('error', () => {}); // every call throws its own errors
     await boss.start();
     return new JobQueue(boss);
   }
@@ -41,31 +41,31 @@ export class JobQueue {
     return this.#boss.createQueue(nameOf(run), { name: nameOf(run), retryLimit });
   }
 
-  /** Chunks may be done from now on. */
+  /** Makes chunks available. */
   async add(run: string, places: readonly ChunkPlace[], sql: Sql): Promise<void> {
     const jobs = places.map(({ lane, chunk }) => ({ name: nameOf(run), data: { lane, chunk } }));
     await this.#boss.insert(jobs, { db: overTransaction(sql) });
   }
 
-  /** The chunk that has waited longest; `null` where none does. */
+  /** The chunk that has waited longest; `null` if none waits. */
   async take(run: string, sql: Sql): Promise<ChunkJob | null> {
     const db = overTransaction(sql);
     const [job] = await this.#boss.fetch<string>(nameOf(run), { db });
-    if (db.error !== null) throw db.error; // pg-boss takes every error for no job
+    if (db.error !== null) throw db.error; // pg-boss takes every error for "no job"
     return job === undefined ? null : { id: job.id, ...JSON.parse(job.data) };
   }
 
-  /** The chunk is done, or not to be done any more: nothing is left of its job. */
+  /** Removes the job of a chunk that is done, or no longer to be done. */
   async remove(run: string, job: string, sql: Sql): Promise<void> {
     await this.#boss.deleteJob(nameOf(run), job, { db: overTransaction(sql) });
   }
 
-  /** For another worker. */
+  /** Makes the chunks of jobs available to other workers. */
   async giveBack(run: string, jobs: readonly string[], sql: Sql): Promise<void> {
     for (const job of jobs) await this.#boss.fail(nameOf(run), job, {}, { db: overTransaction(sql) });
   }
 
-  /** The run is over; `taken` are the jobs that workers still have. */
+  /** Removes the jobs of a run that has ended; `taken` are those that workers still hold. */
   async drop(run: string, taken: readonly string[] = []): Promise<void> {
     const name = nameOf(run);
     await this.#boss.purgeQueue(name);
@@ -97,7 +97,7 @@ function overTransaction(sql: Sql): TransactionDb {
   return db;
 }
 
-/** What pg-boss writes without values may be a transaction of its own: it must not stay open where it fails. */
+/** What pg-boss executes without values may be a transaction of its own: it must not stay open after an error. */
 async function executeOver(
   sql: Sql,
   text: string,
@@ -112,7 +112,7 @@ async function executeOver(
   }
 }
 
-/** pg-boss gives lists of UUIDs, and objects for JSON. */
+/** pg-boss passes lists of UUIDs, and objects for JSON. */
 function toSqlValue(value: unknown): SqlValue {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string' || typeof value === 'number') return value;

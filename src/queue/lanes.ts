@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 import { type FlatValue, formatFlatJson } from '../protocol/user-info.js';
 
 /**
- * Where a chunk stands: the rows of one user are all in one lane, and the chunks of a lane are done one after the
- * other, so that the last of them wins.
+ * The place of a chunk: all rows of one user are in one lane, and the chunks of a lane are done one after the
+ * other, so that the last row of a user wins.
  */
 export interface ChunkPlace {
   readonly lane: number;
@@ -11,24 +11,24 @@ export interface ChunkPlace {
   readonly chunk: number;
 }
 
-/** A chunk that is to be added to a run. */
+/** A chunk to be added to a run. */
 export interface FilledChunk extends ChunkPlace {
   /** Its rows, as `formatQueuedRow` writes them. */
   readonly body: string;
 }
 
-/** A row as the queue holds it: where it stood in the input, and its values as flat JSON. */
+/** A row in the queue: its line in the input, and its values as flat JSON. */
 export interface QueuedRow {
   readonly line: number;
   readonly json: string;
 }
 
-/** A row of a chunk's body. */
+/** Formats a row of a chunk's body. */
 export function formatQueuedRow(line: number, fields: ReadonlyMap<string, FlatValue>): string {
   return `${line} ${formatFlatJson(fields)}\n`;
 }
 
-/** The rows of a chunk's body. */
+/** Parses the rows of a chunk's body. */
 export function parseChunk(body: string): QueuedRow[] {
   const rows = body.split('\n').slice(0, -1);
   return rows.map((row) => {
@@ -39,10 +39,7 @@ export function parseChunk(body: string): QueuedRow[] {
 
 const firstSize = 16 * 1024;
 
-/**
- * Text that grows row by row and is taken as a whole. Rows wait here by the ten thousand: as bytes they are no work
- * for the garbage collector.
- */
+/** Text that grows row by row. Tens of thousands of rows wait here: as bytes they cost no garbage collection. */
 class RowBuffer {
   #bytes = Buffer.alloc(firstSize);
   #length = 0;
@@ -62,7 +59,7 @@ class RowBuffer {
     this.#length += this.#bytes.write(row, this.#length);
   }
 
-  /** All of it; it is empty then. */
+  /** Returns all of it, and empties the buffer. */
   take(): string {
     const text = this.#bytes.toString('utf8', 0, this.#length);
     this.#length = 0;
@@ -70,13 +67,13 @@ class RowBuffer {
   }
 }
 
-/** As many chunks of a run can be done at once, */
+/** Maximum number of chunks of a run that can be done at once, */
 const maxLanes = 64;
-/** where it has rows enough: so many for each. */
+/** if each lane has at least this many rows. */
 const leastLaneRows = 100;
-/** A chunk is full with so many rows, */
+/** A chunk is full with this many rows, */
 const chunkRows = 1000;
-/** or so many bytes. */
+/** or this many bytes. */
 const chunkLength = 256 * 1024;
 
 interface Lane {
@@ -85,17 +82,17 @@ interface Lane {
   readonly body: RowBuffer;
 }
 
-/** Cuts the rows of a run into chunks, those of one user in their order. */
+/** Divides the rows of a run into chunks, and keeps the order of the rows of each user. */
 export class Lanes {
   readonly #lanes: Lane[];
 
-  /** `rows` is how many there will be. */
+  /** `rows` is how many rows there will be. */
   constructor(rows: number) {
     const count = Math.min(maxLanes, Math.max(1, Math.ceil(rows / leastLaneRows)));
     this.#lanes = Array.from({ length: count }, () => ({ chunk: 0, rows: 0, body: new RowBuffer() }));
   }
 
-  /** Adds a row, as `formatQueuedRow` writes it; gives its chunk where that is full. `user` is whose row it is. */
+  /** Adds a row of `user`, as `formatQueuedRow` writes it; returns its chunk if that is full. */
   add(user: string, row: string): FilledChunk | null {
     const index = crc32(user) % this.#lanes.length;
     const lane = this.#lanes[index];
@@ -106,12 +103,12 @@ export class Lanes {
     return isFull ? takeChunk(index, lane) : null;
   }
 
-  /** The chunks that are not full, when all rows are there. */
+  /** The chunks that are not full, after the last row. */
   *rest(): Generator<FilledChunk> {
     for (const [index, lane] of this.#lanes.entries()) if (lane.rows > 0) yield takeChunk(index, lane);
   }
 
-  /** Those that have chunks. */
+  /** The lanes that have chunks. */
   get used(): number[] {
     return [...this.#lanes.keys()].filter((index) => (this.#lanes[index]?.chunk ?? 0) > 0);
   }

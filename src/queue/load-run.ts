@@ -5,20 +5,21 @@ import { type FilledChunk, formatQueuedRow, Lanes } from './lanes.js';
 import type { Queue } from './queue.js';
 import type { NewRun } from './run.js';
 
-/** How much is written at once, in characters, about. */
+/** Approximate size of one write, in characters. */
 const writtenAtOnce = 256 * 1024;
 
-/** Rows that were checked, as they are read once more. */
+/** Rows that were checked, and are read again. */
 export interface RowsToLoad {
   readonly format: RowFormat<FileRow>;
   read(): AsyncIterable<readonly FileRow[]>;
-  /** Is told how many rows there are so far. */
+  /** Called with the number of rows so far. */
   onRows(count: number): void;
 }
 
 /**
- * Hands rows over to a queue as one run, and gives its name. Either all of them are there in the end, or nothing is.
- * Throws what reading the rows throws, and an AbortError on `signal`.
+ * Adds rows to a queue as one run, and returns its name: all of them, or none.
+ *
+ * @throws what reading the rows throws, and an AbortError on `signal`
  */
 export async function loadRun(
   queue: Queue,
@@ -35,7 +36,7 @@ export async function loadRun(
     if (!isReleased) throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
     return run;
   } catch (error) {
-    // What is left where the database is lost, too, can be purged.
+    // If the database is lost as well, the rest can be purged.
     await queue.runs.remove(run).catch(() => {});
     throw error;
   }

@@ -1,16 +1,16 @@
 import type { Outcome } from '../bulk/outcome.js';
 import type { Sql, SqlDriver } from '../database/sql-driver.js';
 
-/** What became of a row of a run. */
+/** The outcome of a row of a run. */
 export interface QueuedOutcome {
   readonly line: number;
   readonly outcome: Outcome;
-  /** What its results line says beside the row, as `formatOutcome` writes it. */
+  /** The part of its results line that `formatOutcome` writes. */
   readonly result: string;
 }
 
 const statements = {
-  /** The first outcome of a row is the one that counts: its chunk may be done twice. */
+  /** The first outcome of a row counts: its chunk may be done twice. */
   record:
     'INSERT INTO queue_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result' +
     ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
@@ -18,7 +18,7 @@ const statements = {
   find: 'SELECT line, outcome, result FROM queue_outcomes WHERE run = $1 AND line = ANY (CAST($2 AS BIGINT[]))',
 };
 
-/** Takes outcomes down, those of rows that have one already excepted. */
+/** Records outcomes, except those of rows that have one already. */
 export async function recordOutcomes(
   sql: Sql,
   run: string,
@@ -27,7 +27,7 @@ export async function recordOutcomes(
   if (outcomes.length > 0) await sql.run(statements.record, [run, JSON.stringify(outcomes)]);
 }
 
-/** The outcomes of those of the rows that have one, by line. */
+/** The outcomes of those rows that have one, by line. */
 export async function findOutcomes(
   sql: Sql,
   run: string,
@@ -41,7 +41,7 @@ export async function findOutcomes(
   return new Map(found.map((outcome) => [outcome.line, outcome]));
 }
 
-/** The same, outside a transaction. */
+/** The same outside of a transaction. */
 export function readOutcomes(
   driver: SqlDriver,
   run: string,

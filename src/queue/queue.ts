@@ -15,12 +15,13 @@ export interface Queue {
   close(): Promise<void>;
 }
 
-/** Connections: a process needs one for what it does and one to say that it is there. */
+/** Connections: a process needs one for its work and one for its heartbeats. */
 const poolSize = 3;
 
 /**
- * Opens the queue in a PostgreSQL database; its tables are made where there are none. Throws a StartError, which
- * shows no password.
+ * Opens the queue in a PostgreSQL database, and creates its tables if they do not exist.
+ *
+ * @throws StartError, which shows no password
  */
 export async function openQueue(url: string): Promise<Queue> {
   if (!/^postgres(?:ql)?:\/\//i.test(url)) {

@@ -10,13 +10,13 @@ import { readOutcomes } from './outcomes.js';
 import type { Queue } from './queue.js';
 import type { QueuedRun } from './run.js';
 
-/** The rows of a run: the queue knows their outcomes, not what they are called. */
+/** The rows of a run: the queue has their outcomes, but not their users. */
 export interface ResultRows<Row extends FileRow> {
   readonly format: RowFormat<Row>;
   read(): AsyncIterable<readonly Row[]>;
 }
 
-/** The rows of a run that was made to keep them. */
+/** The rows of a run that keeps them in the queue. */
 export function keptRows({ chunks }: Queue, { run }: QueuedRun): ResultRows<FileRow & { json: string }> {
   return {
     format: new NdjsonFormat(),
@@ -26,12 +26,14 @@ export function keptRows({ chunks }: Queue, { run }: QueuedRun): ResultRows<File
   };
 }
 
-/** How many rows are looked up at once. */
+/** Maximum number of rows in one query. */
 const lookedUpAtOnce = 1000;
 
 /**
- * Writes the results of a run, as a run over its file alone would have: a line for each row that has an outcome, and
- * `failed` with those that are worth trying again. Gives how many have come to each outcome.
+ * Writes the results of a run, as a run over its file would: a line for each row that has an outcome, and to
+ * `failed` the rows that are worth another try.
+ *
+ * @returns the number of rows with each outcome
  */
 export async function writeResults<Row extends FileRow>(
   queue: Queue,
@@ -73,7 +75,7 @@ function withUser<Row extends FileRow>(row: Row, format: RowFormat<Row>, operati
   return { line, size, ...(user === null ? {} : { user }) };
 }
 
-/** `null` for a row that cannot be read, whose user is not known in a run over its file either. */
+/** `null` for a row that cannot be parsed; its user is unknown in a run over its file, too. */
 function userOf<Row extends FileRow>(
   row: Row,
   format: RowFormat<Row>,

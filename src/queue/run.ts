@@ -2,7 +2,7 @@ import type { UserNaming } from '../bulk/operations.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
 import type { SqlRow } from '../database/sql-driver.js';
 
-/** Where the rows of a run go. A worker does none for another deployment, tenant or channel than its own. */
+/** Where the rows of a run are sent. A worker does no rows for another deployment, tenant or channel than its own. */
 export interface RunTarget {
   readonly environment: string;
   readonly base_url: string;
@@ -10,24 +10,24 @@ export interface RunTarget {
   readonly channel: string;
 }
 
-/** What the rows of a run were read from, and how; results and failed rows are put together with it again. */
+/** The source of the rows of a run, which its results are combined with. */
 export interface RunSource {
-  /** The file, as it was named. */
+  /** The path of the file, as the user wrote it. */
   readonly from: string;
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
   readonly format: string | null;
   readonly delimiter: string | null;
   readonly encoding: string | null;
-  /** As `--types` has it. */
+  /** In the syntax of `--types`. */
   readonly types: string | null;
   readonly empty: 'keep' | 'drop' | null;
 }
 
-/** `loading` while its rows come in; workers take it once it is `ready`, until it is `done` or `cancelled`. */
+/** `loading` while its rows are added; workers process it once it is `ready`, until it is `done` or `cancelled`. */
 export type RunState = 'loading' | 'ready' | 'done' | 'cancelled';
 
-/** A run as the queue has it. Times are milliseconds since 1970, by the clock of the database. */
+/** A run in the queue. Times are milliseconds since 1970, by the clock of the database. */
 export interface QueuedRun {
   readonly run: string;
   readonly state: RunState;
@@ -37,9 +37,9 @@ export interface QueuedRun {
   readonly naming: UserNaming;
   readonly source: RunSource;
   readonly rows: number;
-  /** Rows a second, of all workers together; `null` for as many as go. */
+  /** Maximum rows a second of all workers together; `null`: unlimited. */
   readonly rate: number | null;
-  /** Whether its rows stay in the queue when they are done. */
+  /** Whether its rows stay in the queue after they are done. */
   readonly keepsRows: boolean;
   readonly chunks: number;
   readonly chunksDone: number;
@@ -47,14 +47,14 @@ export interface QueuedRun {
   readonly counts: OutcomeCounts;
 }
 
-/** What a new run is made with. */
+/** The properties of a new run. */
 export type NewRun = Pick<QueuedRun, 'target' | 'naming' | 'source' | 'rows' | 'rate' | 'keepsRows'>;
 
 export const runColumns =
   'run, state, created_at, ended_at, target, naming, source, row_count, rate, keeps_rows, chunks, chunks_done,' +
   ' ok, failed, invalid, unknown';
 
-/** A row of `runColumns`. */
+/** Converts a row of `runColumns`. */
 export function toRun(row: SqlRow): QueuedRun {
   const number = (name: string) => Number(row[name]);
   const json = (name: string) => JSON.parse(String(row[name]));
@@ -80,7 +80,7 @@ export function toRun(row: SqlRow): QueuedRun {
   };
 }
 
-/** The words for what is not the same in two targets; none where they are one. */
+/** The names of the settings that differ; none if the targets are the same. */
 export function targetDifferences(run: RunTarget, worker: RunTarget): string[] {
   const names: readonly [keyof RunTarget, string][] = [
     ['environment', 'environment'],

@@ -7,7 +7,7 @@ import type { JobQueue } from './job-queue.js';
 import { type NewRun, type QueuedRun, runColumns, toRun } from './run.js';
 import { nowMs } from './schema.js';
 
-/** How many rows of a table one statement deletes: it must not take longer than statements may. */
+/** Maximum number of rows that one statement deletes: it must end before the time-out of statements. */
 const deletedAtOnce = 20_000;
 
 const statements = {
@@ -43,7 +43,7 @@ export class Runs {
     this.#jobs = jobs;
   }
 
-  /** Makes a run that has no rows yet, and gives its name. */
+  /** Adds a run without rows, and returns its name. */
   async add({ target, naming, source, rows, rate, keepsRows }: NewRun): Promise<string> {
     const run = randomBytes(5).toString('hex');
     const told = [target, naming, source].map((part) => JSON.stringify(part));
@@ -53,7 +53,7 @@ export class Runs {
     return run;
   }
 
-  /** Throws an InvalidInputError where there is no such run. */
+  /** @throws InvalidInputError if there is no such run */
   async find(run: string): Promise<QueuedRun> {
     const [row] = await this.#driver.read((sql) => sql.all(statements.find, [run]));
     if (row !== undefined) return toRun(row);
@@ -62,18 +62,18 @@ export class Runs {
     });
   }
 
-  /** All of them, the oldest first. */
+  /** All runs, the oldest first. */
   async list(): Promise<QueuedRun[]> {
     return (await this.#driver.read((sql) => sql.all(statements.list))).map(toRun);
   }
 
-  /** How many workers have chunks of a run. */
+  /** How many workers hold chunks of a run. */
   async countWorkers(run: string): Promise<number> {
     const [row] = await this.#driver.read((sql) => sql.all(statements.holders, [run]));
     return Number(row?.holders ?? 0);
   }
 
-  /** The outcomes of a run row by row, also those of chunks that are not done. */
+  /** The number of rows of a run with each outcome, including those of chunks that are not done. */
   async countOutcomes(run: string): Promise<OutcomeCounts> {
     const rows = await this.#driver.read((sql) => sql.all(statements.count, [run]));
     const countOf = (name: Outcome) => Number(rows.find(({ outcome }) => outcome === name)?.rows ?? 0);
@@ -85,7 +85,11 @@ export class Runs {
     };
   }
 
-  /** Ends a run before its end: its workers stop, and its rows are forgotten. Throws an InvalidInputError. */
+  /**
+   * Ends a run early: its workers stop, and its rows are removed.
+   *
+   * @throws InvalidInputError if it has ended
+   */
   async cancel(run: string): Promise<void> {
     const { state, keepsRows } = await this.find(run);
     const cancelled = await this.#driver.write((sql) => sql.run(statements.cancel, [run]));
@@ -94,7 +98,11 @@ export class Runs {
     if (!keepsRows) await this.#inParts(statements.forgetBodies, run);
   }
 
-  /** Removes all there is of a run that has ended. Throws an InvalidInputError for another. */
+  /**
+   * Removes everything about a run that has ended.
+   *
+   * @throws InvalidInputError if it has not ended
+   */
   async purge(run: string): Promise<void> {
     const { state } = await this.find(run);
     if (state === 'ready') {
@@ -105,7 +113,7 @@ export class Runs {
     await this.remove(run);
   }
 
-  /** Removes all there is of a run. */
+  /** Removes everything about a run. */
   async remove(run: string): Promise<void> {
     await this.#dropJobs(run);
     await this.#inParts(statements.removeChunks, run);

@@ -1,7 +1,7 @@
 import type { Schema } from '../database/migrations.js';
 
 /**
- * The tables of the queue, beside those of pg-boss, which hand out places of chunks and hold nothing about a person.
+ * The tables of the queue, beside those of pg-boss, which hand out places of chunks and hold no personal data.
  * Times are milliseconds since 1970, by the clock of the database.
  */
 export const queueSchema: Schema = {
@@ -26,5 +26,5 @@ export const queueSchema: Schema = {
   ],
 };
 
-/** The present, by the clock of the database. */
+/** The current time, by the clock of the database. */
 export const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';

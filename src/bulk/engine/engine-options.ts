@@ -4,16 +4,16 @@ import type { RowQueueOptions } from './row-queue.js';
 
 /** How a run sends its rows. */
 export interface Pacing {
-  /** Requests under way at once, at most. */
+  /** Maximum number of requests under way at once. */
   readonly concurrency: number;
-  /** Requests a second, at most; `null`: no limit. */
+  /** Maximum number of requests a second; `null`: unlimited. */
   readonly ratePerSecond: number | null;
   /**
-   * How often a row is sent, at most. An attempt that is throttled while other rows are served does not count, nor one
-   * that does not reach the service while no other row does.
+   * Maximum number of attempts a row. An attempt that is throttled while other rows are served does not count, nor
+   * one that does not reach the service while no other row does.
    */
   readonly attempts: number;
-  /** How long one attempt may take, in milliseconds. */
+  /** Time-out of one attempt, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -21,23 +21,23 @@ export interface EngineOptions<Row> extends Pacing, RowQueueOptions<Row> {
   readonly operation: 'read' | 'passback';
   readonly sender: Sender;
   readonly listener: EngineListener<Row>;
-  /** How many batches of rows are fetched before they are needed; 1 unless given. */
+  /** How many batches of rows are fetched before they are needed; default 1. */
   readonly batchesAhead?: number;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** At least 0, less than 1. */
+  /** From 0 to below 1. */
   readonly random: () => number;
 }
 
 /** What the engine calls. An error that one of them throws ends the run. */
 export interface EngineListener<Row> {
   onOutcome(outcome: RowOutcome<Row>): void;
-  /** All outcomes of this turn of the event loop are known; more rows are sent next. */
+  /** All outcomes of this turn of the event loop were reported; more rows are sent next. */
   onTurn?(): void;
   /** These rows are about to be sent. */
   onSend?(rows: readonly Row[]): void;
   /** A row that was sent has no outcome: it is sent again, or not at all. */
   onTakenBack?(row: Row): void;
-  /** Whether no new rows may be taken at present; asked again after `resume`. */
+  /** Whether to read no new rows for now; asked again after `resume`. */
   isFull?(): boolean;
 }

@@ -4,7 +4,7 @@ import type { Pacing } from './engine-options.js';
 const firstMs = 100;
 const longestMs = 5_000;
 
-/** How long to hold everything back: longer with each time in a row, with jitter; milliseconds. */
+/** Exponential back-off with jitter, in milliseconds. */
 export class BackOff {
   readonly #random: () => number;
   readonly #longestMs: number;
@@ -21,36 +21,36 @@ export class BackOff {
     return limit * (0.5 + this.#random() / 2);
   }
 
-  /** All is well again. */
+  /** The next pause is the shortest again. */
   reset(): void {
     this.#times = 0;
   }
 }
 
-/** A window is judged when it is this old, in milliseconds, */
+/** Latency is evaluated in windows of at least this many milliseconds */
 const windowMs = 100;
-/** and has so many answers. */
+/** and at least this many answers. */
 const windowAnswers = 8;
-/** Latency has climbed where the window's mean is so many times the usual, */
+/** Latency has climbed if the mean of a window exceeds the usual latency by this factor */
 const climbFactor = 2;
-/** and so much above it, in milliseconds: what is below that is our own queueing. */
+/** and by this many milliseconds: less than that is our own queueing. */
 const climbMs = 50;
-/** In about this time a higher latency becomes the usual one, in milliseconds: a climb is seen until then. */
+/** A higher latency becomes the usual one in about this time, in milliseconds; until then it counts as a climb. */
 const usualUpMs = 30_000;
-/** How much of the usual latency a window is that is below it. */
+/** Weight of a window below the usual latency. */
 const usualDown = 0.3;
-/** Latency alone brings the limit down to this part of the most: the service may just have become slower. */
+/** Latency alone reduces the limit to no less than this part of the maximum: the service may just be slower now. */
 const climbedPart = 1 / 8;
 
 /**
- * How many requests may be under way at once. It begins low, doubles with each window that goes well, halves where
- * the service throttles, shrinks where its latency climbs, and creeps up again.
+ * How many requests may be under way at once. Starts low, doubles with each good window, halves when the service
+ * throttles, shrinks when its latency climbs, and then grows slowly.
  */
 export class ConcurrencyLimit {
   readonly #most: number;
   #current: number;
   #hasSlowedDown = false;
-  /** Milliseconds; 0 while nothing is known. */
+  /** In milliseconds; 0 until it is known. */
   #usualMs = 0;
   #windowStart = 0;
   #windowTotalMs = 0;
@@ -75,14 +75,17 @@ export class ConcurrencyLimit {
     this.#startWindow(now);
   }
 
-  /** `startedAt` is when the request was sent that was throttled: one more from before the last cut says nothing new. */
+  /**
+   * `startedAt` is when the throttled request was sent. One that was sent before the last reduction reduces
+   * nothing.
+   */
   onThrottle(startedAt: number, now: number): void {
     if (startedAt < this.#windowStart) return;
     this.#slowDown(0.5);
     this.#startWindow(now);
   }
 
-  /** Nobody answers there: one request at a time finds out when somebody does. */
+  /** The service cannot be reached: probe it with one request at a time. */
   onUnreachable(now: number): void {
     this.#slowDown(0);
     this.#hasSlowedDown = false;
@@ -118,7 +121,7 @@ export class ConcurrencyLimit {
   }
 }
 
-/** After a pause, no more than this many seconds' worth of requests is sent at once. */
+/** After a pause, at most the requests of this many seconds are sent at once. */
 const burstSeconds = 0.05;
 
 /** When the next request may be sent: at `ratePerSecond`, and not during a pause. Times are in milliseconds. */
@@ -128,13 +131,13 @@ class Pace {
   #nextAt = 0;
   #pausedUntil = 0;
 
-  /** `null`: no rate. */
+  /** `null`: unlimited. */
   constructor(ratePerSecond: number | null) {
     this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
     this.#burstMs = Math.max(this.#intervalMs, burstSeconds * 1000);
   }
 
-  /** How long the next request has to wait; 0 if it need not. */
+  /** How long the next request must wait; 0 if it need not. */
   waitMs(now: number): number {
     return Math.max(0, this.#pausedUntil - now, this.#intervalMs === 0 ? 0 : this.#nextAt - now);
   }
@@ -144,7 +147,7 @@ class Pace {
     return this.#pausedUntil;
   }
 
-  /** A request is sent. */
+  /** Counts a request that is sent. */
   take(now: number): void {
     this.#nextAt = Math.max(this.#nextAt, now - this.#burstMs) + this.#intervalMs;
   }
@@ -154,9 +157,12 @@ class Pace {
   }
 }
 
-/** After so many attempts in a row that did not reach the service, it is taken for lost. */
+/** After this many consecutive attempts that did not reach the service, it counts as unreachable. */
 const missesToPause = 5;
-/** How long the service may stay lost, in milliseconds: if it never answered, the address is probably wrong. */
+/**
+ * How long to wait for an unreachable service, in milliseconds. One that never answered probably has a wrong
+ * address.
+ */
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 
 /** Whether the service can be reached. Times are in milliseconds. */
@@ -183,7 +189,7 @@ class Reachability {
     return this.#misses >= missesToPause;
   }
 
-  /** Whether the service has been lost for so long that the run should stop. */
+  /** Whether the service was unreachable for so long that the run should stop. */
   isGivenUp(now: number): boolean {
     if (!this.isLost) return false;
     const patience = this.#answeredAt === null ? patienceMs.before : patienceMs.after;
@@ -200,10 +206,10 @@ interface Signal {
   readonly retryAfterMs: number | undefined;
 }
 
-/** The longest pause between two attempts while the service is lost, in milliseconds. */
+/** The longest pause between two attempts while the service is unreachable, in milliseconds. */
 const longestProbePauseMs = 1_000;
 
-/** How much is sent, and when: the rate and concurrency asked for, or less if the service cannot take it. */
+/** Flow control: the configured rate and concurrency, or less if the service cannot handle it. */
 export class Traffic {
   readonly #pace: Pace;
   readonly #limit: ConcurrencyLimit;
@@ -224,17 +230,17 @@ export class Traffic {
     this.#probe = new BackOff(random, longestProbePauseMs);
   }
 
-  /** How many requests may be under way at present. */
+  /** How many requests may be under way now. */
   get limit(): number {
     return this.#limit.current;
   }
 
-  /** The end of the pause that the service asked for, or that its silence calls for. */
+  /** When the pause ends that the service asked for, or that starts when it does not answer. */
   get pausedUntil(): number {
     return this.#pace.pausedUntil;
   }
 
-  /** How long the next request has to wait. */
+  /** How long the next request must wait. */
   waitMs(now: number): number {
     return this.#pace.waitMs(now);
   }
@@ -258,13 +264,13 @@ export class Traffic {
     this.#limit.onAnswer(now - startedAt, now);
   }
 
-  /** Whether the service has been lost for too long. */
+  /** Whether the service was unreachable for too long. */
   isGivenUp(now: number): boolean {
     return this.#reachability.isGivenUp(now);
   }
 
   #onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
-    // Requests that were under way together are throttled together, which counts once.
+    // Requests that were under way together are throttled together, and count once.
     const isNew = startedAt >= this.#pace.pausedUntil;
     this.#limit.onThrottle(startedAt, now);
     if (retryAfterMs !== undefined) this.#pace.pauseUntil(now + retryAfterMs);

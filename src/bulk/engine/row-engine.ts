@@ -6,10 +6,10 @@ import type { EngineListener, EngineOptions } from './engine-options.js';
 import { Traffic } from './flow-control.js';
 import { type OpenRow, RowFeed, RowQueue } from './row-queue.js';
 
-/** Node.js takes a longer timer for one of 1 ms. */
+/** Node.js fires longer timers after 1 ms. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Calls a function at the end of a turn of the event loop, once however often it is asked for. */
+/** Calls a function at the end of a turn of the event loop, once for any number of requests. */
 class Turns {
   readonly #onTurn: () => void;
   #isDue = false;
@@ -35,7 +35,7 @@ class Turns {
     });
   }
 
-  /** After `ms` milliseconds; replaces the time that was asked for before. */
+  /** After `ms` milliseconds; replaces the time that was set before. */
   later(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.soon(), Math.min(longestTimerMs, Math.max(1, ms)));
@@ -48,13 +48,13 @@ class Turns {
   }
 }
 
-/** How often the time-outs are checked within one time-out. */
+/** How often time-outs are checked within one time-out. */
 const checksPerTimeout = 20;
 const shortestCheckMs = 10;
 
-/** The rows whose answer is awaited, none for longer than `timeoutMs`: one timer serves them all. */
+/** The rows that await an answer, each for `timeoutMs` at most: one timer serves all of them. */
 class InFlight<Row> {
-  /** No Set: its old copies would keep thousands of finished rows from being cleared away. */
+  /** Not a Set: its old copies would keep thousands of finished rows from garbage collection. */
   readonly #rows: OpenRow<Row>[] = [];
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
@@ -96,8 +96,8 @@ class InFlight<Row> {
 const longestRetryAfterMs = 5 * 60_000;
 
 /**
- * Sends rows, many at a time, until each has its outcome. Lean on purpose: what happens to a row happens in
- * callbacks, without a promise, a timer or an abort signal of its own.
+ * Sends many rows at a time until each has its outcome. Costs little a row: everything happens in callbacks,
+ * without a promise, a timer or an abort signal for each row.
  */
 export class RowEngine<Row> {
   readonly #options: EngineOptions<Row>;
@@ -130,11 +130,12 @@ export class RowEngine<Row> {
   }
 
   /**
-   * Resolves when each row has its outcome, or after `stop`, when none is under way; the source of rows is closed
-   * then. Gives whether each row has its outcome.
+   * Resolves when each row has its outcome, or after `stop` when none is under way; the source of rows is closed
+   * then.
    *
-   * Throws what stopped the run: a RejectedError or NoAnswerError that concerns every row, a RetryLaterError, what the
-   * listener threw, or what the source of rows threw, once the rows before that have their outcomes.
+   * @returns whether each row has its outcome
+   * @throws what stopped the run: a RejectedError or NoAnswerError that concerns every row, a RetryLaterError,
+   * what the listener threw, or what the source of rows threw, once all rows before it have their outcomes
    */
   async run(): Promise<boolean> {
     await new Promise<void>((resolve) => {
@@ -157,14 +158,14 @@ export class RowEngine<Row> {
     return this.#queue.isInDoubt;
   }
 
-  /** Takes no more rows and sends none again; those under way are awaited. `error` is what `run` then throws. */
+  /** Reads no more rows and retries none; awaits those under way. `run` then throws `error`. */
   stop(error?: unknown): void {
     this.#error ??= error;
     this.#stopping = true;
     this.resume();
   }
 
-  /** Sends what may be sent, at the end of this turn of the event loop. */
+  /** Sends the rows that may be sent, at the end of this turn of the event loop. */
   resume(): void {
     this.#turns.soon();
   }
@@ -261,8 +262,8 @@ export class RowEngine<Row> {
 
   #countAttempt(row: OpenRow<Row>, verdict: Extract<Verdict, 'again' | 'throttled'>, isLost: boolean): void {
     const areOthersServed = row.servedBefore !== this.#served;
-    // A row that is throttled while others are served waits for its turn; one that does not reach the service, while no
-    // other does, waits for the service.
+    // A row that is throttled while others are served waits for its turn. A row that does not reach the
+    // service, while no other does, waits for the service.
     const isWaiting = verdict === 'throttled' ? areOthersServed : isLost && !areOthersServed;
     if (!isWaiting) row.attempts += 1;
     if (verdict === 'throttled' || isLost) row.servedBefore = this.#served;

@@ -2,7 +2,7 @@ import type { Attempt } from '../../client/attempt.js';
 import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 
-/** What is sent for a row, and the value that names its user; rows of one user are sent in their order. */
+/** The request for a row, and the value that names its user. Rows of one user are sent in their order. */
 export interface PreparedRow {
   readonly request: PlainRequest;
   readonly user: string | null;
@@ -13,20 +13,20 @@ export class OpenRow<Row> {
   readonly row: Row;
   readonly request: PlainRequest;
   readonly user: string | null;
-  /** In bytes, about. */
+  /** Approximate, in bytes. */
   readonly size: number;
   /** How often it was sent. */
   sent = 0;
-  /** Of those, how many count towards the attempts that are allowed. */
+  /** How many of these count towards the maximum number of attempts. */
   attempts = 0;
   startedAt = 0;
-  /** Its index among the rows whose answer is awaited. */
+  /** Its index among the rows that await an answer. */
   place = 0;
   /** When it may be sent again. */
   dueAt = 0;
-  /** Whether the service may have acted on an attempt that gave no outcome. */
+  /** Whether the service may have acted on an attempt that led to no outcome. */
   mayHaveActed = false;
-  /** How many rows were served when this one was last throttled, or reached nobody. */
+  /** How many rows were served when this one was last throttled, or did not reach the service. */
   servedBefore = -1;
   pending: Attempt | null = null;
 
@@ -38,7 +38,7 @@ export class OpenRow<Row> {
   }
 }
 
-/** Takes rows one by one from batches, and has further batches fetched meanwhile. */
+/** Returns rows one by one from batches, and fetches further batches meanwhile. */
 export class RowFeed<Row> {
   readonly #source: AsyncIterator<readonly Row[]>;
   readonly #batchesAhead: number;
@@ -51,8 +51,8 @@ export class RowFeed<Row> {
   #error: unknown;
 
   /**
-   * `batchesAhead` is how many batches are fetched before they are needed. `onRows` is called when there may be rows
-   * again, or none any more.
+   * `batchesAhead` is how many batches are fetched before they are needed. `onRows` is called when rows have
+   * arrived, and at the end of the source.
    */
   constructor(batches: AsyncIterable<readonly Row[]>, batchesAhead: number, onRows: () => void) {
     this.#source = batches[Symbol.asyncIterator]();
@@ -60,17 +60,17 @@ export class RowFeed<Row> {
     this.#onRows = onRows;
   }
 
-  /** No row will come any more. */
+  /** Whether the source has ended and all its rows were returned. */
   get isOver(): boolean {
     return this.#ended && this.#at >= this.#batch.length && this.#nextBatches.length === 0;
   }
 
-  /** What the source threw. The rows before that still come. */
+  /** What the source threw. The rows before it are still returned. */
   get error(): unknown {
     return this.#error;
   }
 
-  /** The next row; `undefined` where it is not there yet, or there is none. */
+  /** The next row; `undefined` if it has not arrived, or there is none. */
   take(): Row | undefined {
     while (this.#at >= this.#batch.length && this.#nextBatches.length > 0) {
       this.#batch = this.#nextBatches.shift() ?? [];
@@ -83,8 +83,9 @@ export class RowFeed<Row> {
   }
 
   /**
-   * Closes the source, and waits until that is done, unless a row is still awaited from it: that may take for ever.
-   * Throws what the source throws then.
+   * Closes the source. Does not wait for one that is still reading a row: that may take for ever.
+   *
+   * @throws what the source throws
    */
   async close(): Promise<void> {
     if (this.#ended) return;
@@ -116,35 +117,35 @@ export class RowFeed<Row> {
 }
 
 export interface RowQueueOptions<Row> {
-  /** Throws an InvalidInputError for a row that cannot be sent. */
+  /** @throws InvalidInputError for a row that cannot be sent */
   readonly prepare: (row: Row) => PreparedRow;
-  /** In bytes, about. */
+  /** Approximate, in bytes. */
   readonly sizeOf: (row: Row) => number;
   readonly concurrency: number;
 }
 
-/** How many rows may be open at once: those whose answer is awaited, and those that wait to be sent. */
+/** Maximum number of open rows: those that await an answer, and those that wait to be sent. */
 const openRowsPerRequest = 16;
 const leastOpenRows = 512;
-/** How much they may take, in bytes, unless there is only one. */
+/** Maximum size of all open rows, in bytes, unless there is only one. */
 const maxOpenBytes = 16 * 1024 * 1024;
 
 /**
- * Gives the next row to send: one that is due to be sent again, then one whose user has no other row under way any
- * more, then a new one.
+ * Returns the next row to send: one that is due for another attempt, then one whose user has no other row under
+ * way any more, then a new one.
  */
 export class RowQueue<Row> {
   readonly #feed: RowFeed<Row>;
   readonly #options: RowQueueOptions<Row>;
   readonly #onInvalid: (row: Row, error: InvalidInputError) => void;
   readonly #mostOpen: number;
-  /** Rows to send again, by `dueAt`. */
+  /** Rows that wait for another attempt, by `dueAt`. */
   readonly #again: OpenRow<Row>[] = [];
-  /** Rows whose user's earlier row is done. */
+  /** Rows whose user's earlier row has its outcome. */
   readonly #ready: OpenRow<Row>[] = [];
   /**
-   * The users that have a row under way. An entry here is small, and `#waiting` seldom has any: V8 copies a Set or Map
-   * that changes often, and its old copies keep what was in them alive.
+   * The users with a row under way. An entry is small here, and `#waiting` is usually empty: V8 copies a Set or
+   * Map that changes often, and its old copies keep their contents alive.
    */
   readonly #busyUsers = new Set<string>();
   /** Further rows of busy users, in their order. */
@@ -173,12 +174,12 @@ export class RowQueue<Row> {
     return this.#again.some(({ mayHaveActed }) => mayHaveActed);
   }
 
-  /** When the next row is due to be sent again, in milliseconds; `null` where none is. */
+  /** When the next row is due for another attempt, in milliseconds; `null` if none waits. */
   get dueAt(): number | null {
     return this.#again[0]?.dueAt ?? null;
   }
 
-  /** The next row to send; `undefined` where there is none now. New rows are taken only if `takesNew`. */
+  /** The next row to send; `undefined` if there is none now. New rows are read only if `takesNew`. */
   next(now: number, takesNew: boolean): OpenRow<Row> | undefined {
     const dueAt = this.dueAt;
     if (dueAt !== null && dueAt <= now) return this.#again.shift();
@@ -192,9 +193,9 @@ export class RowQueue<Row> {
     return undefined;
   }
 
-  /** Puts a row back, to be sent again at its `dueAt`. */
+  /** Puts a row back for another attempt at its `dueAt`. */
   putBack(row: OpenRow<Row>): void {
-    // Most come in the order in which they are due.
+    // Most are put back in the order in which they are due.
     let at = this.#again.length;
     while (at > 0 && (this.#again[at - 1]?.dueAt ?? 0) > row.dueAt) at -= 1;
     this.#again.splice(at, 0, row);

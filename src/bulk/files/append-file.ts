@@ -21,19 +21,19 @@ import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 
-/** Where results lines go. */
+/** Where the lines of the results go. */
 export interface ResultsSink {
   append(text: string): void;
-  /** Whether it has too much to take already; `onRoom` is called when it has not any more. */
+  /** Whether it has no room at present; `onRoom` is called when it has room again. */
   isFull(onRoom: () => void): boolean;
-  /** Returns when all is on the disk, and is found there under its name. */
+  /** Returns when everything is on the disk, and can be found there under its name. */
   syncWithName(): void;
-  /** Throws a RunFileError where another program touched what was written. */
+  /** @throws RunFileError if another program changed what was written */
   requireUntouched(): void;
   close(): void;
 }
 
-/** Results for a stream, such as standard output, which is left open; `show` is what it gets of each text. */
+/** Results for a stream such as standard output, which stays open; `show` transforms each text. */
 export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
   let isAwaited = false;
   return {
@@ -57,22 +57,22 @@ export function streamSink(stream: Writable, show = (text: string) => text): Res
   };
 }
 
-/** A file of a run cannot be written any more: the disk is full, say. What it held before is still there. */
+/** A file of a run can no longer be written, as when the disk is full. Its contents are intact. */
 class RunFileError extends UserInfoError {
   readonly code = 'RUN_FILE';
 }
 
-/** Personal data may be in them. */
+/** They may hold personal data. */
 const mode = 0o600;
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
- * A file that grows at its end. It is written with calls that return when the system has it, so that what is in flight
- * at any instant is only what the service was asked and has not answered.
+ * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only what the service
+ * was asked and has not answered.
  */
 export class AppendFile implements ResultsSink {
-  /** As it was given, for messages. */
+  /** As the user wrote it, for messages. */
   readonly path: string;
   readonly #fd: number;
   #place: string;
@@ -88,13 +88,13 @@ export class AppendFile implements ResultsSink {
   }
 
   /**
-   * Opens a file, or makes it, and keeps what it begins with, `kept`. It can be read by its owner alone from then on.
+   * Opens or creates a file, and keeps its first bytes, `kept`. From then on only its owner can read it.
    *
-   * @throws InvalidInputError where that cannot be done, or something else than a regular file is there
+   * @throws InvalidInputError if that fails, or the path is not a regular file
    */
   static open(path: string, kept: Contents = { size: 0, crc: 0 }): AppendFile {
     const place = placeOf(path);
-    // What is put there meanwhile is neither followed nor waited for.
+    // A link or pipe that is put there meanwhile is neither followed nor waited for.
     const file = new AppendFile(
       path,
       place,
@@ -114,13 +114,14 @@ export class AppendFile implements ResultsSink {
   }
 
   /**
-   * Opens a draft of a file, empty, which `moveIntoPlace` makes that file.
+   * Opens an empty draft of a file; `moveIntoPlace` makes it that file.
    *
-   * @throws InvalidInputError where that cannot be done
+   * @throws InvalidInputError if that fails
    */
   static draft(path: string): AppendFile {
     const place = draftOf(placeOf(path));
-    // A run that was killed leaves its draft. What is no regular file is not ours, and makes the next call fail.
+    // A killed run leaves its draft behind. Anything but a regular file is not ours, and makes the next call
+    // fail.
     if (lstatSync(place, { throwIfNoEntry: false })?.isFile()) rmSync(place, { force: true });
     const fd = open(draftOf(path), place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
     return new AppendFile(path, place, fd, { size: 0, crc: 0 });
@@ -131,12 +132,16 @@ export class AppendFile implements ResultsSink {
     return this.#size;
   }
 
-  /** CRC-32 of all that is in it. */
+  /** CRC-32 of its contents. */
   get crc(): number {
     return this.#crc;
   }
 
-  /** Appends all of the text, or nothing. Throws a RunFileError, too where another program cut or continued the file. */
+  /**
+   * Appends all of the text, or nothing.
+   *
+   * @throws RunFileError, also if another program truncated or extended the file
+   */
   append(text: string): void {
     const bytes = Buffer.from(text);
     this.#requireSize(fstatSync(this.#fd).size);
@@ -156,12 +161,20 @@ export class AppendFile implements ResultsSink {
     return false;
   }
 
-  /** Returns when its contents are on the disk, whatever happens to the machine. Throws a RunFileError. */
+  /**
+   * Returns when the contents are on the disk, and survive a crash of the machine.
+   *
+   * @throws RunFileError
+   */
   sync(): void {
     this.#do(() => fdatasyncSync(this.#fd));
   }
 
-  /** As `sync`, and it is found under its name. Throws a RunFileError. */
+  /**
+   * As `sync`, and the file can be found under its name.
+   *
+   * @throws RunFileError
+   */
   syncWithName(): void {
     this.#do(() => {
       fsyncSync(this.#fd);
@@ -169,7 +182,11 @@ export class AppendFile implements ResultsSink {
     });
   }
 
-  /** Makes a draft the file that it is a draft of, on the disk. Throws a RunFileError. */
+  /**
+   * Moves a draft to the path of its file, on the disk.
+   *
+   * @throws RunFileError
+   */
   moveIntoPlace(): void {
     const place = placeOf(this.path);
     this.#do(() => {
@@ -180,13 +197,13 @@ export class AppendFile implements ResultsSink {
     });
   }
 
-  /** Closes a draft, and removes it. */
+  /** Closes and removes a draft. */
   discard(): void {
     this.close();
     rmSync(this.#place, { force: true });
   }
 
-  /** Throws a RunFileError where another program removed, replaced or wrote to the file. */
+  /** @throws RunFileError if another program removed, replaced or wrote to the file */
   requireUntouched(): void {
     const there = statSync(this.#place, { throwIfNoEntry: false });
     const ours = fstatSync(this.#fd);
@@ -220,21 +237,21 @@ export class AppendFile implements ResultsSink {
     try {
       ftruncateSync(this.#fd, this.#size);
     } catch {
-      // A reader passes over a line that is not whole.
+      // Readers skip an incomplete line.
     }
   }
 }
 
-/** What a file holds: how many bytes, and their CRC-32. */
+/** The contents of a file: how many bytes, and their CRC-32. */
 export interface Contents {
   readonly size: number;
   readonly crc: number;
 }
 
 /**
- * Where a file of a run is, links followed.
+ * The path of a file of a run, with links resolved.
  *
- * @throws InvalidInputError where something else than a regular file is there: a folder, a device, a pipe
+ * @throws InvalidInputError if a folder, a device or a pipe is there
  */
 export function placeOf(path: string): string {
   try {
@@ -247,12 +264,12 @@ export function placeOf(path: string): string {
   throw notRegular(path);
 }
 
-/** Throws where it cannot be done: a file of another user, who could read what is written. */
+/** Throws if the file belongs to another user, who could read what is written. */
 function makePrivate(fd: number, owner: number): void {
   try {
     fchmodSync(fd, mode);
   } catch (error) {
-    // Some file systems know no modes.
+    // Some file systems have no modes.
     if (owner !== userInfo().uid) throw error;
   }
 }
@@ -276,7 +293,7 @@ export function syncFolder(path: string): void {
     fd = openSync(dirname(path), 'r');
     fsyncSync(fd);
   } catch (error) {
-    // Not every system and file system can.
+    // Not every system and file system supports it.
     const { code = '' } = error as NodeJS.ErrnoException;
     if (!['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'].includes(code)) throw error;
   } finally {

@@ -6,23 +6,23 @@ import type { FileRow, InputRows, RowFormat } from '../source/rows.js';
 import { AppendFile, type Contents, placeOf, syncFolder } from './append-file.js';
 import type { JournalState } from './journal-state.js';
 
-/** How much is written or read at once, in bytes or characters. */
+/** Maximum size of one write or read, in bytes or characters. */
 const chunkLength = 65_536;
 
 const byteOrderMark = '\ufeff';
 
-/** Where failed rows go, and what it holds where a run wrote it before: nothing else is replaced. */
+/** Where failed rows go, and the contents that an earlier run wrote there: nothing else is replaced. */
 export interface FailedPlace {
   readonly path: string;
   readonly ours: readonly Contents[];
-  /** Is told what the file is about to hold. */
+  /** Called before the file is written. */
   onWrite?(contents: Contents): void;
 }
 
 /**
- * The contents of the file that is there; `null` where none is, or nothing is in it.
+ * The contents of the file that is there; `null` if there is none, or it is empty.
  *
- * @throws InvalidInputError where it is none that `ours` names, or no regular file
+ * @throws InvalidInputError if it is not among `ours`, or not a regular file
  */
 export function requireOurs({ path, ours }: FailedPlace): Contents | null {
   const found = contentsOf(placeOf(path));
@@ -34,8 +34,8 @@ export function requireOurs({ path, ours }: FailedPlace): Contents | null {
 }
 
 /**
- * The rows that are worth trying again, in the input's own shape, so that the file is the input of the next run. It
- * takes its place when it is whole; where there is no such row, there is no file.
+ * The rows that are worth another try, in the format of the input, so that the file can be the input of the next
+ * run. It is moved into place when it is complete; without such a row, there is no file.
  */
 export class FailedFile<Row extends FileRow> {
   readonly #place: FailedPlace;
@@ -47,9 +47,10 @@ export class FailedFile<Row extends FileRow> {
   #isOver = false;
 
   /**
-   * It is written as UTF-8; where the input is not, a byte-order mark says so, which beats what the next run is told.
+   * Written as UTF-8; if the input is not UTF-8, with a byte-order mark, which overrides `--encoding` of the next
+   * run.
    *
-   * @throws InvalidInputError where it cannot be written, or would replace what no run wrote
+   * @throws InvalidInputError if it cannot be written, or would replace a file that no run wrote
    */
   constructor(place: FailedPlace, format: RowFormat<Row>, inputIsUtf8: boolean) {
     requireOurs(place);
@@ -63,7 +64,7 @@ export class FailedFile<Row extends FileRow> {
     return this.#count;
   }
 
-  /** Throws a RunFileError. */
+  /** @throws RunFileError */
   add(row: Row): void {
     if (this.#count === 0) this.#text = this.#mark + this.#format.formatHeader();
     this.#count += 1;
@@ -72,9 +73,10 @@ export class FailedFile<Row extends FileRow> {
   }
 
   /**
-   * Puts the file into its place, or leaves nothing there.
+   * Moves the file into place, or leaves no file there.
    *
-   * @throws RunFileError; an InvalidInputError where something was put there meanwhile: neither is replaced
+   * @throws RunFileError
+   * @throws InvalidInputError if another file was put there meanwhile: neither is replaced
    */
   finish(): void {
     try {
@@ -94,7 +96,7 @@ export class FailedFile<Row extends FileRow> {
     }
   }
 
-  /** Leaves what is in its place as it is, unless it was put there. */
+  /** Discards the file, and leaves alone what is in its place. */
   discard(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -108,8 +110,8 @@ export class FailedFile<Row extends FileRow> {
 }
 
 /**
- * Finds the rows that are worth trying again: when the run ends, in the input, as many as there are in the journal;
- * on the way where the input is a stream, which cannot be read again.
+ * Finds the rows that are worth another try: in the input when the run ends, as the journal lists them; during the
+ * run if the input is a stream, which cannot be read again.
  */
 export class FailedRows<Row extends FileRow> {
   readonly #file: FailedFile<Row>;
@@ -131,7 +133,7 @@ export class FailedRows<Row extends FileRow> {
     if (outcome === 'failed' || outcome === 'unknown') this.#toAdd.push(row);
   }
 
-  /** Throws a RunFileError. */
+  /** @throws RunFileError */
   onTurn(): void {
     for (const row of this.#toAdd) this.#file.add(row);
     this.#toAdd = [];
@@ -140,7 +142,8 @@ export class FailedRows<Row extends FileRow> {
   /**
    * Completes the file.
    *
-   * @throws RunFileError; an InvalidInputError where the input cannot be read again: the file is not written
+   * @throws RunFileError
+   * @throws InvalidInputError if the input cannot be read again: the file is not written
    */
   async finish(state: JournalState): Promise<void> {
     try {

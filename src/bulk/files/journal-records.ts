@@ -5,7 +5,7 @@ import type { Contents } from './append-file.js';
 /** Journals of other versions are not read. */
 export const journalVersion = 2;
 
-/** What a journal says of a run, a line each. Lines of the input are given as ranges: `2-33,35`. */
+/** A record of a journal, one a line. Lines of the input are ranges: `2-33,35`. */
 export type JournalRecord =
   | RunRecord
   | ResumedRecord
@@ -15,17 +15,17 @@ export type JournalRecord =
   | FailedRecord
   | EndRecord;
 
-/** What must be the same for a run to be resumed: in words that a user knows, each with its value as text. */
+/** What must be the same for a run to be resumed: names that a user knows, each with its value as text. */
 export type RunIdentity = Readonly<Record<string, string>>;
 
-/** The first one. */
+/** The first record. */
 export interface RunRecord {
   readonly record: 'run';
   readonly version: typeof journalVersion;
   readonly identity: RunIdentity;
 }
 
-/** The run was stopped before this, in one way or another. */
+/** The run was stopped before this record. */
 export interface ResumedRecord {
   readonly record: 'resumed';
 }
@@ -36,7 +36,7 @@ export interface SentRecord {
   readonly lines: string;
 }
 
-/** The codes of these rows are not used up after all. */
+/** The codes of these rows are not used up. */
 export interface TakenBackRecord {
   readonly record: 'taken back';
   readonly lines: string;
@@ -44,9 +44,9 @@ export interface TakenBackRecord {
 
 export interface OutcomesRecord extends RowOutcomes {
   readonly record: 'outcomes';
-  /** How long the results file is, in bytes: the lines of those that are final are in it. */
+  /** The size of the results file, in bytes: it holds the lines of the rows with a final outcome. */
   readonly results: number;
-  /** CRC-32 of so much of it. */
+  /** CRC-32 of these bytes. */
   readonly crc: number;
 }
 
@@ -55,18 +55,18 @@ export interface RowOutcomes {
   readonly ok?: string;
   readonly failed?: string;
   readonly invalid?: string;
-  /** With their results lines, which are written when the run ends: they may yet come to another outcome. */
+  /** With their results lines, which are written when the run ends: the outcome may change until then. */
   readonly unknown?: readonly (readonly [line: number, result: string])[];
 }
 
-/** The failed rows are about to be written, or were before: what the run may replace. */
+/** The file of failed rows is about to be written, or was written: what the run may replace. */
 export interface FailedRecord extends Contents {
   readonly record: 'failed file';
-  /** Seen from the journal's folder. */
+  /** Relative to the journal's folder. */
   readonly path: string;
 }
 
-/** The run has come to its end; `finished` where no row is left that `--resume` could send. */
+/** The end of the run; `finished` if `--resume` would send no row. */
 export interface EndRecord {
   readonly record: 'end';
   readonly finished: boolean;
@@ -78,7 +78,7 @@ export function formatRecord(record: JournalRecord): string {
   return `${checksum(json)} ${json}\n`;
 }
 
-/** `null` for a line, without its line feed, that is not whole, or was changed. */
+/** `null` for a line, without its line feed, that is incomplete or was changed. */
 export function parseRecord(line: string): JournalRecord | null {
   const json = line.slice(9);
   return line.slice(0, 9) === `${checksum(json)} ` ? JSON.parse(json) : null;
@@ -101,7 +101,7 @@ export function formatRanges(lines: readonly number[]): string {
   return parts.join(',');
 }
 
-/** The line numbers of a text that `formatRanges` wrote. */
+/** The line numbers of a text written by `formatRanges`. */
 export function* parseRanges(text: string): Generator<number> {
   if (text === '') return;
   for (const part of text.split(',')) {
@@ -110,7 +110,7 @@ export function* parseRanges(text: string): Generator<number> {
   }
 }
 
-/** Gathers outcomes for one record. */
+/** Collects outcomes for one record. */
 export class OutcomesDraft {
   readonly #lines: Readonly<Record<Exclude<Outcome, 'unknown'>, number[]>> = {
     ok: [],

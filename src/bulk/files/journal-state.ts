@@ -10,7 +10,7 @@ import {
 /** Lines to a page: a bit each. */
 const pageLines = 65_536;
 
-/** A set of line numbers that takes a bit a line, and nothing where no line of a page is in it. */
+/** A set of line numbers: one bit a line, and nothing for a page without lines. */
 export class LineSet {
   readonly #pages = new Map<number, Uint8Array>();
   #size = 0;
@@ -55,10 +55,10 @@ export class LineSet {
   }
 }
 
-/** They are never sent again. */
+/** Rows with these outcomes are never sent again. */
 export const finalOutcomes = ['ok', 'failed', 'invalid'] as const;
 
-/** What a journal knows of a run. */
+/** The state of a run according to its journal. */
 export class JournalState {
   identity: RunIdentity | null = null;
   /** Rows with a final outcome. */
@@ -67,23 +67,23 @@ export class JournalState {
   readonly failed = new LineSet();
   /** Rows whose outcome is not known. */
   readonly unknown = new LineSet();
-  /** Rows whose codes may be used up, and whose outcome is not known. */
+  /** Rows whose codes may be used up, with an unknown outcome. */
   readonly sent = new LineSet();
   readonly #counts = { ok: 0, failed: 0, invalid: 0 };
-  /** What the results file held at the last record. */
+  /** The contents of the results file at the last record. */
   results = { size: 0, crc: 0 };
   /** What the run wrote, or may have written, as failed rows. */
   readonly failedFiles: FailedRecord[] = [];
-  /** No row is left to be sent. */
+  /** Whether no row is left to send. */
   isFinished = false;
-  /** Where each part begins, in bytes: the run's own, and one a resume. */
+  /** Where each part begins, in bytes: the first run, and each resume. */
   readonly parts: number[] = [0];
 
   get counts(): OutcomeCounts {
     return { ...this.#counts, unknown: this.unknown.size };
   }
 
-  /** `at` is where the record stands in the journal. */
+  /** Applies a record; `at` is its position in the journal. */
   take(record: JournalRecord, at: number): void {
     this.isFinished = false;
     switch (record.record) {
@@ -111,7 +111,7 @@ export class JournalState {
     }
   }
 
-  /** A row has come to an outcome, whether or not a record says so yet. */
+  /** A row has its outcome, whether or not a record says so yet. */
   settle(line: number, outcome: Outcome): void {
     this.sent.delete(line);
     if (outcome === 'unknown') {

@@ -15,7 +15,7 @@ import {
 } from './journal-records.js';
 import { JournalState } from './journal-state.js';
 
-/** The journal of a run, which makes it safe to stop at any instant: what it holds is never sent again. */
+/** The journal of a run. It makes it safe to stop at any instant: no row with a recorded outcome is sent again. */
 export class Journal {
   readonly path: string;
   readonly #file: AppendFile;
@@ -28,10 +28,9 @@ export class Journal {
   }
 
   /**
-   * Begins a journal of the run that writes `results`, on the disk. It has its first record from the instant it is
-   * there.
+   * Creates the journal of the run that writes `results`, on the disk. It appears with its first record in it.
    *
-   * @throws InvalidInputError or RunFileError where it cannot be written
+   * @throws InvalidInputError or RunFileError if it cannot be written
    */
   static create(path: string, identity: RunIdentity, results: AppendFile): Journal {
     const file = AppendFile.draft(path);
@@ -45,9 +44,9 @@ export class Journal {
     return new Journal(path, file, results);
   }
 
-  /** Continues a journal of which `size` bytes are whole. */
+  /** Continues a journal of which `size` bytes are complete. */
   static resume(path: string, size: number, results: AppendFile): Journal {
-    // Nothing is appended to what it holds by its checksum: that is of no use.
+    // The checksum of a journal is not used: each record has its own.
     const journal = new Journal(path, AppendFile.open(path, { size, crc: 0 }), results);
     journal.append({ record: 'resumed' });
     return journal;
@@ -58,15 +57,15 @@ export class Journal {
     return this.#file.size;
   }
 
-  /** Throws a RunFileError. */
+  /** @throws RunFileError */
   append(record: JournalRecord): void {
     this.#file.append(formatRecord(record));
   }
 
   /**
-   * Appends the outcomes of rows whose lines are in the results, and on the disk where it `syncsResults`.
+   * Appends the outcomes of rows whose lines are in the results, and on the disk if it `syncsResults`.
    *
-   * @throws RunFileError where that fails, and where another program touched the results or the journal
+   * @throws RunFileError if that fails, or another program changed the results or the journal
    */
   appendOutcomes(outcomes: RowOutcomes, syncsResults: boolean): void {
     this.#results.requireUntouched();
@@ -75,7 +74,11 @@ export class Journal {
     this.append({ record: 'outcomes', results: this.#results.size, crc: this.#results.crc, ...outcomes });
   }
 
-  /** Returns when all records are on the disk. Throws a RunFileError. */
+  /**
+   * Returns when all records are on the disk.
+   *
+   * @throws RunFileError
+   */
   sync(): void {
     this.#file.sync();
   }
@@ -85,26 +88,28 @@ export class Journal {
   }
 }
 
-/** What is in a journal, as far as it can be relied on. */
+/** The reliable contents of a journal. */
 export interface ReadJournal {
   readonly state: JournalState;
-  /** How much of it that is, in bytes. */
+  /** Their size, in bytes. */
   readonly size: number;
-  /** What is behind that, in bytes: of the record that was being written when the run was killed, if nothing is damaged. */
+  /**
+   * How many bytes follow: the record that was being written when the run was killed, unless something is damaged.
+   */
   readonly leftBytes: number;
-  /** What no kill explains; `null` where nothing is damaged. */
+  /** Damage that a kill cannot explain; `null` if there is none. */
   readonly damaged: 'journal' | 'results' | null;
 }
 
-/** A record that was being written when the run was killed begins like this. */
+/** What a record that was being written when the run was killed looks like. */
 const tornRecord = /^[0-9a-f]{0,8}$|^[0-9a-f]{8} (?:\{[^\0]*)?$/;
 
 /**
- * Reads a journal up to the first record that is not whole, or that `results` does not agree with.
+ * Reads a journal up to the first record that is incomplete, or contradicts `results`.
  *
- * @param results the results file, to be compared with the journal; `null` compares nothing
- * @returns `null` where there is no journal
- * @throws InvalidInputError for a file that is no journal
+ * @param results the results file to compare the journal with; `null` compares nothing
+ * @returns `null` if there is no journal
+ * @throws InvalidInputError for a file that is not a journal
  */
 export async function readJournal(path: string, results: string | null): Promise<ReadJournal | null> {
   const state = new JournalState();
@@ -125,7 +130,7 @@ export async function readJournal(path: string, results: string | null): Promise
         damaged = 'results';
       }
       leftBytes += length;
-      // Its line feed was exchanged, or something else stands in the place of a record.
+      // Its line feed was replaced, or this is not a record.
       const isTorn = record === null && !text.endsWith('\n') && tornRecord.test(text);
       if (!isTorn || parseRecord(text.slice(0, -1)) !== null) damaged ??= 'journal';
     }
@@ -150,7 +155,7 @@ function noJournal(path: string): InvalidInputError {
   });
 }
 
-/** The records of a journal in a range of bytes, `null` for one that is not whole. */
+/** The records of a journal in a range of bytes; `null` for one that is incomplete. */
 export async function* recordsOf(
   path: string,
   start: number,
@@ -166,7 +171,7 @@ export async function* recordsOf(
   }
 }
 
-/** Checksums of what a file begins with, more of it each time. */
+/** Checksums of growing prefixes of a file. */
 class PrefixSums {
   readonly #handle: FileHandle | null;
   readonly #chunk = Buffer.alloc(65_536);
@@ -181,7 +186,7 @@ class PrefixSums {
     return new PrefixSums(await open(path, 'r').catch(() => null));
   }
 
-  /** Whether the file begins with what the results were at that record. */
+  /** Whether the file begins with the contents that the results had at that record. */
   async agrees({ results, crc }: { readonly results: number } & Pick<Contents, 'crc'>): Promise<boolean> {
     while (this.#size < results) {
       const length = Math.min(this.#chunk.length, results - this.#size);

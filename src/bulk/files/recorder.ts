@@ -8,7 +8,7 @@ import { formatRanges, OutcomesDraft } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
 import { formatResult } from './result-line.js';
 
-/** Where a run is written down. */
+/** The files of a run. */
 export interface RecorderFiles {
   readonly results: ResultsSink;
   /** `null` for a run that cannot be resumed. */
@@ -17,18 +17,18 @@ export interface RecorderFiles {
 }
 
 /**
- * The journal may know this many rows less than the results, which are read when the run is resumed: a record of many
- * rows costs little more than one of a few.
+ * The journal may lag this many rows behind the results, which are read when the run is resumed: a record of many
+ * rows costs little more than one of a few,
  */
 const recordRows = 512;
-/** For so long, in milliseconds. */
+/** and at most this many milliseconds. */
 const recordMs = 100;
-/** How much is written at once when the run ends, in characters. */
+/** Maximum size of one write when the run ends, in characters. */
 const chunkLength = 65_536;
 
 /**
- * Writes the outcome of each row down: its results line first, before more rows are sent; then the journal, so that
- * whatever the journal knows is in the results.
+ * Writes down the outcome of each row: first its results line, before more rows are sent; then the journal, so
+ * that every row of the journal is in the results.
  */
 export class Recorder implements EngineListener<FileRow> {
   readonly #files: RecorderFiles;
@@ -39,12 +39,12 @@ export class Recorder implements EngineListener<FileRow> {
   #results = '';
   #turn: (readonly [line: number, outcome: Outcome, result: string])[] = [];
   #takenBack: number[] = [];
-  /** What the journal does not know yet. */
+  /** Outcomes that are not in the journal yet. */
   #record = new OutcomesDraft();
   #recordedAt = 0;
   #isBroken = false;
 
-  /** `now` gives milliseconds that only go forward. */
+  /** `now` is a monotonic clock, in milliseconds. */
   constructor({ name, userKey }: RowOperation, files: RecorderFiles, now: () => number) {
     this.#isRead = name === 'read';
     this.#userKey = userKey;
@@ -55,11 +55,11 @@ export class Recorder implements EngineListener<FileRow> {
   onOutcome(outcome: RowOutcome<FileRow>): void {
     const result = formatResult(outcome, this.#userKey, this.#isRead);
     this.#turn.push([outcome.row.line, outcome.outcome, result]);
-    // It may come to another outcome yet: its line is written when the run ends.
+    // Its outcome may change: the line is written when the run ends.
     if (outcome.outcome !== 'unknown' || this.#files.journal === null) this.#results += `${result}\n`;
   }
 
-  /** Throws a RunFileError, and writes nothing afterwards. */
+  /** @throws RunFileError, and then writes nothing more */
   onTurn(): void {
     if (this.#isBroken) return;
     try {
@@ -71,15 +71,20 @@ export class Recorder implements EngineListener<FileRow> {
     }
   }
 
-  /** Writes what is left, but for the rows of a turn that could not be written. Throws a RunFileError. */
+  /**
+   * Writes the rest, except for the rows of a turn that could not be written.
+   *
+   * @throws RunFileError
+   */
   finish(): void {
     this.onTurn();
     this.#writeRecord();
   }
 
   /**
-   * Completes results and journal, on the disk: the rows whose outcome is not known get their results lines. Throws a
-   * RunFileError.
+   * Completes results and journal on the disk: adds the results lines of the rows with an unknown outcome.
+   *
+   * @throws RunFileError
    */
   async end(isFinished: boolean): Promise<void> {
     const { results, journal } = this.#files;
@@ -92,7 +97,7 @@ export class Recorder implements EngineListener<FileRow> {
     journal?.sync();
   }
 
-  /** A read uses a code up: that it may is on the disk before, whatever happens to the machine. */
+  /** A read uses its code up: that it may do so is on the disk first, and survives a crash of the machine. */
   onSend(rows: readonly FileRow[]): void {
     const { journal } = this.#files;
     if (!this.#isRead || journal === null) return;
@@ -123,12 +128,12 @@ export class Recorder implements EngineListener<FileRow> {
   #writeRecord(): void {
     this.#recordedAt = this.#now();
     if (this.#record.size === 0) return;
-    // The answer to a code cannot be had again.
+    // A code cannot be read again: its data must not be lost.
     this.#files.journal?.appendOutcomes(this.#record.finish(), this.#isRead);
     this.#record = new OutcomesDraft();
   }
 
-  /** Each once, with its last result: in the journal they may stand several times, once a part. */
+  /** Each row once, with its last result: the journal may have one for each part of the run. */
   async #writeUnknown(): Promise<void> {
     const { results, journal, state } = this.#files;
     if (journal === null) return;

@@ -7,7 +7,7 @@ import type { FileRow } from '../source/rows.js';
 /** The keys of a results line that are ours. */
 const ownKeys: readonly string[] = ['line', 'outcome', 'code', 'msg', 'data', 'error', 'primary_key'];
 
-/** The line of a results file for a row, without its line feed. The answer's data is put in where it `keepsData`. */
+/** The results line of a row, without its line feed; with the data of the answer if it `keepsData`. */
 export function formatResult(
   result: RowOutcome<FileRow>,
   userKey: string | null,
@@ -16,12 +16,12 @@ export function formatResult(
   return placeOutcome(result.row, userKey, formatOutcome(result, keepsData));
 }
 
-/** The line for a row whose outcome `formatOutcome` wrote. */
+/** The results line of a row, from the text of `formatOutcome`. */
 export function placeOutcome({ line, user }: FileRow, userKey: string | null, outcome: string): string {
   return `{"line":${line}${formatUser(userKey, user)},${outcome}}`;
 }
 
-/** What a results line says beside its row: nothing that tells whose it is. */
+/** The part of a results line that does not depend on the row, and identifies no user. */
 export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): string {
   const { outcome } = result;
   const head = `"outcome":"${outcome}"`;
@@ -32,14 +32,14 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   }
   const { error } = result;
   if (!(error instanceof RejectedError)) {
-    // The code of the read may be used up: the data of a wrong success is kept.
+    // The read may have used the code up: keep the data of an answer that was not accepted.
     const data = keepsData && error instanceof NoAnswerError ? dataMember(error.answer) : '';
     return `${head},"error":${JSON.stringify(error.message)}${data}`;
   }
   return `${head},"code":${error.resultCode},"msg":${JSON.stringify(error.msg)}`;
 }
 
-/** The line for a row that was in flight when its run was killed, and is not sent again. */
+/** The results line of a row that was in flight when its run was killed, and is not sent again. */
 export function formatLostResult(line: number): string {
   const error = 'the run was stopped before an answer came; the code may be used up';
   return `{"line":${line},"outcome":"unknown","error":${JSON.stringify(error)}}`;

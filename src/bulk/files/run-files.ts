@@ -15,21 +15,21 @@ import { formatLostResult } from './result-line.js';
 
 const rowsPerRecord = 1000;
 
-/** A record that was being written when the run was killed is shorter, in bytes. */
+/** A record that was being written when the run was killed is shorter than this, in bytes. */
 const longestTornRecord = 65_536;
 
-/** Where a run keeps what it must not lose. */
+/** The paths of the files of a run. */
 export interface RunPaths {
   readonly journal: string;
   readonly results: string;
-  /** The rows to try again; `null` where they are not wanted. */
+  /** The rows to try again; `null` if not wanted. */
   readonly failed: string | null;
 }
 
-/** What happens to the files of an earlier run; those of one that is finished may always be replaced. */
+/** How to treat the files of an earlier run; those of a finished run may always be replaced. */
 export type RunStart = 'new' | 'resume' | 'restart';
 
-/** The files of a run, opened, and what an earlier part of it has done. */
+/** The files of a run, opened, and its state so far. */
 export interface OpenRunFiles {
   readonly journal: Journal;
   readonly results: AppendFile;
@@ -40,9 +40,9 @@ export interface OpenRunFiles {
 }
 
 /**
- * Keeps other runs away from files, which need not be there, until the returned function is called.
+ * Locks files, which need not exist, against other runs until the returned function is called.
  *
- * @throws InvalidInputError at once where another run has one of them
+ * @throws InvalidInputError at once if another run uses one of them
  */
 export async function lockFiles(paths: readonly string[]): Promise<() => void> {
   const locks: FileLock[] = [];
@@ -56,7 +56,7 @@ export async function lockFiles(paths: readonly string[]): Promise<() => void> {
     release();
     if (error instanceof FileLockedError) {
       throw new InvalidInputError(`another run uses this file: ${error.message}`, {
-        hint: 'Wait for its end, or stop it and add --resume. Where no such process runs, delete the lock file. Nothing was sent.',
+        hint: 'Wait for its end, or stop it and add --resume. If no such process runs, delete the lock file. Nothing was sent.',
       });
     }
     const { code, path = 'a lock file' } = error as NodeJS.ErrnoException;
@@ -65,7 +65,7 @@ export async function lockFiles(paths: readonly string[]): Promise<() => void> {
   }
 }
 
-/** The files of a run, which no other run can use until they are released. */
+/** The files of a run, locked against other runs until they are released. */
 export class RunFiles {
   readonly #paths: RunPaths;
   readonly #start: RunStart;
@@ -88,10 +88,10 @@ export class RunFiles {
   }
 
   /**
-   * Finds out whether a run may start, before time is spent on its input.
+   * Checks whether a run may start, before its input is read.
    *
-   * @throws InvalidInputError where another run uses the files, where they would be overwritten without consent, or are
-   * none of ours, and where a damaged journal no longer tells which codes are used up
+   * @throws InvalidInputError if another run uses the files, if they would be overwritten without consent or are
+   * not ours, or if a damaged journal no longer says which codes are used up
    */
   static async claim(paths: RunPaths, start: RunStart, operation: 'read' | 'passback'): Promise<RunFiles> {
     const { journal, results, failed } = paths;
@@ -112,14 +112,14 @@ export class RunFiles {
   }
 
   /**
-   * Opens the files: makes them, or takes up those of the run that is to be resumed.
+   * Opens the files: creates them, or continues those of the run that is resumed.
    *
-   * @throws InvalidInputError where they are of another run than this
+   * @throws InvalidInputError if they belong to another run
    */
   async open(given: RunIdentity): Promise<OpenRunFiles> {
     const identity = { ...given, 'results file': resultsOf(this.#paths) };
     if (this.#start === 'resume' && this.#found !== null) return this.#takeUp(this.#found, identity);
-    // In this order, results are never beside a journal that knows nothing of them.
+    // In this order, there are never results without a journal that knows them.
     if (hasContent(this.#paths.journal)) truncateSync(placeOf(this.#paths.journal));
     const results = AppendFile.open(this.#paths.results);
     results.syncWithName();
@@ -153,9 +153,9 @@ export class RunFiles {
   }
 
   /**
-   * The results that were written before the journal knew of them, when the run was killed in between.
+   * Adopts the results that were written before the journal recorded them, when the run was killed in between.
    *
-   * @throws InvalidInputError where they are of rows that no journal of reads knows
+   * @throws InvalidInputError if they are of rows that the journal of a read does not know
    */
   async #adopt({ state, damaged }: ReadJournal) {
     const { results } = this.#paths;
@@ -165,7 +165,7 @@ export class RunFiles {
     if (!isDamaged && hasContent(results)) {
       for await (const { bytes, result } of resultsIn(placeOf(results), size)) {
         const { line = 0, outcome } = result ?? {};
-        // It was being written when the run was killed, or as a part of the run ended.
+        // It was being written when the run was killed, or when a part of the run ended.
         if (isTorn(bytes) || outcome === 'unknown') break;
         const isKnown = state.settled.has(line) || finalOutcomes.some((one) => adopted[one].has(line));
         isDamaged = outcome === undefined || isKnown;
@@ -227,7 +227,7 @@ function requireUsable(
   if (isRead) throw damagedRead(damaged === 'results' ? results : journal);
 }
 
-/** What was sent of reads cannot be sent again: no guess is made. */
+/** Codes that may have been sent cannot be sent again: there is no safe guess. */
 function damagedRead(path: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} is damaged: which codes are used up is not certain`, {
     hint: 'Put back a copy of the results and the journal; --restart sends every code again, used ones too.',
@@ -239,7 +239,7 @@ function noteOf(journal: string, { size, leftBytes, damaged }: ReadJournal): str
   return `${quoteName(journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
 }
 
-/** @throws InvalidInputError where the results that are there are not those of the run */
+/** @throws InvalidInputError if the results that are there are not those of the run */
 async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJournal | null): Promise<void> {
   const isNamed = found?.state.identity?.['results file'] === resultsOf(paths);
   if (isNamed || (start === 'resume' && found !== null)) return;
@@ -252,7 +252,7 @@ async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJo
   }
 }
 
-/** @throws InvalidInputError where there is a file that is no results of any run */
+/** @throws InvalidInputError if there is a file that is not the results of a run */
 export async function requireResults(path: string): Promise<void> {
   if (!hasContent(path)) return;
   for await (const { result } of resultsIn(placeOf(path), 0)) {
@@ -268,7 +268,7 @@ function hasContent(path: string): boolean {
   return (statSync(placeOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Throws an InvalidInputError where a run is not the one that a journal is of. */
+/** @throws InvalidInputError if the journal is of another run */
 function checkIdentity(journal: string, begun: RunIdentity, given: RunIdentity): void {
   for (const name of Object.keys({ ...begun, ...given })) {
     if (begun[name] === given[name]) continue;
@@ -281,12 +281,12 @@ function checkIdentity(journal: string, begun: RunIdentity, given: RunIdentity):
   }
 }
 
-/** The results file as the journal remembers it, so that the folder of both can be moved. */
+/** The path of the results file as the journal has it, so that the folder of both can be moved. */
 function resultsOf({ journal, results }: RunPaths): string {
   return relative(dirname(journal), results);
 }
 
-/** The rows whose codes were in flight when the run was killed, some at a time. */
+/** The rows whose codes were in flight when the run was killed, a few at a time. */
 function* lostRows({ sent }: JournalState): Generator<[line: number, result: string][]> {
   const lines = [...sent];
   for (let at = 0; at < lines.length; at += rowsPerRecord) {
@@ -294,7 +294,7 @@ function* lostRows({ sent }: JournalState): Generator<[line: number, result: str
   }
 }
 
-/** The lines of a results file behind `start`, in bytes; `result` is `null` for one that is not whole. */
+/** The lines of a results file after `start`, in bytes; `result` is `null` for an incomplete one. */
 async function* resultsIn(
   place: string,
   start: number,

@@ -3,12 +3,12 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Input } from './input.js';
 
-/** How much of an input a digest is of, in bytes. */
+/** Size of a block that has a digest, in bytes. */
 const blockBytes = 256 * 1024;
-/** How much of each SHA-256 is kept, in bytes: 64 kB for 1 GB of input. */
+/** Length of the stored part of each SHA-256, in bytes: 64 kB for 1 GB of input. */
 const digestBytes = 16;
 
-/** An input is not any more what it was when its rows were checked. */
+/** An input has changed since its rows were checked. */
 export class InputChangedError extends InvalidInputError {
   constructor(name: string) {
     super(`${quoteName(name)} was changed after it was checked: what changed was not sent`, {
@@ -17,11 +17,11 @@ export class InputChangedError extends InvalidInputError {
   }
 }
 
-/** What the bytes of an input are: a digest of each block, and one of all. */
+/** The bytes of an input as digests: one for each block, and one for all. */
 export class InputDigest {
   readonly #whole = createHash('sha256');
   #block = createHash('sha256');
-  /** How much of the block is there, in bytes. */
+  /** How much of the current block is filled, in bytes. */
   #filled = 0;
   #digests: Buffer = Buffer.alloc(1024 * digestBytes);
   #blocks = 0;
@@ -36,7 +36,7 @@ export class InputDigest {
     }
   }
 
-  /** SHA-256 of all, in hex. No more bytes come. */
+  /** SHA-256 of all bytes, in hex. Call it after the last `add`. */
   end(): string {
     if (this.#filled > 0) this.#endBlock();
     return this.#whole.digest('hex');
@@ -63,10 +63,9 @@ export class InputDigest {
 }
 
 /**
- * An input that yields only bytes that are those of `checked`, each time that it is read: no row reaches its reader
- * that was not checked.
+ * An input whose reads yield only the bytes that are in `checked`: no row that was not checked reaches its reader.
  *
- * @throws InputChangedError from its `read`, where the input was rewritten, cut or continued
+ * @throws InputChangedError from its `read`, if the input was rewritten, truncated or extended
  */
 export function checkedInput(input: Input, checked: InputDigest): Input {
   return { ...input, read: () => readChecked(input, checked) };
@@ -98,7 +97,7 @@ async function* readChecked(input: Input, checked: InputDigest): AsyncGenerator<
   yield* block;
 }
 
-/** A chunk in parts, none of which is in two blocks; `filled` bytes of the first block are there already. */
+/** Splits a chunk at the ends of blocks; `filled` bytes of the first block are there already. */
 function* inBlocks(chunk: Buffer, filled: number): Generator<Buffer> {
   for (let at = 0, end = blockBytes - filled; at < chunk.length; at = end, end += blockBytes) {
     yield chunk.subarray(at, end);

@@ -2,13 +2,17 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName, textFault } from '../../protocol/text.js';
 import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
 
-/** What the cells of a column are taken for; text unless said otherwise. */
+/** The types of the cells of a column; the default is text. */
 export const cellTypes = ['text', 'number', 'boolean'] as const;
 export type CellType = (typeof cellTypes)[number];
 
 const truths: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-/** Turns a cell into a value. Throws an InvalidInputError that names the column, and not the value. */
+/**
+ * Converts a cell to a value.
+ *
+ * @throws InvalidInputError that names the column, and not the value
+ */
 export function parseCell(cell: string, type: CellType, column: string): FlatValue {
   switch (type) {
     case 'text':
@@ -37,19 +41,19 @@ function wrongCell(column: string, fault: string): InvalidInputError {
   });
 }
 
-/** What an operation asks of the columns of a file. */
+/** What an operation requires of the columns of a file. */
 export interface ColumnRules {
-  /** Columns that must be there. */
+  /** Columns that must be present. */
   readonly required: readonly string[];
-  /** Columns that must not be there. */
+  /** Columns that must not be present. */
   readonly reserved: readonly string[];
-  /** Whether the required columns alone say nothing. */
+  /** Whether there must be other columns than the required ones. */
   readonly needsMore: boolean;
-  /** What to do where a required column is missing. */
+  /** What to do if a required column is missing. */
   readonly hint: string;
 }
 
-/** Throws an InvalidInputError for a header that is no header, or that rows cannot be sent under. */
+/** @throws InvalidInputError for an invalid header, or one that the operation cannot use */
 export function checkColumns(columns: readonly string[], rules: ColumnRules): void {
   for (const [index, column] of columns.entries()) {
     if (column.trim() === '') throw new InvalidInputError(`line 1: column ${index + 1} has an empty name`);

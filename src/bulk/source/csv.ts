@@ -9,10 +9,10 @@ import type { FileRow, RowFormat } from './rows.js';
 
 /** A record of a CSV file. */
 interface CsvRecord {
-  /** Where it begins, counted from 1. */
+  /** The line where it begins, counted from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** About how much memory it takes, in bytes. */
+  /** Approximate memory, in bytes. */
   readonly size: number;
 }
 
@@ -20,7 +20,7 @@ const quote = 0x22;
 const newline = 0x0a;
 const lineEnd = /\r\n|\n|\r/g;
 
-/** Cells take about this much beside their text, in bytes. */
+/** Approximate memory of a row beside its text, in bytes. */
 const rowOverhead = 128;
 
 /**
@@ -109,16 +109,16 @@ function parseRecords(bytes: Buffer, delimiter: string): { records: string[][]; 
 }
 
 const faults: Readonly<Record<string, string>> = {
-  CSV_INVALID_CLOSING_QUOTE: 'a quoted cell continues behind its closing quote',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a cell that is not quoted',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows the closing quote of a cell',
+  INVALID_OPENING_QUOTE: 'a cell that is not quoted contains a quote',
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
   CSV_MAX_RECORD_SIZE: `the row is longer than ${maxRowBytes} bytes; is a quote never closed?`,
 };
 
-/** The parser's own messages hold the cell. */
+/** The parser's own messages contain the cell. */
 function faultOf(error: CsvError, line: number): InvalidInputError {
   return new InvalidInputError(`line ${line}: ${faults[error.code] ?? `not CSV (${error.code})`}`, {
-    hint: 'Write a quote inside a quoted cell twice; --delimiter says what stands between cells.',
+    hint: 'Write a quote inside a quoted cell twice; --delimiter sets the text between cells.',
     cause: error,
   });
 }
@@ -127,9 +127,13 @@ export interface CsvOptions {
   readonly delimiter: string;
   /** By column; the others are text. */
   readonly types: ReadonlyMap<string, CellType>;
-  /** Whether an empty cell is an empty value, or none. */
+  /** Whether an empty cell is an empty value, or no value. */
   readonly empty: 'keep' | 'drop';
-  /** Is shown the header before any row. Throws an InvalidInputError for one that cannot be used. */
+  /**
+   * Checks the header before any row is read.
+   *
+   * @throws InvalidInputError
+   */
   readonly checkColumns: (columns: readonly string[]) => void;
 }
 
@@ -137,7 +141,7 @@ export interface CsvRow extends FileRow {
   readonly cells: readonly string[];
 }
 
-/** RFC 4180, with any delimiter and any line end; a header comes first. */
+/** RFC 4180 with any delimiter and any line end; the first record is the header. */
 export class CsvFormat implements RowFormat<CsvRow> {
   readonly #options: CsvOptions;
   #columns: readonly string[] = [];

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 
-/** Looks at the first bytes of a stream: at least `size` of them, where there are so many. */
+/** Returns the first bytes of a stream, at least `size` of them if there are so many, and the whole stream. */
 export async function peek(
   bytes: AsyncIterable<Buffer>,
   size: number,
@@ -24,7 +24,7 @@ async function* putBack(head: Buffer, iterator: AsyncIterator<Buffer>): AsyncGen
   yield* { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Shows each chunk to `onChunk` as it passes. */
+/** Calls `onChunk` with each chunk that passes. */
 export async function* watchBytes(
   bytes: AsyncIterable<Buffer>,
   onChunk: (chunk: Buffer) => void,
@@ -37,7 +37,11 @@ export async function* watchBytes(
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
-/** The bytes of a gzip file unpacked, whatever its name; all others as they are. Throws an InvalidInputError. */
+/**
+ * Unpacks the bytes of a gzip file, whatever its name; returns all others unchanged.
+ *
+ * @throws InvalidInputError
+ */
 export async function* decompress(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const { head, whole } = await peek(bytes, gzipMagic.length);
   if (head.subarray(0, gzipMagic.length).equals(gzipMagic)) yield* gunzip(whole);
@@ -46,7 +50,7 @@ export async function* decompress(bytes: AsyncIterable<Buffer>): AsyncGenerator<
 
 async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const unpacked = createGunzip();
-  // What goes wrong comes out of the last stream.
+  // The last stream throws every error.
   pipeline(Readable.from(bytes, { objectMode: false }), unpacked, () => {});
   try {
     for await (const chunk of unpacked) yield chunk as Buffer;
@@ -58,29 +62,32 @@ async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Bytes that rows are read from. */
+/** The bytes that contain rows. */
 export interface Input {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
-  /** When it was opened, in bytes; `null` for a stream, which can be read once and has no end that is known. */
+  /** When it was opened, in bytes; `null` for a stream, which can be read once and has no known end. */
   readonly size: number | null;
   /** In bytes; `null` for a stream. */
   sizeNow(): Promise<number | null>;
   /**
-   * From the start: of a file, each time it is called, and so many bytes at a time. Throws an InvalidInputError where
-   * it cannot be read.
+   * Reads from the start: a file each time it is called, in parts of that many bytes.
+   *
+   * @throws InvalidInputError if it cannot be read
    */
   read(partBytes?: number): AsyncIterable<Buffer>;
-  /** Ends a read that has begun, too. */
+  /** Also ends a read that has begun. */
   close(): Promise<void>;
 }
 
-/** As Node has it: smaller parts slow a run down. */
+/** The default of Node.js: smaller parts slow a run down. */
 const usualPartBytes = 64 * 1024;
 
 /**
- * A file, as long as it is now: what others append while it is read is left out. A named pipe or a device is taken
- * for a stream. Throws an InvalidInputError.
+ * A file, up to its present length: what others append while it is read is ignored. A named pipe or a device is a
+ * stream.
+ *
+ * @throws InvalidInputError
  */
 export async function openFile(path: string): Promise<Input> {
   const handle = await open(path, 'r').catch((error) => {

@@ -1,9 +1,9 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 
-/** No row is longer, in bytes: past it, a quote that was never closed is likelier than a row. */
+/** Maximum size of a row, in bytes: a longer one is rather a quote that was never closed. */
 export const maxRowBytes = 16 * 1024 * 1024;
 
-/** About how much is made into rows at once, in bytes: rows that wait for long cost time when memory is cleared. */
+/** Approximate size of a batch of rows, in bytes: rows that wait longer make garbage collection expensive. */
 export const batchBytes = 2 * 1024;
 
 const newline = 0x0a;
@@ -15,8 +15,10 @@ export interface LineBlock {
 }
 
 /**
- * Cuts bytes behind line feeds, so that no character is cut in two: in the encodings that keep ASCII, a line feed is
- * never part of another character. Throws an InvalidInputError for a line that has no end.
+ * Splits bytes after line feeds, so that no character is split: in all encodings that extend ASCII, a line feed is
+ * never part of another character.
+ *
+ * @throws InvalidInputError for a line that is too long
  */
 export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<LineBlock> {
   let rest: Buffer[] = [];

@@ -7,7 +7,7 @@ export interface NdjsonRow extends FileRow {
   readonly json: string;
 }
 
-/** One flat JSON object a line; blank lines are passed over. */
+/** One flat JSON object a line; blank lines are skipped. */
 export class NdjsonFormat implements RowFormat<NdjsonRow> {
   async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
     for await (const block of blocks) {

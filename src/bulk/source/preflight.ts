@@ -6,20 +6,20 @@ import { decompress, type Input, watchBytes } from './input.js';
 import type { FileRow, RowFormat } from './rows.js';
 import { type TextOptions, toUtf8 } from './text.js';
 
-/** What is known of a file after it was read once, before anything is sent. */
+/** The result of reading a file once, before anything is sent. */
 export interface Survey {
-  /** `null` where the rows were not looked at. */
+  /** `null` if the rows were not checked. */
   readonly rows: number | null;
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
-  /** What it was made of. */
+  /** The digests of its blocks. */
   readonly digest: InputDigest;
-  /** The first ones. */
+  /** The first invalid rows. */
   readonly faults: readonly RowFault[];
   readonly faultCount: number;
-  /** What kept the file from being read to its end: it cannot be used. */
+  /** Why the file could not be read to its end; it cannot be used then. */
   readonly broken: InvalidInputError | null;
-  /** The names of values, as far as there are few. */
+  /** The first names of values. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -30,23 +30,23 @@ export interface RowFault {
   readonly hint: string | undefined;
 }
 
-/** What has been read so far, for whoever shows how it goes. */
+/** Updated while the file is read. */
 export interface SurveyProgress {
   rows: number;
   /** Of the file. */
   bytes: number;
 }
 
-/** How much is read at once: rows are checked so fast that larger parts outlive the young generation, and pile up. */
+/** Size of one read: rows are checked so fast that larger parts outlive the young generation, and accumulate. */
 const partBytes = 16 * 1024;
-/** How many faults are kept. */
+/** Maximum number of faults that are kept. */
 const maxFaults = 20;
-/** How many names are kept. */
+/** Maximum number of names that are kept. */
 const maxNames = 200;
 
 /**
- * Reads a file to its end and checks what can be checked without sending: `check` throws an InvalidInputError for a
- * row that cannot be sent; without it the rows are not looked at.
+ * Reads a file to its end and checks everything that needs no request. `check` throws an InvalidInputError for a
+ * row that cannot be sent; without it the rows are not checked.
  */
 export async function surveyFile<Row extends FileRow>(
   input: Input,

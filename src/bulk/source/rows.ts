@@ -3,36 +3,44 @@ import { decompress, type Input, watchBytes } from './input.js';
 import type { LineBlock } from './lines.js';
 import { type TextOptions, toUtf8 } from './text.js';
 
-/** A row of a file, not looked into yet. */
+/** A row of a file, not parsed yet. */
 export interface FileRow {
-  /** Where it begins, counted from 1, the header included. */
+  /** The line where it begins, counted from 1, including the header. */
   readonly line: number;
-  /** About how much memory it takes, in bytes. */
+  /** Approximate memory, in bytes. */
   readonly size: number;
   /** The value that names its user, once that is known. */
   user?: string;
 }
 
-/** How rows are written in a file. */
+/** A format of rows. */
 export interface RowFormat<Row extends FileRow> {
-  /** Rows in batches, as they are read. Throws an InvalidInputError that names the line. */
+  /**
+   * Reads rows in batches.
+   *
+   * @throws InvalidInputError that names the line
+   */
   read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly Row[]>;
-  /** The values of a row by name, in the order they were written. Throws an InvalidInputError. */
+  /**
+   * The values of a row by name, in their order.
+   *
+   * @throws InvalidInputError
+   */
   fields(row: Row): Map<string, FlatValue>;
-  /** What stands before the first row of such a file. Called once rows were read. */
+  /** What a file has before its first row. Call it after rows were read. */
   formatHeader(): string;
-  /** The row as it can be read again. */
+  /** The row as text that can be read again. */
   formatRow(row: Row): string;
 }
 
-/** Rows, and how they are written. */
+/** An input, and the format of its rows. */
 export interface InputRowsOptions<Row extends FileRow> {
   readonly input: Input;
   readonly text: TextOptions;
   readonly format: RowFormat<Row>;
 }
 
-/** The rows of an input, and how far they have been read. */
+/** The rows of an input, and how much of it was read. */
 export class InputRows<Row extends FileRow> {
   readonly #options: InputRowsOptions<Row>;
   #bytesRead = 0;
@@ -41,7 +49,7 @@ export class InputRows<Row extends FileRow> {
     this.#options = options;
   }
 
-  /** Of the input, each time that it was read. */
+  /** Bytes of the input, each time that it was read. */
   get bytesRead(): number {
     return this.#bytesRead;
   }
@@ -51,7 +59,11 @@ export class InputRows<Row extends FileRow> {
     return this.#options.input.size !== null;
   }
 
-  /** All of them, in batches. Throws an InvalidInputError that names the line. */
+  /**
+   * All rows, in batches.
+   *
+   * @throws InvalidInputError that names the line
+   */
   read(): AsyncGenerator<readonly Row[]> {
     const { input, text, format } = this.#options;
     const bytes = watchBytes(input.read(), (chunk) => {
@@ -61,7 +73,11 @@ export class InputRows<Row extends FileRow> {
   }
 }
 
-/** The rows of bytes as they are in a file, in batches. Throws an InvalidInputError that names the line. */
+/**
+ * The rows of the bytes of a file, in batches.
+ *
+ * @throws InvalidInputError that names the line
+ */
 export function rowsIn<Row extends FileRow>(
   bytes: AsyncIterable<Buffer>,
   format: RowFormat<Row>,

@@ -12,10 +12,14 @@ const boms: readonly (readonly [encoding: string, bytes: Buffer])[] = [
   ['utf-16be', Buffer.from([0xfe, 0xff])],
 ];
 
-/** How many bytes it takes to see a byte-order mark. */
+/** Length of the longest byte-order mark, in bytes. */
 const bomLength = 3;
 
-/** The name of an encoding as TextDecoder has it. Throws an InvalidInputError for one that it does not know. */
+/**
+ * The name of an encoding in TextDecoder.
+ *
+ * @throws InvalidInputError for an unknown encoding
+ */
 export function findEncoding(label: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -26,7 +30,7 @@ export function findEncoding(label: string): string {
   }
 }
 
-/** The encoding that a byte-order mark at the start tells, and the mark's length; it beats every other word. */
+/** The encoding of a byte-order mark at the start, and the length of the mark; it overrides every other setting. */
 function readBom(head: Buffer): { readonly encoding: string; readonly length: number } | null {
   for (const [encoding, bytes] of boms) {
     if (head.subarray(0, bytes.length).equals(bytes)) return { encoding, length: bytes.length };
@@ -35,20 +39,22 @@ function readBom(head: Buffer): { readonly encoding: string; readonly length: nu
 }
 
 /**
- * When text that is valid UTF-8 throughout, with more than ASCII in it, is refused under another encoding: GB18030,
- * for one, decodes it wrongly and without an error.
+ * When to refuse text under another encoding if all of it is valid UTF-8 and more than ASCII: GB18030, for one,
+ * would decode it wrongly and without an error.
  */
 type Utf8Suspicion = 'at the end' | 'at once' | 'never';
 
 export interface TextOptions {
-  /** As `findEncoding` names it; a byte-order mark beats it. */
+  /** A name that `findEncoding` returned; a byte-order mark overrides it. */
   readonly encoding: string;
   readonly suspectUtf8: Utf8Suspicion;
 }
 
 /**
- * Text in any encoding as UTF-8, whole lines at a time, without its byte-order mark. Throws an InvalidInputError that
- * names the line where the bytes are not text in that encoding: what was decoded wrongly would be stored for ever.
+ * Converts text in any encoding to UTF-8, in whole lines, without its byte-order mark.
+ *
+ * @throws InvalidInputError that names the line whose bytes are not text in that encoding: wrongly decoded text
+ * would be stored for good
  */
 export async function* toUtf8(bytes: AsyncIterable<Buffer>, options: TextOptions): AsyncGenerator<LineBlock> {
   const { head, whole } = await peek(bytes, bomLength);
@@ -105,7 +111,7 @@ async function* decoded(
   if (mayBeUtf8 && sawMore) throw looksLikeUtf8(encoding);
 }
 
-/** A line feed is two bytes there, so lines can be cut only afterwards. */
+/** A line feed is two bytes there, so lines are split after decoding. */
 async function* transcode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   try {
@@ -132,7 +138,7 @@ function notText(
 
 function looksLikeUtf8(encoding: string): InvalidInputError {
   return new InvalidInputError(`the input is UTF-8: as ${encoding} its text would be stored garbled`, {
-    hint: 'Leave --encoding out; where it is in that encoding all the same, add --force-encoding.',
+    hint: 'Leave --encoding out, or add --force-encoding if it is in that encoding after all.',
   });
 }
 

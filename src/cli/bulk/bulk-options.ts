@@ -11,7 +11,7 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly encoding?: string;
   readonly forceEncoding?: true;
   readonly concurrency: number;
-  /** Requests a second. */
+  /** Maximum number of requests a second. */
   readonly rate?: number;
   readonly results?: string;
   readonly failed?: string;
@@ -26,7 +26,7 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
 
 const defaultConcurrency = 32;
 
-/** Adds the options of a run over many rows; those of the operation alone are added by its own file. */
+/** Adds the options of a run over many rows; those of one operation are in its own file. */
 export function addBulkOptions(command: Command): Command {
   command
     .optionsGroup('Many rows:')
@@ -34,11 +34,11 @@ export function addBulkOptions(command: Command): Command {
     .addOption(
       new Option('--format <format>', 'what the rows are, if not as the file is named').choices(formats),
     )
-    .addOption(new Option('--delimiter <text>', 'what stands between cells (default: a comma)'))
+    .addOption(new Option('--delimiter <text>', 'the delimiter of cells (default: a comma)'))
     .addOption(new Option('--encoding <name>', 'such as gb18030 (default: utf-8)'))
     .addOption(new Option('--force-encoding', 'use it, though the file looks like UTF-8'));
   return addConcurrencyOption(command)
-    .addOption(new Option('--rate <n/s>', 'requests a second, at most').argParser(parseRate))
+    .addOption(new Option('--rate <n/s>', 'maximum number of requests a second').argParser(parseRate))
     .addOption(new Option('--results <file>', 'a line a row (default: <from>.results.ndjson)'))
     .addOption(new Option('--failed <file>', 'the rows to try again, in the shape of the input'))
     .addOption(new Option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)'))
@@ -53,10 +53,10 @@ export function addBulkOptions(command: Command): Command {
     .addOption(new Option('--quiet', 'show no progress and no summary'));
 }
 
-/** How many requests a run or a worker may have in flight. */
+/** Maximum number of requests that a run or a worker has in flight. */
 export function addConcurrencyOption(command: Command): Command {
   return command.addOption(
-    new Option('--concurrency <n>', 'requests in flight at once, at most')
+    new Option('--concurrency <n>', 'maximum number of requests in flight')
       .default(defaultConcurrency)
       .argParser((text) => parseCount(text, 'requests')),
   );
@@ -64,7 +64,7 @@ export function addConcurrencyOption(command: Command): Command {
 
 const formats = ['csv', 'ndjson'] as const;
 
-/** The options that say something only with `--from`. */
+/** The options that are valid only with `--from`. */
 const onlyWithFrom = [
   'format',
   'delimiter',
@@ -83,8 +83,10 @@ const onlyWithFrom = [
 ];
 
 /**
- * Whether a command line is for many rows. Throws an InvalidInputError where it says both, or gives an option of
- * many rows to a single one; `others` are that of the operation's own, `single` is what only a single row takes.
+ * Whether a command line is for many rows. `others` are the options of many rows of this operation, `single` is
+ * what only a call for one row takes.
+ *
+ * @throws InvalidInputError if it asks for both, or has an option of many rows without `--from`
  */
 export function isBulk(
   command: Command,

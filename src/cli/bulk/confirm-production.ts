@@ -4,8 +4,10 @@ import type { CliContext } from '../context.js';
 import { say } from '../io.js';
 
 /**
- * Has the name of the profile typed before many rows are written to production; `--yes` is that in advance. Throws an
- * InvalidInputError where another name was typed, or nobody can be asked: nothing was sent.
+ * Asks the user to type the name of the profile before many rows are written to production; `--yes` answers in
+ * advance.
+ *
+ * @throws InvalidInputError if another name was typed, or there is no terminal to ask on: nothing was sent
  */
 export async function confirmMany(
   { io, prompt }: CliContext,
@@ -17,9 +19,12 @@ export async function confirmMany(
   const { host } = new URL(base_url.value);
   const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
   if (!prompt.possible) {
-    throw new InvalidInputError(`nobody can be asked: write ${rows} to production, ${host}?`, {
-      hint: 'Add --yes where that is the answer. Nothing was sent.',
-    });
+    throw new InvalidInputError(
+      `writing ${rows} to production, ${host}, needs a confirmation, and there is no terminal`,
+      {
+        hint: 'Add --yes to confirm in advance. Nothing was sent.',
+      },
+    );
   }
   await say(io, `about to write ${rows} to production, ${host}`);
   const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`, () => true);

@@ -25,17 +25,21 @@ export interface ReadyRun {
   readonly plan: { readonly operation: RowOperation };
   readonly settings: Settings;
   readonly source: RowSource;
-  /** Where it is written down; `paths` are `null` where results go to standard output. */
+  /** The files of the run; `paths` is `null` if the results go to standard output. */
   readonly record: Pick<FileRunOptions<FileRow>, 'results' | 'journal' | 'failed' | 'state'> & {
     readonly paths: RunPaths | null;
   };
-  /** How many rows there are; `null` where that is not known. */
+  /** Number of rows; `null` if it is not known. */
   readonly total: number | null;
-  /** The command that resumes it; `null` where none can. */
+  /** The command that resumes the run; `null` if none can. */
   readonly resume: string | null;
 }
 
-/** Carries a run out, shows how it goes and how it ended. Throws where a row is not ok at the end. */
+/**
+ * Executes a run, shows its progress and its summary.
+ *
+ * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
+ */
 export async function carryOut(ready: ReadyRun): Promise<void> {
   const { context, options, plan, settings, source, record, resume } = ready;
   const { io } = context;
@@ -59,7 +63,7 @@ async function runWith(
   const { input, encoding } = source;
   const run = new FileRun({
     input,
-    // A file was looked at before.
+    // The preflight checked a file.
     text: { encoding, suspectUtf8: input.size === null && !options.forceEncoding ? 'at once' : 'never' },
     format,
     operation: plan.operation,
@@ -99,7 +103,7 @@ function errorOf({ counts, done, stoppedBy }: RunReport, { source, total, resume
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
   if (stoppedBy instanceof InputChangedError || (stoppedBy instanceof InvalidInputError && done > 0)) {
-    // Bad input is met with nothing sent, as a rule.
+    // Invalid input usually ends a run before anything is sent.
     const hint = `${formatRows(done)} have an outcome. ${hintOf(stoppedBy) ?? ''}`.trim();
     return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
   }

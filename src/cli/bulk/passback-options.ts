@@ -2,13 +2,13 @@ import { type Command, Option } from 'commander';
 import { queueOption } from '../queue/queue-option.js';
 import type { BulkOptions } from './bulk-options.js';
 
-/** What `passback --from` takes beside what every run takes. */
+/** The options of `passback --from` beside those of every run. */
 export interface PassbackManyOptions extends BulkOptions {
   readonly unionIdColumn?: string;
   readonly primaryKey?: string;
   readonly types?: string;
   readonly empty?: 'keep' | 'drop';
-  /** The URL of a database whose queue takes the rows; they are sent from here unless given. */
+  /** The URL of a database whose queue takes the rows; without it they are sent by this process. */
   readonly queue?: string;
   readonly keep?: true;
 }

@@ -10,8 +10,9 @@ import type { RowSource } from './row-source.js';
 import { formatRows } from './summary.js';
 
 /**
- * Reads a file once before anything is sent: its rows are checked, unless there is to be no preflight. Throws an
- * InvalidInputError where it has no rows, or some that cannot be sent, which are then listed.
+ * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given.
+ *
+ * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
  */
 export async function checkRows(
   { io, steadyNow }: CliContext,
@@ -54,7 +55,7 @@ export async function checkRows(
   );
 }
 
-/** What there is to say of an input without a row. */
+/** The error of an input without rows. */
 export function noRows(name: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(name)} has no row`, {
     hint: 'A CSV file begins with a header, and has a row a line below it.',

@@ -4,31 +4,31 @@ import type { Io } from '../io.js';
 import { colorsFor } from '../output/style.js';
 import { formatCount, formatDuration } from './summary.js';
 
-/** How far something has come. */
+/** The progress of some work. */
 export interface Progress {
-  /** What is done, in one word. */
+  /** The name of the work, one word. */
   readonly doing: string;
   readonly rows: number;
-  /** Of which share all is done, 0 to 1; `null` where that is not known. */
+  /** The part that is done, 0 to 1; `null` if it is not known. */
   readonly share: number | null;
   readonly total: number | null;
   readonly counts?: OutcomeCounts;
-  /** For how long nothing will be done, in milliseconds, because the service said so or does not answer. */
+  /** How long nothing is sent, in milliseconds, because the service asked for a pause or does not answer. */
   readonly pausedMs?: number;
 }
 
 const barWidth = 20;
-/** Of a terminal that does not say. */
+/** For a terminal that does not report its width. */
 const defaultWidth = 80;
 const barMs = 150;
 const lineMs = 10_000;
 
-/** A pause that is shorter is not worth a word. */
+/** Shorter pauses are not shown. */
 const shownPauseMs = 1_000;
 
 /**
- * Shows how work goes while it does: on a terminal as a bar, else as a line every ten seconds. `--quiet` shows
- * nothing. `now` gives milliseconds that only go forward.
+ * Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows nothing. `now`
+ * is a monotonic clock, in milliseconds.
  */
 export async function withProgress<T>(
   io: Io,

@@ -9,7 +9,11 @@ import { quoteName } from '../../protocol/text.js';
 import type { Io } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
 
-/** Reads `age:number,vip:boolean`. Throws an InvalidInputError. */
+/**
+ * Parses `age:number,vip:boolean`.
+ *
+ * @throws InvalidInputError
+ */
 export function parseTypes(text: string): Map<string, CellType> {
   const types = new Map<string, CellType>();
   for (const part of text.split(',')) {
@@ -26,26 +30,30 @@ export function parseTypes(text: string): Map<string, CellType> {
   return types;
 }
 
-/** The rows of a run, and how they are written. */
+/** The rows of a run, and their format. */
 export interface RowSource {
   readonly input: Input;
   readonly encoding: string;
-  /** A new one for each time that the input is read. */
+  /** A new format for each read of the input. */
   newFormat(): RowFormat<FileRow>;
-  /** What has to be the same when the run is resumed. */
+  /** What must be the same when the run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
 }
 
-/** How cells become values; CSV alone has cells. */
+/** How cells are converted to values, for CSV. */
 export interface CellOptions {
   readonly types: ReadonlyMap<string, CellType> | null;
   readonly empty: CsvOptions['empty'] | null;
 }
 
-/** What says where rows are, and how they are written. */
+/** The options that name the rows and their format. */
 type RowOptions = Pick<BulkOptions, 'from' | 'format' | 'delimiter' | 'encoding'>;
 
-/** Opens what `--from` names. Throws an InvalidInputError. */
+/**
+ * Opens the input that `--from` names.
+ *
+ * @throws InvalidInputError
+ */
 export async function openRows(
   io: Io,
   options: RowOptions,

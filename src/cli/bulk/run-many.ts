@@ -27,13 +27,13 @@ import { type CellOptions, openRows, type RowSource } from './row-source.js';
 import { pathsOf, refuseSame } from './run-paths.js';
 import { formatRows } from './summary.js';
 
-/** What is done with many rows. */
+/** The operation of a run over many rows. */
 export interface ManyPlan {
   readonly operation: RowOperation;
   readonly cells: CellOptions;
-  /** What of it has to be the same when a run is resumed. */
+  /** What must be the same when the run is resumed. */
   readonly identity: RunIdentity;
-  /** Warns of names of values that should not be sent so. */
+  /** Warns of names of values that are probably mistakes. */
   readonly checkNames: (names: ReadonlySet<string>, settings: Settings) => Promise<void>;
 }
 
@@ -45,7 +45,11 @@ interface Job {
   readonly source: RowSource;
 }
 
-/** Does the rows that `--from` names. Throws where one of them is not ok at the end. */
+/**
+ * Sends the rows that `--from` names.
+ *
+ * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
+ */
 export async function runMany(context: CliContext, options: BulkOptions, plan: ManyPlan): Promise<void> {
   if (options.dryRun && !options.preflight) {
     throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
@@ -101,7 +105,7 @@ async function runClaimed(job: Job, files: RunFiles, paths: RunPaths): Promise<v
   await carryOut({ ...job, source: checked, record, total: rows, resume });
 }
 
-/** The command line, as `args` had it, that resumes a run. */
+/** The command line that resumes a run which was started with `args`. */
 function resumeCommand(args: readonly string[]): string {
   const kept = args.filter((arg) => arg !== '--restart' && arg !== '--resume');
   return ['userinfo', ...kept, '--resume'].map(quoteWhereNeeded).join(' ');
@@ -143,12 +147,12 @@ async function runStream(job: Job): Promise<void> {
   }
 }
 
-/** What writes to production asks first; a read does not. */
+/** Asks for confirmation before a write to production. */
 async function guard({ context, options, plan, settings }: Job, rows: string): Promise<void> {
   if (plan.operation.name === 'passback') await confirmMany(context, settings, rows, options.yes);
 }
 
-/** What a run would do. */
+/** Describes what a run would do. */
 export async function sayDryRun(
   { context, plan, settings }: Pick<Job, 'context' | 'plan' | 'settings'>,
   rows: number,

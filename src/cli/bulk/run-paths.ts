@@ -5,7 +5,11 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { BulkOptions } from './bulk-options.js';
 
-/** The files of a run over a file. Throws an InvalidInputError where two of them are one. */
+/**
+ * The files of a run over a file.
+ *
+ * @throws InvalidInputError if two of them are the same
+ */
 export function pathsOf({ from, journal, results, failed }: BulkOptions): RunPaths {
   const paths = {
     results: results ?? `${from}.results.ndjson`,
@@ -21,7 +25,7 @@ export function pathsOf({ from, journal, results, failed }: BulkOptions): RunPat
   return paths;
 }
 
-/** Throws an InvalidInputError where two options name one file. */
+/** @throws InvalidInputError if two options name the same file */
 export function refuseSame(files: Readonly<Record<string, string>>): void {
   const seen = new Map<string, string>();
   for (const [option, path] of Object.entries(files)) {
@@ -37,7 +41,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // It is not there yet.
+    // The file does not exist yet.
     try {
       return join(realpathSync(dirname(path)), basename(path));
     } catch {

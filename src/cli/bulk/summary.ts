@@ -26,22 +26,22 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A run came to its end, or was stopped, with rows that are not ok. */
+/** A run ended or was stopped, and has rows that are not ok. */
 export class FailedRowsError extends UserInfoError {
   readonly code = 'FAILED_ROWS';
 }
 
-/** What the end of a run is reported with. */
+/** The circumstances of a run, for its summary. */
 interface SummaryContext {
   readonly operation: string;
-  /** `null` where results go to standard output. */
+  /** `null` if the results go to standard output. */
   readonly paths: RunPaths | null;
   readonly failed: string | undefined;
-  /** The command that resumes the run; `null` where none can. */
+  /** The command that resumes the run; `null` if none can. */
   readonly resume: string | null;
 }
 
-/** The end of a run, for a person. */
+/** The summary of a run, for a person. */
 export function formatSummary(
   report: RunReport,
   { operation, paths, failed, resume }: SummaryContext,
@@ -69,13 +69,13 @@ function describeFailed(path: string, rows: number | null): string {
   return rows === 0 ? 'none, so no file' : `${path}, ${formatRows(rows)}`;
 }
 
-/** The wanted names that some answers did not hold, and in how many rows. */
+/** The wanted names that some answers did not have, and in how many rows. */
 function describeMissing(missing: RunReport['missing']): string {
   const names = [...missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
   return `not in the answer: ${names.join(', ')} (${reasonsForMissing})`;
 }
 
-/** The end of a run, for a program. */
+/** The summary of a run, for a program. */
 export function reportData(report: RunReport, { paths, failed, resume }: SummaryContext): object {
   const { counts, done, durationMs, isFinished, failedRows, missing } = report;
   return {

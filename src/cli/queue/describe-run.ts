@@ -1,6 +1,6 @@
 import type { QueuedRun } from '../../queue/run.js';
 
-/** A run as `runs list` has it. */
+/** A run as `runs list` shows it. */
 export function summarizeRun(run: QueuedRun): object {
   const { environment, base_url } = run.target;
   const { counts, rows } = run;
@@ -18,7 +18,7 @@ export function summarizeRun(run: QueuedRun): object {
   };
 }
 
-/** A run as `runs show` has it. */
+/** A run as `runs show` shows it. */
 export function describeRun(run: QueuedRun, workers: number): object {
   const { target, counts, naming } = run;
   return {

@@ -5,7 +5,7 @@ import type { RunTarget } from '../../queue/run.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions } from '../options.js';
 
-/** Where settings send rows. */
+/** The target of requests with these settings. */
 export function targetOf({ environment, base_url, tenant_code, channel }: Settings): RunTarget {
   return {
     environment: environment.value,
@@ -29,7 +29,7 @@ export function addQueueOption(command: Command): Command {
   return command.addOption(queueOption('where the runs are').makeOptionMandatory());
 }
 
-/** Opens a queue for one command, and closes it whatever happens. */
+/** Opens a queue for the work, and closes it afterwards. */
 export async function withQueue<T>(
   context: CliContext,
   url: string,

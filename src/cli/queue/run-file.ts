@@ -9,7 +9,7 @@ import type { QueuedRun } from '../../queue/run.js';
 import { openRows, parseTypes, type RowSource } from '../bulk/row-source.js';
 import type { Io } from '../io.js';
 
-/** The file that a run was made of, opened. */
+/** The source file of a run, opened. */
 export interface RunFile extends ResultRows<FileRow> {
   /** Whether its text is UTF-8. */
   readonly isUtf8: boolean;
@@ -17,8 +17,9 @@ export interface RunFile extends ResultRows<FileRow> {
 }
 
 /**
- * Opens the file that a run was made of: the one that is named, else the one of that time. Throws an
- * InvalidInputError where it is not there, or is another.
+ * Opens the source file of a run: the one that is named, or the one that the run remembers.
+ *
+ * @throws InvalidInputError if it is not there, or has other contents
  */
 export async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<RunFile> {
   const rows = await open(io, run, named);
@@ -54,7 +55,7 @@ async function open(io: Io, { source, naming }: QueuedRun, named: string | undef
   } catch (error) {
     if (named !== undefined || !(error instanceof InvalidInputError)) throw error;
     throw new InvalidInputError(error.message, {
-      hint: 'The queue knows outcomes, not whose they are: name the file of the run with --from.',
+      hint: 'The queue has outcomes without their users: name the file of the run with --from.',
       cause: error,
     });
   }

@@ -2,43 +2,47 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { BackOff } from '../../bulk/engine/flow-control.js';
 import { StoreUnavailableError } from '../../database/errors.js';
 
-/** How long a worker that was stopped still tries to reach the database, in milliseconds. */
+/** How long a stopped worker still tries to reach the database, in milliseconds. */
 const lastTriesMs = 5_000;
 
-/** Who is told that the database was lost, and that it is back. */
+/** Receives the loss of the database, and its return. */
 export interface OutageListener {
   onLost(error: StoreUnavailableError): void;
   onBack(): void;
 }
 
-/** Has database work tried again, with longer and longer pauses, while the database does not answer. */
+/** Retries database work with growing pauses while the database does not answer. */
 export class Outage {
   readonly #listener: OutageListener;
   readonly #now: () => number;
   readonly #random: () => number;
   #isLost = false;
-  /** When the database answered again last; in milliseconds. */
+  /** When the database last answered again; in milliseconds. */
   #backAt = Number.NEGATIVE_INFINITY;
   #stoppedAt = Number.POSITIVE_INFINITY;
 
-  /** `now` gives milliseconds that only go forward. */
+  /** `now` is a monotonic clock, in milliseconds. */
   constructor(listener: OutageListener, now: () => number, random: () => number) {
     this.#listener = listener;
     this.#now = now;
     this.#random = random;
   }
 
-  /** From now on work is not tried for long any more. */
+  /** From now on, retry for a short time only. */
   stop(): void {
     this.#stoppedAt = Math.min(this.#stoppedAt, this.#now());
   }
 
-  /** Whether the database was lost within the last `ms` milliseconds: nobody could say then that they are there. */
+  /** Whether the database was lost within the last `ms` milliseconds: no worker could renew its leases then. */
   wasWithin(ms: number): boolean {
     return this.#isLost || this.#now() - this.#backAt < ms;
   }
 
-  /** Gives what the work gives. Throws a StoreUnavailableError only some time after `stop`. */
+  /**
+   * Returns what the work returns.
+   *
+   * @throws StoreUnavailableError only some time after `stop`
+   */
   async survive<T>(work: () => Promise<T>): Promise<T> {
     const backOff = new BackOff(this.#random);
     for (;;) {

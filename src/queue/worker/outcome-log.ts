@@ -11,7 +11,7 @@ export interface HeldRow extends NdjsonRow {
   readonly chunk: HeldChunk;
 }
 
-/** A chunk that a worker has taken, and what became of its rows. */
+/** A chunk that a worker has taken, and the outcomes of its rows. */
 export class HeldChunk {
   readonly taken: TakenChunk;
   readonly rows: readonly HeldRow[];
@@ -36,7 +36,7 @@ export class HeldChunk {
     this.#open -= 1;
   }
 
-  /** The outcomes that were not taken yet. */
+  /** Returns the outcomes that were not returned yet. */
   takeOutcomes(): QueuedOutcome[] {
     const outcomes = this.#outcomes;
     this.#outcomes = [];
@@ -44,14 +44,14 @@ export class HeldChunk {
   }
 }
 
-/** Outcomes wait for others so long, in milliseconds, */
+/** How long outcomes wait to be written together, in milliseconds, */
 const gatherMs = 200;
-/** unless there are so many, or a chunk is over. */
+/** unless there are this many, or all rows of a chunk have one. */
 const gathered = 1024;
-/** How many outcomes may wait for the database before no more rows are sent. */
+/** While this many outcomes wait for the database, no more rows are sent. */
 const maxWaiting = 4096;
 
-/** Writes down what becomes of the rows of held chunks, many at a time, and ends the chunks that are over. */
+/** Records the outcomes of the rows of held chunks, many at a time, and ends the chunks that are complete. */
 export class OutcomeLog {
   readonly #chunks: Chunks;
   readonly #run: QueuedRun;
@@ -64,7 +64,7 @@ export class OutcomeLog {
   #timer: NodeJS.Timeout | undefined;
   #wake: () => void = () => {};
 
-  /** `onChunkEnd` is told the state of the run after each chunk. */
+  /** `onChunkEnd` receives the state of the run after each chunk. */
   constructor(chunks: Chunks, run: QueuedRun, outage: Outage, onChunkEnd: (state: RunState) => void) {
     this.#chunks = chunks;
     this.#run = run;
@@ -94,13 +94,13 @@ export class OutcomeLog {
     else this.#timer ??= setTimeout(() => this.#wakeUp(), gatherMs);
   }
 
-  /** No more will come. */
+  /** No more outcomes follow. */
   close(): void {
     this.#isClosed = true;
     this.#wakeUp();
   }
 
-  /** Writes until it is closed and all is written; `onRoom` is called each time that some was. */
+  /** Writes until it is closed and everything is written; calls `onRoom` after each write. */
   async write(onRoom: () => void): Promise<void> {
     for (;;) {
       const isLast = this.#isClosed;

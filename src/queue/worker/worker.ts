@@ -12,25 +12,25 @@ import { type QueuedRun, type RunState, type RunTarget, targetDifferences } from
 import type { Outage } from './outage.js';
 import { HeldChunk, type HeldRow, OutcomeLog } from './outcome-log.js';
 
-/** What a worker does rows with. */
+/** What a worker needs to process rows. */
 export interface WorkerMeans {
   readonly queue: Queue;
   readonly holder: Holder;
   readonly sender: Sender;
   readonly pacing: Omit<Pacing, 'ratePerSecond'>;
   readonly outage: Outage;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** At least 0, less than 1. */
+  /** From 0 to below 1. */
   readonly random: () => number;
 }
 
-/** How often it is looked whether there is a chunk to take, where there was none; in milliseconds. */
+/** How often to look for a chunk after there was none; in milliseconds. */
 const pollMs = 250;
-/** How often in the time of a lease a worker says that it is there. */
+/** How many times a lease is renewed within its duration. */
 const beatsPerLease = 3;
 
-/** What one worker does of a run, until the run is over or the worker is stopped. */
+/** Processes rows of a run, until the run ends or the worker is stopped. */
 export class RunWork {
   readonly #means: WorkerMeans;
   readonly #run: QueuedRun;
@@ -39,12 +39,12 @@ export class RunWork {
   readonly #engine: RowEngine<HeldRow>;
   readonly #log: OutcomeLog;
   readonly #stopped = new AbortController();
-  /** Whether there is anything left to take. */
+  /** Whether to take no more chunks. */
   #isOver = false;
   #taking: Promise<HeldChunk | null> = Promise.resolve(null);
   #wakeFeed = new AbortController();
   #rows = 0;
-  /** Until when no other worker can have the rows of this one, by its own clock. */
+  /** Until when no other worker can take the rows of this one, by its own clock. */
   #leasedUntil: number;
 
   constructor(means: WorkerMeans, run: QueuedRun) {
@@ -54,7 +54,7 @@ export class RunWork {
     this.#leasedUntil = now() + means.holder.leaseMs;
     this.#operation = passbackRows(run.naming);
     this.#log = new OutcomeLog(queue.chunks, run, outage, (state) => {
-      this.#wakeFeed.abort(); // the next chunk of a lane may be there
+      this.#wakeFeed.abort(); // the next chunk of a lane may be available
       this.#onState(state);
     });
     this.#engine = new RowEngine(this.#batches(), {
@@ -69,7 +69,8 @@ export class RunWork {
           this.#rows += 1;
           this.#log.onOutcome(outcome);
         },
-        // A process that was stopped for a while wakes up here: others have its rows, and may be ahead of them.
+        // A process that was suspended continues here: others may have taken its rows meanwhile, and later
+        // ones of their users.
         onTurn: () => {
           if (now() > this.#leasedUntil) this.stop();
         },
@@ -80,7 +81,7 @@ export class RunWork {
     });
   }
 
-  /** Takes no more rows; those under way are awaited, and the rest is handed back. */
+  /** Takes no more rows; awaits those under way, and returns the rest to the queue. */
   stop(error?: unknown): void {
     this.#isOver = true;
     this.#stopped.abort();
@@ -88,8 +89,10 @@ export class RunWork {
   }
 
   /**
-   * Resolves with how many rows it did. Throws a RejectedError or a NoAnswerError where all rows would fare the same
-   * with this worker's profile, and what nobody meant; what it held is handed back.
+   * Resolves with the number of rows that it processed. The chunks that it held are returned to the queue.
+   *
+   * @throws RejectedError or NoAnswerError that concerns every row with this worker's profile, and what is a fault
+   * of the program
    */
   async run(): Promise<number> {
     const { queue, holder, outage } = this.#means;
@@ -142,12 +145,12 @@ export class RunWork {
     return { user: this.#operation.user(fields), request: this.#operation.request(fields) };
   }
 
-  /** Whatever it still holds of a run that is over, another has done. */
+  /** If the run has ended, others have done what this worker still holds. */
   #onState(state: RunState): void {
     if (state !== 'ready') this.stop();
   }
 
-  /** Renews the leases, and gives the rows up where one was lost. */
+  /** Renews the leases, and stops if one was lost. */
   async #renew(): Promise<void> {
     const { queue, holder, outage, now } = this.#means;
     const held = this.#log.openChunks;
@@ -161,13 +164,13 @@ export class RunWork {
     if (held.some((chunk) => !chunk.isOver && !jobs.has(chunk.taken.job))) this.stop();
   }
 
-  /** Says again and again that this worker is there, and takes their chunks from those that are not. */
+  /** Renews the leases regularly, and reclaims the chunks of workers that do not. */
   async #beat(ended: AbortSignal): Promise<void> {
     const { queue, holder, outage } = this.#means;
     const { run } = this.#run;
     while (!ended.aborted) {
       await this.#renew();
-      // After an outage the others need the time to say that they are there.
+      // After an outage the other workers need time to renew their leases.
       if (!outage.wasWithin(holder.leaseMs)) await outage.survive(() => queue.chunks.reclaim(run));
       await wait(holder.leaseMs / beatsPerLease, undefined, { signal: ended }).catch(() => {});
     }
@@ -179,32 +182,33 @@ export class RunWork {
   }
 }
 
-/** How often a worker that has nothing to do looks for a run, in milliseconds. */
+/** How often an idle worker looks for a run, in milliseconds. */
 const idleMs = 1_000;
 
-/** Whom a worker tells what it does. */
+/** Receives what a worker does. */
 export interface WorkerListener {
   onBegin(run: QueuedRun): void;
-  /** `rows` is how many this worker did. */
+  /** `rows` is how many rows this worker processed. */
   onEnd(run: QueuedRun, rows: number): void;
-  /** The run is for another place: see `targetDifferences`. */
+  /** The run is for another target: see `targetDifferences`. */
   onRefused(run: QueuedRun, differences: readonly string[]): void;
 }
 
 export interface WorkerOptions extends WorkerMeans {
   /** Where the worker's profile sends rows. */
   readonly target: RunTarget;
-  /** Whether it ends when there is nothing left to do. */
+  /** Whether to end when nothing is left to do. */
   readonly drains: boolean;
   readonly listener: WorkerListener;
-  /** Hands back what the worker holds, and ends it. */
+  /** Ends the worker, and returns its chunks to the queue. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Does the runs of a queue that are for the worker's target, the oldest first, until it is stopped. Throws what ends
- * a run for its worker (see `RunWork.run`), and an InvalidInputError where it should drain a queue of which it may do
- * nothing.
+ * Processes the runs of a queue that are for the worker's target, the oldest first, until it is stopped.
+ *
+ * @throws what ends a run for its worker (see `RunWork.run`)
+ * @throws InvalidInputError if it drains a queue of which it may process nothing
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { signal, drains, outage } = options;

@@ -126,10 +126,10 @@ describe('CSV rows', () => {
   });
 
   it.each([
-    ['u1,x\nu2,"y"z\n', 'line 3: a quoted cell continues behind its closing quote'],
-    ['u1,x\nu2,y"z\n', 'line 3: a quote stands inside a cell that is not quoted'],
+    ['u1,x\nu2,"y"z\n', 'line 3: text follows the closing quote of a cell'],
+    ['u1,x\nu2,y"z\n', 'line 3: a cell that is not quoted contains a quote'],
     ['u1,x\nu2,"y\nu3,z\n', 'line 3: a quote is opened and never closed'],
-    ['u1,"\r\n"\r\n\r\n\r\nu2,y"z\r\n', 'line 6: a quote stands inside a cell that is not quoted'],
+    ['u1,"\r\n"\r\n\r\n\r\nu2,y"z\r\n', 'line 6: a cell that is not quoted contains a quote'],
     [`u1,x\nu2,${'y'.repeat(17 * 1024 * 1024)}\n`, 'line 3 is longer than 16777216 bytes'],
     [`u1,x\nu2,"${'y\n'.repeat(9 * 1024 * 1024)}`, 'line 3: the row is longer than 16777216 bytes'],
   ])('that are no CSV are refused by line, without what is in them', async (rows, message) => {

@@ -84,7 +84,7 @@ describe('what cannot be used is refused before anything is sent', () => {
     expect(done.status).toBe(2);
     const said = done.stderr.trimEnd().split('\n');
     expect(said[0]).toBe('line 3: the row has 1 cells, the header 2');
-    expect(said.at(-2)).toBe('error: line 42: a quoted cell continues behind its closing quote');
+    expect(said.at(-2)).toBe('error: line 42: text follows the closing quote of a cell');
     expect(said).toHaveLength(22);
   });
 

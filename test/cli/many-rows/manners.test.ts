@@ -42,7 +42,7 @@ describe('many rows for production', () => {
     const refused = await machine.run(passBack, { env });
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toContain(
-      `nobody can be asked: write 300 rows to production, ${new URL(server.url).host}?`,
+      `writing 300 rows to production, ${new URL(server.url).host}, needs a confirmation, and there is no terminal`,
     );
     expect(server.requests).toHaveLength(0);
     expect(existsSync(join(machine.folder, 'rows.csv.userinfo-journal'))).toBe(false);
