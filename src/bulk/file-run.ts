@@ -2,10 +2,9 @@ import type { Sender } from '../client/sender.js';
 import { missingInfoNames } from '../protocol/info-names.js';
 import type { EngineListener, Pacing } from './engine/engine-options.js';
 import { RowEngine } from './engine/row-engine.js';
-import type { PreparedRow } from './engine/row-queue.js';
 import { FailedFile, type FailedPlace, FailedRows } from './files/failed-file.js';
 import { Recorder, type RecorderFiles } from './files/recorder.js';
-import type { RowOperation } from './operations.js';
+import { type RowOperation, userOf } from './operations.js';
 import type { OutcomeCounts, RowOutcome } from './outcome.js';
 import { type FileRow, InputRows, type InputRowsOptions } from './source/rows.js';
 
@@ -80,7 +79,7 @@ export class FileRun<Row extends FileRow> {
       ...pacing,
       operation: operation.name,
       sender,
-      prepare: (row) => this.#prepare(row),
+      prepare: (row) => operation.prepare(format.fields(row)),
       sizeOf: ({ size }) => size,
       listener: this.#listener(),
       now,
@@ -147,22 +146,15 @@ export class FileRun<Row extends FileRow> {
     }
   }
 
-  #prepare(row: Row): PreparedRow {
-    const { format, operation } = this.#options;
-    const fields = format.fields(row);
-    const user = operation.user(fields);
-    // Results say whose a row is.
-    if (user !== null) row.user = user;
-    return { request: operation.request(fields), user };
-  }
-
   #listener(): EngineListener<Row> {
     const recorder = this.#recorder;
     const failed = this.#failed;
-    const { operation, results } = this.#options;
+    const { format, operation, results } = this.#options;
     return {
-      onOutcome: (outcome) => {
-        recorder.onOutcome(outcome);
+      onOutcome: (outcome, user) => {
+        // An invalid row may have a valid user.
+        const isInvalid = outcome.outcome === 'invalid';
+        recorder.onOutcome(outcome, isInvalid ? userOf(outcome.row, format, operation) : user);
         this.#count(outcome);
         failed?.onOutcome(outcome.row, outcome.outcome);
       },

@@ -1,9 +1,11 @@
-import { type PlainRequest, passbackRequest, readRequest } from '../client/request.js';
+import { passbackRequest, readRequest } from '../client/request.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
 import { quoteName } from '../protocol/text.js';
 import { type FlatValue, reservedKeys } from '../protocol/user-info.js';
+import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';
+import type { FileRow, RowFormat } from './source/rows.js';
 
 /** What is done with each row. */
 export interface RowOperation {
@@ -13,10 +15,18 @@ export interface RowOperation {
   readonly columns: ColumnRules;
   /** The key of the value that names a row's user, in the results; `null` if the line number is enough. */
   readonly userKey: string | null;
-  /** The value that names the row's user. Throws an InvalidInputError. */
+  /**
+   * The value that names the row's user; `null` for an operation without users.
+   *
+   * @throws InvalidInputError if there is none
+   */
   user(fields: ReadonlyMap<string, FlatValue>): string | null;
-  /** The request for a row, whose fields may be changed on the way. Throws an InvalidInputError for one that cannot be sent. */
-  request(fields: Map<string, FlatValue>): PlainRequest;
+  /**
+   * The request and the user of a row. Takes over `fields`, and may change them.
+   *
+   * @throws InvalidInputError for a row that cannot be sent
+   */
+  prepare(fields: Map<string, FlatValue>): PreparedRow;
 }
 
 /**
@@ -30,6 +40,20 @@ function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): str
   if (text !== null) return text;
   const fault = value === undefined || value === '' || value === null ? 'has no value' : 'is not text';
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
+}
+
+/** The value that names a row's user; `null` where the row has none, or cannot be parsed. */
+export function userOf<Row extends FileRow>(
+  row: Row,
+  format: RowFormat<Row>,
+  operation: RowOperation,
+): string | null {
+  try {
+    return operation.user(format.fields(row));
+  } catch (error) {
+    if (error instanceof InvalidInputError) return null;
+    throw error;
+  }
 }
 
 /** How rows name their users (§4.2): by a column of union IDs, or by one of the values that are passed back. */
@@ -54,10 +78,10 @@ function byUnionId(column: string): RowOperation {
     },
     userKey: 'union_id',
     user: (fields) => requiredText(fields, column),
-    request(fields) {
+    prepare(fields) {
       const unionId = requiredText(fields, column);
       fields.delete(column);
-      return passbackRequest({ unionId, userInfo: fields });
+      return { request: passbackRequest({ unionId, userInfo: fields }), user: unionId };
     },
   };
 }
@@ -74,7 +98,10 @@ function byPrimaryKey(key: string): RowOperation {
     },
     userKey: key,
     user: (fields) => requiredText(fields, key),
-    request: (fields) => passbackRequest({ primaryKey: key, userInfo: fields }),
+    prepare(fields) {
+      const user = requiredText(fields, key);
+      return { request: passbackRequest({ primaryKey: key, userInfo: fields }), user };
+    },
   };
 }
 
@@ -94,11 +121,13 @@ export function readRows(infoNames: readonly string[], scope: string | undefined
     },
     userKey: null,
     user: () => null,
-    request: (fields) =>
-      readRequest({
+    prepare: (fields) => ({
+      request: readRequest({
         code: requiredText(fields, codeColumn),
         ...(infoNames.length === 0 ? {} : { infoNames }),
         ...(scope === undefined ? {} : { scope }),
       }),
+      user: null,
+    }),
   };
 }

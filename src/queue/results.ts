@@ -1,11 +1,10 @@
 import type { ResultsSink } from '../bulk/files/append-file.js';
 import type { FailedFile } from '../bulk/files/failed-file.js';
 import { placeOutcome } from '../bulk/files/result-line.js';
-import { passbackRows, type RowOperation } from '../bulk/operations.js';
+import { passbackRows, userOf } from '../bulk/operations.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
 import { NdjsonFormat } from '../bulk/source/ndjson.js';
 import type { FileRow, RowFormat } from '../bulk/source/rows.js';
-import { InvalidInputError } from '../protocol/errors.js';
 import { readOutcomes } from './outcomes.js';
 import type { Queue } from './queue.js';
 import type { QueuedRun } from './run.js';
@@ -52,7 +51,8 @@ export async function writeResults<Row extends FileRow>(
       const found = outcomes.get(row.line);
       if (found === undefined) continue;
       counts[found.outcome] += 1;
-      text += `${placeOutcome(withUser(row, rows.format, operation), operation.userKey, found.result)}\n`;
+      const user = userOf(row, rows.format, operation);
+      text += `${placeOutcome(row.line, operation.userKey, user, found.result)}\n`;
       if (found.outcome === 'failed' || found.outcome === 'unknown') failed?.add(row);
     }
     results.append(text);
@@ -66,26 +66,6 @@ export async function writeResults<Row extends FileRow>(
 async function* inBatches<Row>(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
   for await (const rows of batches) {
     for (let at = 0; at < rows.length; at += lookedUpAtOnce) yield rows.slice(at, at + lookedUpAtOnce);
-  }
-}
-
-function withUser<Row extends FileRow>(row: Row, format: RowFormat<Row>, operation: RowOperation): FileRow {
-  const { line, size } = row;
-  const user = userOf(row, format, operation);
-  return { line, size, ...(user === null ? {} : { user }) };
-}
-
-/** `null` for a row that cannot be parsed; its user is unknown in a run over its file, too. */
-function userOf<Row extends FileRow>(
-  row: Row,
-  format: RowFormat<Row>,
-  operation: RowOperation,
-): string | null {
-  try {
-    return operation.user(format.fields(row));
-  } catch (error) {
-    if (error instanceof InvalidInputError) return null;
-    throw error;
   }
 }
 

@@ -31,7 +31,8 @@ export interface EngineOptions<Row> extends Pacing, RowQueueOptions<Row> {
 
 /** What the engine calls. An error that one of them throws ends the run. */
 export interface EngineListener<Row> {
-  onOutcome(outcome: RowOutcome<Row>): void;
+  /** `user` is the one that `prepare` returned; `null` for an invalid row. */
+  onOutcome(outcome: RowOutcome<Row>, user: string | null): void;
   /** All outcomes of this turn of the event loop were reported; more rows are sent next. */
   onTurn?(): void;
   /** These rows are about to be sent. */

@@ -125,7 +125,7 @@ export class RowEngine<Row> {
     this.#inFlight = new InFlight(options.timeoutMs, options.now);
     this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
     this.#queue = new RowQueue(this.#feed, options, (row, error) =>
-      this.#listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }),
+      this.#listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }, null),
     );
   }
 
@@ -277,6 +277,6 @@ export class RowEngine<Row> {
 
   #settle(row: OpenRow<Row>, outcome: RowOutcome<Row>): void {
     this.#queue.settle(row);
-    this.#listener.onOutcome(outcome);
+    this.#listener.onOutcome(outcome, row.user);
   }
 }

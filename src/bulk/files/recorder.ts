@@ -6,7 +6,7 @@ import type { ResultsSink } from './append-file.js';
 import { type Journal, recordsOf } from './journal.js';
 import { formatRanges, OutcomesDraft } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
-import { formatResult } from './result-line.js';
+import { formatOutcome, placeOutcome } from './result-line.js';
 
 /** The files of a run. */
 export interface RecorderFiles {
@@ -52,8 +52,8 @@ export class Recorder implements EngineListener<FileRow> {
     this.#now = now;
   }
 
-  onOutcome(outcome: RowOutcome<FileRow>): void {
-    const result = formatResult(outcome, this.#userKey, this.#isRead);
+  onOutcome(outcome: RowOutcome<FileRow>, user: string | null): void {
+    const result = placeOutcome(outcome.row.line, this.#userKey, user, formatOutcome(outcome, this.#isRead));
     this.#turn.push([outcome.row.line, outcome.outcome, result]);
     // Its outcome may change: the line is written when the run ends.
     if (outcome.outcome !== 'unknown' || this.#files.journal === null) this.#results += `${result}\n`;

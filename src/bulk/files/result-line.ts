@@ -2,22 +2,17 @@ import type { Answer } from '../../client/answer.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { jsonTokens } from '../../protocol/json-tokens.js';
 import type { RowOutcome } from '../outcome.js';
-import type { FileRow } from '../source/rows.js';
 
 /** The keys of a results line that are ours. */
 const ownKeys: readonly string[] = ['line', 'outcome', 'code', 'msg', 'data', 'error', 'primary_key'];
 
-/** The results line of a row, without its line feed; with the data of the answer if it `keepsData`. */
-export function formatResult(
-  result: RowOutcome<FileRow>,
-  userKey: string | null,
-  keepsData: boolean,
-): string {
-  return placeOutcome(result.row, userKey, formatOutcome(result, keepsData));
-}
-
 /** The results line of a row, from the text of `formatOutcome`. */
-export function placeOutcome({ line, user }: FileRow, userKey: string | null, outcome: string): string {
+export function placeOutcome(
+  line: number,
+  userKey: string | null,
+  user: string | null,
+  outcome: string,
+): string {
   return `{"line":${line}${formatUser(userKey, user)},${outcome}}`;
 }
 
@@ -45,8 +40,8 @@ export function formatLostResult(line: number): string {
   return `{"line":${line},"outcome":"unknown","error":${JSON.stringify(error)}}`;
 }
 
-function formatUser(key: string | null, user: string | undefined): string {
-  if (key === null || user === undefined) return '';
+function formatUser(key: string | null, user: string | null): string {
+  if (key === null || user === null) return '';
   if (!ownKeys.includes(key)) return `,${JSON.stringify(key)}:${JSON.stringify(user)}`;
   return `,"primary_key":${JSON.stringify(key)},"value":${JSON.stringify(user)}`;
 }

@@ -9,8 +9,6 @@ export interface FileRow {
   readonly line: number;
   /** Approximate memory, in bytes. */
   readonly size: number;
-  /** The value that names its user, once that is known. */
-  user?: string;
 }
 
 /** A format of rows. */

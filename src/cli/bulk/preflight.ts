@@ -33,12 +33,7 @@ export async function checkRows(
       input,
       text,
       newFormat(),
-      preflight
-        ? (_, fields) => {
-            operation.user(fields);
-            operation.request(fields);
-          }
-        : null,
+      preflight ? (_, fields) => void operation.prepare(fields) : null,
       progress,
     ),
   );
@@ -51,7 +46,7 @@ export async function checkRows(
   if (survey.faultCount === 0) return survey;
   throw new InvalidInputError(
     `${formatRows(survey.faultCount)} of ${quoteName(input.name)} cannot be sent: nothing was`,
-    { hint: survey.faults[0]?.hint ?? 'Correct them; --no-preflight sends the others all the same.' },
+    { hint: survey.faults[0]?.hint ?? 'Correct them, or add --no-preflight to send the others.' },
   );
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pacing } from '../../bulk/engine/engine-options.js';
 import { RowEngine } from '../../bulk/engine/row-engine.js';
-import type { PreparedRow } from '../../bulk/engine/row-queue.js';
 import { passbackRows, type RowOperation } from '../../bulk/operations.js';
 import { NdjsonFormat } from '../../bulk/source/ndjson.js';
 import type { Sender } from '../../client/sender.js';
@@ -62,7 +61,7 @@ export class RunWork {
       ratePerSecond: run.rate,
       operation: 'passback',
       sender,
-      prepare: (row) => this.#prepare(row),
+      prepare: (row) => this.#operation.prepare(this.#format.fields(row)),
       sizeOf: ({ size }) => size,
       listener: {
         onOutcome: (outcome) => {
@@ -138,11 +137,6 @@ export class RunWork {
     const chunk = new HeldChunk(taken);
     this.#log.hold(chunk);
     return chunk;
-  }
-
-  #prepare(row: HeldRow): PreparedRow {
-    const fields = this.#format.fields(row);
-    return { user: this.#operation.user(fields), request: this.#operation.request(fields) };
   }
 
   /** If the run has ended, others have done what this worker still holds. */

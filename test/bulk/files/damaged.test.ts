@@ -49,7 +49,7 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   let inFlight: FileRow[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     now += 40; // a record of outcomes every third turn
-    for (const row of inFlight) recorder.onOutcome(outcomeOf(row));
+    for (const row of inFlight) recorder.onOutcome(outcomeOf(row), null);
     recorder.onTurn();
     inFlight = Array.from({ length: 4 }, (_, i) => ({
       line: 2 + turn * 4 + i,

@@ -1,4 +1,4 @@
-// // Apart from solve.ts: only the search loads this, not the help.
+// Apart from solve.ts: only the search loads this, not the help.
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isModule, type SignerSources, type SigningSource } from '../../../profiles/signing-source.js';
