@@ -92,7 +92,7 @@ export class FileRun<Row extends FileRow> {
     return {
       counts: state.counts,
       bytesRead: this.#rows.bytesRead,
-      pausedMs: Math.max(0, this.#engine.traffic.pausedUntil - now()),
+      pausedMs: Math.max(0, this.#engine.flow.pausedUntil - now()),
     };
   }
 

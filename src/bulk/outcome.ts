@@ -30,10 +30,10 @@ export type OutcomeCounts = Readonly<Record<Outcome, number>>;
 
 /**
  * What an attempt means for its row: `done` and `refused` are answers; `unsettled` leaves open whether it was
- * carried out, and must not be retried; `again` and `throttled` may be retried. `fatal` concerns every row, and
+ * carried out, and must not be retried; `retry` and `throttled` may be retried. `fatal` concerns every row, and
  * ends the run.
  */
-export type Verdict = 'done' | 'refused' | 'unsettled' | 'again' | 'throttled' | 'fatal';
+export type Verdict = 'done' | 'refused' | 'unsettled' | 'retry' | 'throttled' | 'fatal';
 
 /** The codes that refuse the caller, not the row. */
 const fatalCodes: ReadonlySet<number> = new Set([
@@ -45,10 +45,10 @@ const fatalCodes: ReadonlySet<number> = new Set([
   resultCode.noSuchPath,
 ]);
 
-export function judge(operation: 'read' | 'passback', outcome: AttemptOutcome): Verdict {
+export function classify(operation: 'read' | 'passback', outcome: AttemptOutcome): Verdict {
   if (isThrottled(outcome)) return 'throttled';
   if (outcome instanceof NoAnswerError && outcome.reason === 'tls') return 'fatal';
-  if (mayRetry(operation, outcome)) return 'again';
+  if (mayRetry(operation, outcome)) return 'retry';
   if (outcome instanceof NoAnswerError) return 'unsettled';
   const { code } = outcome.envelope;
   if (code === resultCode.ok) return 'done';

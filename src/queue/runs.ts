@@ -46,8 +46,8 @@ export class Runs {
   /** Adds a run without rows, and returns its name. */
   async add({ target, naming, source, rows, rate, keepsRows }: NewRun): Promise<string> {
     const run = randomBytes(5).toString('hex');
-    const told = [target, naming, source].map((part) => JSON.stringify(part));
-    const values = [run, ...told, rows, rate, keepsRows ? 1 : 0];
+    const json = [target, naming, source].map((part) => JSON.stringify(part));
+    const values = [run, ...json, rows, rate, keepsRows ? 1 : 0];
     await this.#driver.write((sql) => sql.run(statements.add, values));
     await this.#jobs.create(run);
     return run;

@@ -71,7 +71,7 @@ export class ConcurrencyLimit {
     this.#windowCount += 1;
     if (now - this.#windowStart < windowMs) return;
     if (this.#windowCount < Math.min(windowAnswers, this.#current)) return;
-    this.#judge(this.#windowTotalMs / this.#windowCount, now - this.#windowStart);
+    this.#adapt(this.#windowTotalMs / this.#windowCount, now - this.#windowStart);
     this.#startWindow(now);
   }
 
@@ -92,7 +92,7 @@ export class ConcurrencyLimit {
     this.#startWindow(now);
   }
 
-  #judge(meanMs: number, ageMs: number): void {
+  #adapt(meanMs: number, ageMs: number): void {
     if (this.#usualMs === 0) this.#usualMs = meanMs;
     const usualMs = this.#usualMs;
     const hasClimbed = meanMs > usualMs * climbFactor && meanMs > usualMs + climbMs;
@@ -125,7 +125,7 @@ export class ConcurrencyLimit {
 const burstSeconds = 0.05;
 
 /** When the next request may be sent: at `ratePerSecond`, and not during a pause. Times are in milliseconds. */
-class Pace {
+class RateLimiter {
   readonly #intervalMs: number;
   readonly #burstMs: number;
   #nextAt = 0;
@@ -210,8 +210,8 @@ interface Signal {
 const longestProbePauseMs = 1_000;
 
 /** Flow control: the configured rate and concurrency, or less if the service cannot handle it. */
-export class Traffic {
-  readonly #pace: Pace;
+export class FlowControl {
+  readonly #rate: RateLimiter;
   readonly #limit: ConcurrencyLimit;
   readonly #reachability: Reachability;
   readonly #throttle: BackOff;
@@ -223,7 +223,7 @@ export class Traffic {
     now,
     random,
   }: Pacing & { readonly now: () => number; readonly random: () => number }) {
-    this.#pace = new Pace(ratePerSecond);
+    this.#rate = new RateLimiter(ratePerSecond);
     this.#limit = new ConcurrencyLimit(concurrency);
     this.#reachability = new Reachability(now());
     this.#throttle = new BackOff(random);
@@ -237,16 +237,16 @@ export class Traffic {
 
   /** When the pause ends that the service asked for, or that starts when it does not answer. */
   get pausedUntil(): number {
-    return this.#pace.pausedUntil;
+    return this.#rate.pausedUntil;
   }
 
   /** How long the next request must wait. */
   waitMs(now: number): number {
-    return this.#pace.waitMs(now);
+    return this.#rate.waitMs(now);
   }
 
   onSend(now: number): void {
-    this.#pace.take(now);
+    this.#rate.take(now);
   }
 
   onOutcome({ verdict, isLost, startedAt, retryAfterMs }: Signal, now: number): void {
@@ -271,16 +271,16 @@ export class Traffic {
 
   #onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
     // Requests that were under way together are throttled together, and count once.
-    const isNew = startedAt >= this.#pace.pausedUntil;
+    const isNew = startedAt >= this.#rate.pausedUntil;
     this.#limit.onThrottle(startedAt, now);
-    if (retryAfterMs !== undefined) this.#pace.pauseUntil(now + retryAfterMs);
-    else if (isNew) this.#pace.pauseUntil(now + this.#throttle.next());
+    if (retryAfterMs !== undefined) this.#rate.pauseUntil(now + retryAfterMs);
+    else if (isNew) this.#rate.pauseUntil(now + this.#throttle.next());
   }
 
   #onMiss(startedAt: number, now: number): void {
     this.#reachability.onMiss();
-    if (!this.#reachability.isLost || startedAt < this.#pace.pausedUntil) return;
+    if (!this.#reachability.isLost || startedAt < this.#rate.pausedUntil) return;
     this.#limit.onUnreachable(now);
-    this.#pace.pauseUntil(now + this.#probe.next());
+    this.#rate.pauseUntil(now + this.#probe.next());
   }
 }

@@ -1,16 +1,16 @@
 import type { AttemptResult } from '../../client/attempt.js';
 import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
 import { mayHaveActed, pauseBefore } from '../../client/retry.js';
-import { errorOf, judge, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
+import { classify, errorOf, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
 import type { EngineListener, EngineOptions } from './engine-options.js';
-import { Traffic } from './flow-control.js';
+import { FlowControl } from './flow-control.js';
 import { type OpenRow, RowFeed, RowQueue } from './row-queue.js';
 
 /** Node.js fires longer timers after 1 ms. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Calls a function at the end of a turn of the event loop, once for any number of requests. */
-class Turns {
+class TickScheduler {
   readonly #onTurn: () => void;
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
@@ -105,11 +105,11 @@ export class RowEngine<Row> {
   readonly #feed: RowFeed<Row>;
   readonly #queue: RowQueue<Row>;
   readonly #inFlight: InFlight<Row>;
-  readonly #turns = new Turns(() => {
+  readonly #ticks = new TickScheduler(() => {
     if (this.#end !== null) this.#turn(this.#end);
   });
   /** When rows may be sent, and how many. */
-  readonly traffic: Traffic;
+  readonly flow: FlowControl;
   readonly #longestPauseMs: number;
   /** How many rows the service has served or refused. */
   #served = 0;
@@ -121,7 +121,7 @@ export class RowEngine<Row> {
     this.#options = options;
     this.#listener = options.listener;
     this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);
-    this.traffic = new Traffic(options);
+    this.flow = new FlowControl(options);
     this.#inFlight = new InFlight(options.timeoutMs, options.now);
     this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
     this.#queue = new RowQueue(this.#feed, options, (row, error) =>
@@ -142,7 +142,7 @@ export class RowEngine<Row> {
       this.#end = resolve;
       this.resume();
     });
-    this.#turns.close();
+    this.#ticks.close();
     this.#inFlight.close();
     const isComplete = this.#queue.isOver;
     this.#error ??= this.#feed.error;
@@ -167,7 +167,7 @@ export class RowEngine<Row> {
 
   /** Sends the rows that may be sent, at the end of this turn of the event loop. */
   resume(): void {
-    this.#turns.soon();
+    this.#ticks.soon();
   }
 
   #turn(end: () => void): void {
@@ -175,7 +175,7 @@ export class RowEngine<Row> {
       this.#listener.onTurn?.();
       if (!this.#stopping) this.#send(this.#pick());
     });
-    const isIdle = this.#inFlight.size === 0 && !this.#turns.isDue;
+    const isIdle = this.#inFlight.size === 0 && !this.#ticks.isDue;
     if (isIdle && (this.#stopping || this.#queue.isOver)) end();
   }
 
@@ -193,15 +193,15 @@ export class RowEngine<Row> {
     const now = this.#options.now();
     const mayCome = this.#listener.isFull?.() !== true;
     const picked: OpenRow<Row>[] = [];
-    while (this.#inFlight.size + picked.length < this.traffic.limit) {
-      const waitMs = this.traffic.waitMs(now);
+    while (this.#inFlight.size + picked.length < this.flow.limit) {
+      const waitMs = this.flow.waitMs(now);
       const row = waitMs > 0 ? undefined : this.#queue.next(now, mayCome);
       if (row === undefined) {
         const { dueAt } = this.#queue;
-        if (waitMs > 0 || dueAt !== null) this.#turns.later(waitMs || (dueAt ?? now) - now);
+        if (waitMs > 0 || dueAt !== null) this.#ticks.later(waitMs || (dueAt ?? now) - now);
         break;
       }
-      this.traffic.onSend(now);
+      this.flow.onSend(now);
       picked.push(row);
     }
     return picked;
@@ -229,9 +229,9 @@ export class RowEngine<Row> {
   #take(row: OpenRow<Row>, { outcome, retryAfterMs }: AttemptResult): void {
     const now = this.#options.now();
     this.#inFlight.delete(row);
-    const verdict = judge(this.#options.operation, outcome);
+    const verdict = classify(this.#options.operation, outcome);
     const isLost = missedService(outcome);
-    this.traffic.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
+    this.flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
     this.resume();
     switch (verdict) {
       case 'fatal':
@@ -239,7 +239,7 @@ export class RowEngine<Row> {
         this.stop(errorOf(outcome));
         return;
       case 'throttled':
-      case 'again':
+      case 'retry':
         if (retryAfterMs !== undefined && retryAfterMs > this.#longestPauseMs) {
           this.#listener.onTakenBack?.(row.row);
           this.stop(new RetryLaterError(this.#options.sender.host, retryAfterMs, errorOf(outcome)));
@@ -252,7 +252,7 @@ export class RowEngine<Row> {
           row.mayHaveActed ||= mayHaveActed(outcome);
           this.#putBack(row, now, verdict === 'throttled' ? 0 : retryAfterMs);
         }
-        if (this.traffic.isGivenUp(now)) this.stop(errorOf(outcome));
+        if (this.flow.isGivenUp(now)) this.stop(errorOf(outcome));
         return;
       default:
         this.#settle(row, rowOutcome(row, outcome, verdict));
@@ -260,7 +260,7 @@ export class RowEngine<Row> {
     }
   }
 
-  #countAttempt(row: OpenRow<Row>, verdict: Extract<Verdict, 'again' | 'throttled'>, isLost: boolean): void {
+  #countAttempt(row: OpenRow<Row>, verdict: Extract<Verdict, 'retry' | 'throttled'>, isLost: boolean): void {
     const areOthersServed = row.servedBefore !== this.#served;
     // A row that is throttled while others are served waits for its turn. A row that does not reach the
     // service, while no other does, waits for the service.

@@ -7,7 +7,7 @@ import type { FileRow, RowFormat } from './rows.js';
 import { type TextOptions, toUtf8 } from './text.js';
 
 /** The result of reading a file once, before anything is sent. */
-export interface Survey {
+export interface Preflight {
   /** `null` if the rows were not checked. */
   readonly rows: number | null;
   /** SHA-256 of the file, in hex. */
@@ -31,7 +31,7 @@ export interface RowFault {
 }
 
 /** Updated while the file is read. */
-export interface SurveyProgress {
+export interface PreflightProgress {
   rows: number;
   /** Of the file. */
   bytes: number;
@@ -48,13 +48,13 @@ const maxNames = 200;
  * Reads a file to its end and checks everything that needs no request. `check` throws an InvalidInputError for a
  * row that cannot be sent; without it the rows are not checked.
  */
-export async function surveyFile<Row extends FileRow>(
+export async function preflightFile<Row extends FileRow>(
   input: Input,
   text: TextOptions,
   format: RowFormat<Row>,
   check: ((row: Row, fields: Map<string, FlatValue>) => void) | null,
-  progress: SurveyProgress,
-): Promise<Survey> {
+  progress: PreflightProgress,
+): Promise<Preflight> {
   const digest = new InputDigest();
   const bytes = watchBytes(input.read(partBytes), (chunk) => {
     digest.add(chunk);

@@ -40,7 +40,7 @@ export interface ReadyRun {
  *
  * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
  */
-export async function carryOut(ready: ReadyRun): Promise<void> {
+export async function executeRun(ready: ReadyRun): Promise<void> {
   const { context, options, plan, settings, source, record, resume } = ready;
   const { io } = context;
   const style = await outputStyle(options, io);
@@ -85,7 +85,7 @@ async function runWith(
   };
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
-  const look = () => {
+  const progressNow = () => {
     const { counts, bytesRead, pausedMs } = run.progress;
     const rows = totalOf(counts);
     const share = total === null ? shareOf(bytesRead, input.size) : rows / total;
@@ -93,7 +93,9 @@ async function runWith(
   };
   const { quiet, color } = options;
   try {
-    return await withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, look, () => run.run());
+    return await withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, progressNow, () =>
+      run.run(),
+    );
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -1,5 +1,5 @@
 import type { RowOperation } from '../../bulk/operations.js';
-import { type Survey, surveyFile } from '../../bulk/source/preflight.js';
+import { type Preflight, preflightFile } from '../../bulk/source/preflight.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { CliContext } from '../context.js';
@@ -19,34 +19,38 @@ export async function checkRows(
   { quiet, color, preflight, forceEncoding }: BulkOptions,
   { input, encoding, newFormat }: RowSource,
   operation: RowOperation,
-): Promise<Survey> {
+): Promise<Preflight> {
   const progress = { rows: 0, bytes: 0 };
-  const look = () => ({
+  const progressNow = () => ({
     doing: 'checking',
     rows: progress.rows,
     share: input.size === null ? null : progress.bytes / input.size,
     total: null,
   });
   const text = { encoding, suspectUtf8: forceEncoding ? 'never' : 'at the end' } as const;
-  const survey = await withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, look, () =>
-    surveyFile(
-      input,
-      text,
-      newFormat(),
-      preflight ? (_, fields) => void operation.prepare(fields) : null,
-      progress,
-    ),
+  const checked = await withProgress(
+    io,
+    { ...(quiet && { quiet }), color, now: steadyNow },
+    progressNow,
+    () =>
+      preflightFile(
+        input,
+        text,
+        newFormat(),
+        preflight ? (_, fields) => void operation.prepare(fields) : null,
+        progress,
+      ),
   );
   if (input.size === 0) throw new InvalidInputError(`${quoteName(input.name)} is empty`);
-  for (const { line, message } of survey.faults) await say(io, `line ${line}: ${message}`);
-  const more = survey.faultCount - survey.faults.length;
+  for (const { line, message } of checked.faults) await say(io, `line ${line}: ${message}`);
+  const more = checked.faultCount - checked.faults.length;
   if (more > 0) await say(io, `and ${formatRows(more)} more`);
-  if (survey.broken !== null) throw survey.broken;
-  if (survey.rows === 0) throw noRows(input.name);
-  if (survey.faultCount === 0) return survey;
+  if (checked.broken !== null) throw checked.broken;
+  if (checked.rows === 0) throw noRows(input.name);
+  if (checked.faultCount === 0) return checked;
   throw new InvalidInputError(
-    `${formatRows(survey.faultCount)} of ${quoteName(input.name)} cannot be sent: nothing was`,
-    { hint: survey.faults[0]?.hint ?? 'Correct them, or add --no-preflight to send the others.' },
+    `${formatRows(checked.faultCount)} of ${quoteName(input.name)} cannot be sent: nothing was`,
+    { hint: checked.faults[0]?.hint ?? 'Correct them, or add --no-preflight to send the others.' },
   );
 }
 

@@ -33,20 +33,20 @@ const shownPauseMs = 1_000;
 export async function withProgress<T>(
   io: Io,
   options: { readonly quiet?: true; readonly color: boolean; readonly now: () => number },
-  look: () => Progress,
+  progressNow: () => Progress,
   work: () => Promise<T>,
 ): Promise<T> {
   if (options.quiet) return work();
   const { stderr } = io;
   const startedAt = options.now();
-  const firstRows = look().rows;
+  const firstRows = progressNow().rows;
   const describe = () => {
-    const progress = look();
+    const progress = progressNow();
     return words(progress, (progress.rows - firstRows) / Math.max(1, options.now() - startedAt));
   };
   const colors = colorsFor(stderr, io.env, options.color);
   const showBar = () => {
-    const { share } = look();
+    const { share } = progressNow();
     const bar = share === null ? '' : `${drawBar(share, colors.green)} `;
     const width = (stderr.columns || defaultWidth) - (share === null ? 1 : barWidth + 2);
     stderr.write(`\r${bar}${cut(describe(), width)}\u001b[K`);

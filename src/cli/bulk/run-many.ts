@@ -11,7 +11,7 @@ import {
 } from '../../bulk/files/run-files.js';
 import type { RowOperation } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import type { Survey } from '../../bulk/source/preflight.js';
+import type { Preflight } from '../../bulk/source/preflight.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
@@ -21,7 +21,7 @@ import { say } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import type { BulkOptions } from './bulk-options.js';
 import { confirmMany } from './confirm-production.js';
-import { carryOut } from './execute-run.js';
+import { executeRun } from './execute-run.js';
 import { checkRows } from './preflight.js';
 import { type CellOptions, openRows, type RowSource } from './row-source.js';
 import { pathsOf, refuseSame } from './run-paths.js';
@@ -77,16 +77,16 @@ async function runFile(job: Job): Promise<void> {
   }
 }
 
-async function checkFile({ context, options, plan, settings, source }: Job): Promise<Survey> {
-  const survey = await checkRows(context, options, source, plan.operation);
-  await plan.checkNames(survey.names, settings);
-  return survey;
+async function checkFile({ context, options, plan, settings, source }: Job): Promise<Preflight> {
+  const checked = await checkRows(context, options, source, plan.operation);
+  await plan.checkNames(checked.names, settings);
+  return checked;
 }
 
 async function runClaimed(job: Job, files: RunFiles, paths: RunPaths): Promise<void> {
   const { context, plan, settings, source } = job;
   const { rows, hash, digest } = await checkFile(job);
-  await guard(job, rows === null ? 'all rows' : formatRows(rows));
+  await confirm(job, rows === null ? 'all rows' : formatRows(rows));
   const identity = {
     'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
     ...source.identity,
@@ -102,7 +102,7 @@ async function runClaimed(job: Job, files: RunFiles, paths: RunPaths): Promise<v
   const record = { results, journal, failed, state: before, paths };
   const checked = { ...source, input: checkedInput(source.input, digest) };
   const resume = resumeCommand(context.args);
-  await carryOut({ ...job, source: checked, record, total: rows, resume });
+  await executeRun({ ...job, source: checked, record, total: rows, resume });
 }
 
 /** The command line that resumes a run which was started with `args`. */
@@ -129,7 +129,7 @@ async function runStream(job: Job): Promise<void> {
     if (results !== undefined) await requireResults(results);
     const failedPlace = failed === undefined ? null : { path: failed, ours: [] };
     if (failedPlace !== null) requireOurs(failedPlace);
-    await guard(job, 'the rows of a stream');
+    await confirm(job, 'the rows of a stream');
     const { stdout } = context.io;
     const record = {
       results:
@@ -141,14 +141,14 @@ async function runStream(job: Job): Promise<void> {
       state: new JournalState(),
       paths: null,
     };
-    await carryOut({ ...job, record, total: null, resume: null });
+    await executeRun({ ...job, record, total: null, resume: null });
   } finally {
     release();
   }
 }
 
 /** Asks for confirmation before a write to production. */
-async function guard({ context, options, plan, settings }: Job, rows: string): Promise<void> {
+async function confirm({ context, options, plan, settings }: Job, rows: string): Promise<void> {
   if (plan.operation.name === 'passback') await confirmMany(context, settings, rows, options.yes);
 }
 

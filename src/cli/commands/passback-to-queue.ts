@@ -111,9 +111,11 @@ function withLoading<T>(
       rows = count;
     },
   };
-  const look = () => ({ doing: 'queueing', rows, share: rows / total, total });
+  const progressNow = () => ({ doing: 'queueing', rows, share: rows / total, total });
   const { quiet, color } = options;
-  return withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, look, () => work(toLoad));
+  return withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, progressNow, () =>
+    work(toLoad),
+  );
 }
 
 function refuseLocalOptions(command: Command): void {

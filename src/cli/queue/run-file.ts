@@ -1,6 +1,6 @@
 import { passbackRows } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import { surveyFile } from '../../bulk/source/preflight.js';
+import { preflightFile } from '../../bulk/source/preflight.js';
 import { type FileRow, rowsIn } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -25,7 +25,7 @@ export async function openRunFile(io: Io, run: QueuedRun, named: string | undefi
   const rows = await open(io, run, named);
   const { input, encoding } = rows;
   const text = { encoding, suspectUtf8: 'never' } as const;
-  const { hash, digest } = await surveyFile(input, text, rows.newFormat(), null, { rows: 0, bytes: 0 });
+  const { hash, digest } = await preflightFile(input, text, rows.newFormat(), null, { rows: 0, bytes: 0 });
   if (hash !== run.source.hash) {
     await input.close();
     throw new InvalidInputError(`${quoteName(input.name)} is not the file that run ${run.run} was made of`, {

@@ -43,7 +43,7 @@ export class Outage {
    *
    * @throws StoreUnavailableError only some time after `stop`
    */
-  async survive<T>(work: () => Promise<T>): Promise<T> {
+  async retry<T>(work: () => Promise<T>): Promise<T> {
     const backOff = new BackOff(this.#random);
     for (;;) {
       try {

@@ -126,13 +126,13 @@ export class OutcomeLog {
     const over = [...this.#held].filter(({ isOver }) => isOver);
     const partly = this.openChunks.flatMap((chunk) => chunk.takeOutcomes());
     if (partly.length > 0) {
-      await this.#outage.survive(() => this.#chunks.record(this.#run.run, partly));
+      await this.#outage.retry(() => this.#chunks.record(this.#run.run, partly));
       this.#waiting -= partly.length;
     }
     for (const chunk of over) {
       const outcomes = chunk.takeOutcomes();
       const finish = () => this.#chunks.finish(this.#run, chunk.taken, outcomes);
-      const state = await this.#outage.survive(finish);
+      const state = await this.#outage.retry(finish);
       this.#held.delete(chunk);
       this.#waiting -= outcomes.length;
       this.#onChunkEnd(state);

@@ -12,7 +12,7 @@ import type { Outage } from './outage.js';
 import { HeldChunk, type HeldRow, OutcomeLog } from './outcome-log.js';
 
 /** What a worker needs to process rows. */
-export interface WorkerMeans {
+export interface WorkerResources {
   readonly queue: Queue;
   readonly holder: Holder;
   readonly sender: Sender;
@@ -31,7 +31,7 @@ const beatsPerLease = 3;
 
 /** Processes rows of a run, until the run ends or the worker is stopped. */
 export class RunWork {
-  readonly #means: WorkerMeans;
+  readonly #resources: WorkerResources;
   readonly #run: QueuedRun;
   readonly #operation: RowOperation;
   readonly #format = new NdjsonFormat();
@@ -46,11 +46,11 @@ export class RunWork {
   /** Until when no other worker can take the rows of this one, by its own clock. */
   #leasedUntil: number;
 
-  constructor(means: WorkerMeans, run: QueuedRun) {
-    const { queue, sender, pacing, now, random, outage } = means;
-    this.#means = means;
+  constructor(resources: WorkerResources, run: QueuedRun) {
+    const { queue, sender, pacing, now, random, outage } = resources;
+    this.#resources = resources;
     this.#run = run;
-    this.#leasedUntil = now() + means.holder.leaseMs;
+    this.#leasedUntil = now() + resources.holder.leaseMs;
     this.#operation = passbackRows(run.naming);
     this.#log = new OutcomeLog(queue.chunks, run, outage, (state) => {
       this.#wakeFeed.abort(); // the next chunk of a lane may be available
@@ -94,7 +94,7 @@ export class RunWork {
    * of the program
    */
   async run(): Promise<number> {
-    const { queue, holder, outage } = this.#means;
+    const { queue, holder, outage } = this.#resources;
     const orStop = (work: Promise<void>) => work.catch((error) => this.stop(error));
     const written = orStop(this.#log.write(() => this.#engine.resume()));
     const beating = new AbortController();
@@ -108,7 +108,7 @@ export class RunWork {
       await written;
       beating.abort();
       await beaten;
-      await outage.survive(() => queue.chunks.handBack(this.#run.run, holder));
+      await outage.retry(() => queue.chunks.handBack(this.#run.run, holder));
     }
     return this.#rows;
   }
@@ -128,8 +128,8 @@ export class RunWork {
   }
 
   async #take(): Promise<HeldChunk | null> {
-    const { queue, holder, outage } = this.#means;
-    const taken = await outage.survive(() => queue.chunks.take(this.#run, holder));
+    const { queue, holder, outage } = this.#resources;
+    const taken = await outage.retry(() => queue.chunks.take(this.#run, holder));
     if (taken === null) {
       await this.#renew();
       return null;
@@ -146,9 +146,9 @@ export class RunWork {
 
   /** Renews the leases, and stops if one was lost. */
   async #renew(): Promise<void> {
-    const { queue, holder, outage, now } = this.#means;
+    const { queue, holder, outage, now } = this.#resources;
     const held = this.#log.openChunks;
-    const { jobs, state } = await outage.survive(async () => {
+    const { jobs, state } = await outage.retry(async () => {
       const askedAt = now();
       const renewed = await queue.chunks.renew(this.#run.run, holder);
       this.#leasedUntil = askedAt + holder.leaseMs;
@@ -160,12 +160,12 @@ export class RunWork {
 
   /** Renews the leases regularly, and reclaims the chunks of workers that do not. */
   async #beat(ended: AbortSignal): Promise<void> {
-    const { queue, holder, outage } = this.#means;
+    const { queue, holder, outage } = this.#resources;
     const { run } = this.#run;
     while (!ended.aborted) {
       await this.#renew();
       // After an outage the other workers need time to renew their leases.
-      if (!outage.wasWithin(holder.leaseMs)) await outage.survive(() => queue.chunks.reclaim(run));
+      if (!outage.wasWithin(holder.leaseMs)) await outage.retry(() => queue.chunks.reclaim(run));
       await wait(holder.leaseMs / beatsPerLease, undefined, { signal: ended }).catch(() => {});
     }
   }
@@ -188,7 +188,7 @@ export interface WorkerListener {
   onRefused(run: QueuedRun, differences: readonly string[]): void;
 }
 
-export interface WorkerOptions extends WorkerMeans {
+export interface WorkerOptions extends WorkerResources {
   /** Where the worker's profile sends rows. */
   readonly target: RunTarget;
   /** Whether to end when nothing is left to do. */
@@ -206,11 +206,11 @@ export interface WorkerOptions extends WorkerMeans {
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { signal, drains, outage } = options;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let hasWorked = false;
   signal.addEventListener('abort', () => outage.stop(), { once: true });
   while (!signal.aborted) {
-    const { next, refused } = await look(options, told);
+    const { next, refused } = await findRuns(options, reported);
     if (next !== undefined) {
       await work(options, next);
       hasWorked = true;
@@ -221,16 +221,16 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   }
 }
 
-async function look(
+async function findRuns(
   { queue, outage, target, listener }: WorkerOptions,
-  told: Set<string>,
+  reported: Set<string>,
 ): Promise<{ readonly next: QueuedRun | undefined; readonly refused: QueuedRun | undefined }> {
-  const runs = await outage.survive(() => queue.runs.list());
+  const runs = await outage.retry(() => queue.runs.list());
   const ready = runs.filter(({ state }) => state === 'ready');
   const isOurs = (run: QueuedRun) => targetDifferences(run.target, target).length === 0;
   for (const run of ready) {
-    if (isOurs(run) || told.has(run.run)) continue;
-    told.add(run.run);
+    if (isOurs(run) || reported.has(run.run)) continue;
+    reported.add(run.run);
     listener.onRefused(run, targetDifferences(run.target, target));
   }
   return { next: ready.find(isOurs), refused: ready.find((run) => !isOurs(run)) };
