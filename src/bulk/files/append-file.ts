@@ -264,7 +264,7 @@ export function placeOf(path: string): string {
   throw notRegular(path);
 }
 
-/** Throws if the file belongs to another user, who could read what is written. */
+/** @throws an error of the system if the file belongs to another user, who could read what is written */
 function makePrivate(fd: number, owner: number): void {
   try {
     fchmodSync(fd, mode);

@@ -18,13 +18,17 @@ import { withProgress } from './progress.js';
 import type { RowSource } from './row-source.js';
 import { FailedRowsError, formatCount, formatRows, formatSummary, reportData } from './summary.js';
 
-/** A run that is ready to begin. */
-export interface ReadyRun {
+/** A run over many rows: the command, what it does with each row, and where the rows come from and go. */
+export interface BulkRun {
   readonly context: CliContext;
   readonly options: BulkOptions;
   readonly plan: { readonly operation: RowOperation };
   readonly settings: Settings;
   readonly source: RowSource;
+}
+
+/** A run that is ready to begin. */
+interface ReadyRun extends BulkRun {
   /** The files of the run; `paths` is `null` if the results go to standard output. */
   readonly record: Pick<FileRunOptions<FileRow>, 'results' | 'journal' | 'failed' | 'state'> & {
     readonly paths: RunPaths | null;

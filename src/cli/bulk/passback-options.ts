@@ -1,3 +1,5 @@
+// Apart from many.ts: the help of passback loads this, and nothing of runs.
+
 import { type Command, Option } from 'commander';
 import { queueOption } from '../queue/queue-option.js';
 import type { BulkOptions } from './bulk-options.js';

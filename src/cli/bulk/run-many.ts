@@ -21,9 +21,9 @@ import { say } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import type { BulkOptions } from './bulk-options.js';
 import { confirmMany } from './confirm-production.js';
-import { executeRun } from './execute-run.js';
+import { type BulkRun, executeRun } from './execute-run.js';
 import { checkRows } from './preflight.js';
-import { type CellOptions, openRows, type RowSource } from './row-source.js';
+import { type CellOptions, openRows } from './row-source.js';
 import { pathsOf, refuseSame } from './run-paths.js';
 import { formatRows } from './summary.js';
 
@@ -37,12 +37,8 @@ export interface ManyPlan {
   readonly checkNames: (names: ReadonlySet<string>, settings: Settings) => Promise<void>;
 }
 
-interface Job {
-  readonly context: CliContext;
-  readonly options: BulkOptions;
+interface ManyRun extends BulkRun {
   readonly plan: ManyPlan;
-  readonly settings: Settings;
-  readonly source: RowSource;
 }
 
 /**
@@ -57,36 +53,36 @@ export async function runMany(context: CliContext, options: BulkOptions, plan: M
   const settings = await resolveService(context, options);
   const source = await openRows(context.io, options, plan.cells, plan.operation.columns);
   try {
-    const job = { context, options, plan, settings, source };
-    await (source.input.size === null ? runStream(job) : runFile(job));
+    const run = { context, options, plan, settings, source };
+    await (source.input.size === null ? runStream(run) : runFile(run));
   } finally {
     await source.input.close();
   }
 }
 
-async function runFile(job: Job): Promise<void> {
-  const { options, plan } = job;
+async function runFile(run: ManyRun): Promise<void> {
+  const { options, plan } = run;
   const paths = pathsOf(options);
-  if (options.dryRun) return sayDryRun(job, (await checkFile(job)).rows ?? 0);
+  if (options.dryRun) return sayDryRun(run, (await checkFile(run)).rows ?? 0);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
   const files = await RunFiles.claim(paths, start, plan.operation.name);
   try {
-    await runClaimed(job, files, paths);
+    await runClaimed(run, files, paths);
   } finally {
     files.release();
   }
 }
 
-async function checkFile({ context, options, plan, settings, source }: Job): Promise<Preflight> {
+async function checkFile({ context, options, plan, settings, source }: ManyRun): Promise<Preflight> {
   const checked = await checkRows(context, options, source, plan.operation);
   await plan.checkNames(checked.names, settings);
   return checked;
 }
 
-async function runClaimed(job: Job, files: RunFiles, paths: RunPaths): Promise<void> {
-  const { context, plan, settings, source } = job;
-  const { rows, hash, digest } = await checkFile(job);
-  await confirm(job, rows === null ? 'all rows' : formatRows(rows));
+async function runClaimed(run: ManyRun, files: RunFiles, paths: RunPaths): Promise<void> {
+  const { context, plan, settings, source } = run;
+  const { rows, hash, digest } = await checkFile(run);
+  await confirm(run, rows === null ? 'all rows' : formatRows(rows));
   const identity = {
     'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
     ...source.identity,
@@ -102,7 +98,7 @@ async function runClaimed(job: Job, files: RunFiles, paths: RunPaths): Promise<v
   const record = { results, journal, failed, state: before, paths };
   const checked = { ...source, input: checkedInput(source.input, digest) };
   const resume = resumeCommand(context.args);
-  await executeRun({ ...job, source: checked, record, total: rows, resume });
+  await executeRun({ ...run, source: checked, record, total: rows, resume });
 }
 
 /** The command line that resumes a run which was started with `args`. */
@@ -111,8 +107,8 @@ function resumeCommand(args: readonly string[]): string {
   return ['userinfo', ...kept, '--resume'].map(quoteWhereNeeded).join(' ');
 }
 
-async function runStream(job: Job): Promise<void> {
-  const { context, options, plan, source } = job;
+async function runStream(run: ManyRun): Promise<void> {
+  const { context, options, plan, source } = run;
   const lost = (['resume', 'restart', 'journal'] as const).find((name) => options[name] !== undefined);
   if (lost !== undefined) {
     throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
@@ -120,7 +116,7 @@ async function runStream(job: Job): Promise<void> {
     });
   }
   if (options.dryRun) {
-    return sayDryRun(job, (await checkRows(context, options, source, plan.operation)).rows ?? 0);
+    return sayDryRun(run, (await checkRows(context, options, source, plan.operation)).rows ?? 0);
   }
   const { results, failed } = options;
   refuseSame({ ...(results && { '--results': results }), ...(failed && { '--failed': failed }) });
@@ -129,7 +125,7 @@ async function runStream(job: Job): Promise<void> {
     if (results !== undefined) await requireResults(results);
     const failedPlace = failed === undefined ? null : { path: failed, ours: [] };
     if (failedPlace !== null) requireOurs(failedPlace);
-    await confirm(job, 'the rows of a stream');
+    await confirm(run, 'the rows of a stream');
     const { stdout } = context.io;
     const record = {
       results:
@@ -141,20 +137,20 @@ async function runStream(job: Job): Promise<void> {
       state: new JournalState(),
       paths: null,
     };
-    await executeRun({ ...job, record, total: null, resume: null });
+    await executeRun({ ...run, record, total: null, resume: null });
   } finally {
     release();
   }
 }
 
 /** Asks for confirmation before a write to production. */
-async function confirm({ context, options, plan, settings }: Job, rows: string): Promise<void> {
+async function confirm({ context, options, plan, settings }: ManyRun, rows: string): Promise<void> {
   if (plan.operation.name === 'passback') await confirmMany(context, settings, rows, options.yes);
 }
 
 /** Describes what a run would do. */
 export async function sayDryRun(
-  { context, plan, settings }: Pick<Job, 'context' | 'plan' | 'settings'>,
+  { context, plan, settings }: Pick<BulkRun, 'context' | 'plan' | 'settings'>,
   rows: number,
 ): Promise<void> {
   const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;

@@ -1,3 +1,5 @@
+// Apart from run-many.ts: "runs results" loads this, and nothing that sends rows.
+
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { RunPaths } from '../../bulk/files/run-files.js';

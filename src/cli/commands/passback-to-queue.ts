@@ -1,15 +1,17 @@
+// Apart from passback.ts: only --queue loads it.
+
 import type { Command } from 'commander';
 import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
 import { rowsIn } from '../../bulk/source/rows.js';
-import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { loadRun, type RowsToLoad } from '../../queue/load-run.js';
 import type { Queue } from '../../queue/queue.js';
 import { confirmMany } from '../bulk/confirm-production.js';
+import type { BulkRun } from '../bulk/execute-run.js';
 import type { PassbackManyOptions } from '../bulk/passback-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
-import { openRows, type RowSource } from '../bulk/row-source.js';
+import { openRows } from '../bulk/row-source.js';
 import { sayDryRun } from '../bulk/run-many.js';
 import { formatRows } from '../bulk/summary.js';
 import { resolveService } from '../connect.js';
@@ -19,8 +21,6 @@ import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { targetOf, withQueue } from '../queue/queue-option.js';
 import { planPassback } from './many.js';
-
-// Apart from passback.ts: only --queue needs it.
 
 interface QueuedPassbackOptions extends PassbackManyOptions {
   readonly queue: string;
@@ -38,12 +38,9 @@ const notForQueue: Readonly<Record<string, string>> = {
   maxFailures: '"userinfo runs show" shows its progress, "userinfo runs cancel" ends it.',
 };
 
-interface HandOver {
-  readonly context: CliContext;
+interface HandOver extends BulkRun {
   readonly options: QueuedPassbackOptions;
   readonly plan: ReturnType<typeof planPassback>;
-  readonly settings: Settings;
-  readonly source: RowSource;
 }
 
 /** Runs `passback --from --queue`: checks the rows and adds them to the queue as one run. */
