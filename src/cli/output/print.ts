@@ -48,8 +48,8 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
   const { isObject, parseLoosely } = await import('./parsed-json.js');
   const envelope = parseLoosely(body);
   if (format === 'csv' && select === undefined) {
-    const { data } = envelope as { data?: unknown }; // // a refusal may have no data, or data that is no
-    // object
+    // A refusal may have no data, or data that is no object.
+    const { data } = envelope as { data?: unknown };
     await printData(isObject(data) ? data : {}, io, style);
   } else {
     await printData(envelope, io, style);

@@ -44,7 +44,7 @@ export async function outputStyle(
 ): Promise<OutputStyle> {
   const { color, mask } = options;
   const style = { format: outputFormat(options, env), color, ...(mask && { mask }) };
-  if (style.format === 'yaml') await import('./yaml.js'); // // it may need a package that is not installed
+  if (style.format === 'yaml') await import('./yaml.js'); // it may need a package that is not installed
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
   return { ...style, select: compileQuery(options.query) };

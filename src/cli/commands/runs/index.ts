@@ -70,7 +70,7 @@ async function runShow(context: CliContext, name: string, options: QueueOptions)
   const style = await outputStyle(options, io);
   await withQueue(context, options.queue, async ({ runs }) => {
     const run = await runs.find(name);
-    // // The counts of a cancelled run lack the outcomes in chunks that were not finished.
+    // The counts of a cancelled run lack the outcomes in chunks that were not finished.
     const counts = run.state === 'cancelled' ? await runs.countOutcomes(name) : run.counts;
     await printData(describeRun({ ...run, counts }, await runs.countWorkers(name)), io, style);
   });

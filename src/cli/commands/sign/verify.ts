@@ -123,7 +123,7 @@ interface KnownSuspects {
  */
 async function knownSuspects({ io, profiles }: CliContext, sample: Sample): Promise<KnownSuspects> {
   const known = await profiles.list().catch((error: unknown) => {
-    if (error instanceof UserInfoError) return []; // // a damaged file does not prevent the check
+    if (error instanceof UserInfoError) return []; // a damaged file does not prevent the check
     throw error;
   });
   return {
