@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exchange } from '../service/raw-exchange.js';
 import { Machine, printedBy } from '../support/cli.js';
+import { exchange } from '../support/raw-exchange.js';
 
 const get = 'GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\n';
 

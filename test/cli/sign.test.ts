@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { vectors } from '../signing/corpus.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
+import { vectors } from '../support/signing-corpus.js';
 
 let machine: ServedMachine;
 let capture: Awaited<ReturnType<typeof httpServer>>;

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { vectors } from '../signing/corpus.js';
 import { httpServer, writtenBy } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
+import { vectors } from '../support/signing-corpus.js';
 
 /** No test is to fail on a time: a machine that others use as well may take long. */
 const patient = { timeout: 300_000 };

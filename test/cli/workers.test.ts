@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AppKeys, draftPassback, fetchAnswer, send, signDraft } from '../service/foreign-client.js';
+import { type AppKeys, draftPassback, fetchAnswer, send, signDraft } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { ServedMachine } from '../support/served.js';
 

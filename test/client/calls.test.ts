@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
 import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
-import { serviceWithApp } from './service-with-app.js';
+import { serviceWithApp } from '../support/service-with-app.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 const row = { unionId: 'u1', userInfo: { a: 'x' } };

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NoAnswerError, UserInfoClient } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
+import { faults, oddities, ok } from '../support/bad-answers.js';
 import {
   answerOf,
   changedAndClosed,
@@ -11,8 +12,7 @@ import {
   instead,
 } from '../support/fault-proxy.js';
 import { httpServer } from '../support/raw-server.js';
-import { faults, oddities, ok } from './bad-answers.js';
-import { type ServiceWithApp, serviceWithApp } from './service-with-app.js';
+import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 
 /** Soon over, for what never ends; nobody waits for the other. */
 const timeouts = { short: 400, long: 30_000 } as const;

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ResponseEvent, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
 import { httpServer, tcpServer } from '../support/raw-server.js';
-import { type ServiceWithApp, serviceWithApp } from './service-with-app.js';
+import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 
 let service: ServiceWithApp['service'];
 let credentials: ServiceWithApp['credentials'];

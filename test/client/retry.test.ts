@@ -11,7 +11,7 @@ import {
   passOn,
   toBytes,
 } from '../support/fault-proxy.js';
-import { type ServiceWithApp, serviceWithApp } from './service-with-app.js';
+import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 
 const user = { tenant_code: 'acme', union_id: 'u1' };
 const key = { tenantCode: 'acme', unionId: 'u1' };

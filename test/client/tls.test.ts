@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { httpServer } from '../support/raw-server.js';
+import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 import { type CertificateName, ca, tlsServer } from '../support/tls-server.js';
-import { type ServiceWithApp, serviceWithApp } from './service-with-app.js';
 
 let service: ServiceWithApp['service'];
 let credentials: ServiceWithApp['credentials'];

@@ -10,7 +10,7 @@ import { ProfileStore } from '../../src/profiles/profile-store.js';
 import { builtModule } from '../support/built-module.js';
 import { sampleProfile, temporaryFolder } from './fixtures.js';
 
-const script = await builtModule(join(import.meta.dirname, 'add-profiles.ts'));
+const script = await builtModule(join(import.meta.dirname, '../support/add-profiles.ts'));
 
 describe('processes that write at once', () => {
   it('lose nothing, though a left-over lock is in their way', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fetchAnswer } from '../support/foreign-client.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
-import { fetchAnswer } from './foreign-client.js';
-import { type RunningService, runService, tenant, user } from './running-service.js';
+import { type RunningService, runService, tenant, user } from '../support/running-service.js';
 
 let server: PostgresServer;
 let running: RunningService;

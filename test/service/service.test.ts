@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { createService, openAdmin, type ServiceOptions, StartError } from '../../src/service/index.js';
-import { draftPassback, draftRead, fetchAnswer, send, signDraft } from './foreign-client.js';
-import { nextAnswer, openSocket, parseAnswers } from './raw-exchange.js';
-import { runService, tenant, user, withApp } from './running-service.js';
+import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../support/foreign-client.js';
+import { nextAnswer, openSocket, parseAnswers } from '../support/raw-exchange.js';
+import { runService, tenant, user, withApp } from '../support/running-service.js';
 
 describe('a service', () => {
   it('starts on a free port of this machine, in memory, without a word', async () => {

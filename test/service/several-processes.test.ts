@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Admin, createService, openAdmin } from '../../src/service/index.js';
+import { type AppKeys, type Draft, draftPassback, draftRead, send } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
-import { type AppKeys, type Draft, draftPassback, draftRead, send } from './foreign-client.js';
-import { tenant, user } from './running-service.js';
-import { type ServiceProcess, startServiceProcesses } from './service-process.js';
+import { tenant, user } from '../support/running-service.js';
+import { type ServiceProcess, startServiceProcesses } from '../support/service-process.js';
 
 const rounds = 40;
 

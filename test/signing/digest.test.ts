@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { digestLength } from '../../src/signing/digest.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
-import { requestOf, signWith } from './requests.js';
+import { requestOf, signWith } from '../support/signing-requests.js';
 
 const request = requestOf([['timestamp', '1700000000']], { extra: { hex: 'zz', nonce: 'ff' } });
 const digestOf = (recipe: Omit<RecipeJson, 'message'>) =>

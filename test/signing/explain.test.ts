@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
-import { vectors } from './corpus.js';
-import { requestOf } from './requests.js';
+import { vectors } from '../support/signing-corpus.js';
+import { requestOf } from '../support/signing-requests.js';
 
 const request = requestOf([
   ['name', '<secret> & s3cret'],

@@ -4,7 +4,7 @@ import { moduleSigner, moduleSigners } from '../../src/signing/module-signer.js'
 import { defaultRecipes } from '../../src/signing/presets.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { requestOf } from './requests.js';
+import { requestOf } from '../support/signing-requests.js';
 
 const backwards = {
   sign: (request: SignableRequest, secret: Secret) => ({

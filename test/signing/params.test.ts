@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Param } from '../../src/signing/request.js';
-import { requestOf, signWith, write } from './requests.js';
+import { requestOf, signWith, write } from '../support/signing-requests.js';
 
 const params: readonly Param[] = [
   ['b', '2'],

@@ -3,7 +3,7 @@ import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
 import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
-import { vectors } from './corpus.js';
+import { vectors } from '../support/signing-corpus.js';
 
 test.each([
   ['wechatpay-md5', 'wechatpay-v2-md5'],

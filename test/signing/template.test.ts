@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseTemplate } from '../../src/signing/template.js';
-import { requestOf, signWith } from './requests.js';
+import { requestOf, signWith } from '../support/signing-requests.js';
 
 const request = requestOf(
   [

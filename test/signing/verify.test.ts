@@ -7,7 +7,7 @@ import { Secret } from '../../src/signing/secret.js';
 import { compareMessages } from '../../src/signing/verify/compare-messages.js';
 import type { ReceivedSignature } from '../../src/signing/verify/suspect.js';
 import { verifySignature } from '../../src/signing/verify/verify-signature.js';
-import { requestOf } from './requests.js';
+import { requestOf } from '../support/signing-requests.js';
 
 const secretText = 'Th3-s3cret-of-the-app';
 const userInfo = '{"name":"张三/李四","age":28,"b":"x y"}';

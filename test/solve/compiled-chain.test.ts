@@ -5,7 +5,7 @@ import { Secret } from '../../src/signing/secret.js';
 import { type Chain, stepsOf, subOf } from '../../src/solve/candidates/chains.js';
 import { distinctSearchSpace } from '../../src/solve/candidates/search-space.js';
 import { compileChain } from '../../src/solve/search/compiled-chain.js';
-import { requestOf } from '../signing/requests.js';
+import { requestOf } from '../support/signing-requests.js';
 
 const request = requestOf([
   ['code', 'c-77'],

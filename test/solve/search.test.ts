@@ -6,7 +6,7 @@ import { Secret } from '../../src/signing/secret.js';
 import { Search } from '../../src/solve/search/search.js';
 import { maxBits, type Share, ShareQueue } from '../../src/solve/search/share.js';
 import { solve } from '../../src/solve/solve.js';
-import { searchUpTo } from './search-up-to.js';
+import { searchUpTo } from '../support/search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
 

@@ -7,7 +7,7 @@ import { SampleError } from '../../src/signing/samples/sample-error.js';
 import { Secret } from '../../src/signing/secret.js';
 import { readSignature } from '../../src/solve/candidates/signature-reading.js';
 import { solve, tasksForAppSign, tasksForSign } from '../../src/solve/solve.js';
-import { searchUpTo } from './search-up-to.js';
+import { searchUpTo } from '../support/search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
 const noPause = async () => {};

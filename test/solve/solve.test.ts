@@ -7,8 +7,8 @@ import type { Signer } from '../../src/signing/signer.js';
 import type { SolveTask } from '../../src/solve/candidates/search-space.js';
 import { probesFor } from '../../src/solve/matching-recipes.js';
 import { solve } from '../../src/solve/solve.js';
-import { vectors } from '../signing/corpus.js';
-import { searchUpTo } from './search-up-to.js';
+import { searchUpTo } from '../support/search-up-to.js';
+import { vectors } from '../support/signing-corpus.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
 const noPause = async () => {};

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { type Draft, signDraft } from '../../service/foreign-client.js';
+import { type Draft, signDraft } from '../../support/foreign-client.js';
 
 /** A request that was signed beforehand. */
 export interface SignedRequest {

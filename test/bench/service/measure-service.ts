@@ -1,4 +1,4 @@
-import { startServiceProcesses } from '../../service/service-process.js';
+import { startServiceProcesses } from '../../support/service-process.js';
 import { load, type SignedRequest } from './load.js';
 
 /** Requests a second that services on one database answer together, each a process. */

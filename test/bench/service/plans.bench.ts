@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
-import { fillStore, plansOf } from '../../service/store/postgres-plans.js';
+import { fillStore, plansOf } from '../../support/postgres/postgres-plans.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';
 

@@ -1,6 +1,6 @@
 import { openAdmin } from '../../../src/service/index.js';
-import { draftPassback, draftRead } from '../../service/foreign-client.js';
-import { tenant, user } from '../../service/running-service.js';
+import { draftPassback, draftRead } from '../../support/foreign-client.js';
+import { tenant, user } from '../../support/running-service.js';
 import { type SignedRequest, sign } from './load.js';
 
 /** A store with users, and requests for them that are good once. */

@@ -6,7 +6,7 @@ import { Secret } from '../../../src/signing/secret.js';
 import type { Signer } from '../../../src/signing/signer.js';
 import { probesFor } from '../../../src/solve/matching-recipes.js';
 import { solve } from '../../../src/solve/solve.js';
-import { type Vector, vectors } from '../../signing/corpus.js';
+import { type Vector, vectors } from '../../support/signing-corpus.js';
 import { cpuSeconds } from './cpu-seconds.js';
 
 /** CPU seconds for one rule: 20 seconds on two cores. */

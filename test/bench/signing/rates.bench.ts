@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { vectors } from '../../signing/corpus.js';
+import { vectors } from '../../support/signing-corpus.js';
 import { printRates } from '../print-rates.js';
 import { measureBuilt } from './measure-built.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { passbackRows } from '../../../src/bulk/operations.js';
 import { checkColumns } from '../../../src/bulk/source/columns.js';
-import { cellsOf, csv, failure, readRows } from './read-rows.js';
+import { cellsOf, csv, failure, readRows } from '../../support/read-rows.js';
 
 const { columns } = passbackRows({ by: 'union_id', column: 'union_id' });
 

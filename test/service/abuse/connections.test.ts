@@ -5,7 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService, type LogEvent } from '../../../src/service/index.js';
 import { Machine, printedBy } from '../../support/cli.js';
-import { exchange, expectAnyEnvelope, expectEnvelope, openSocket, parseAnswers } from '../raw-exchange.js';
+import {
+  exchange,
+  expectAnyEnvelope,
+  expectEnvelope,
+  openSocket,
+  parseAnswers,
+} from '../../support/raw-exchange.js';
 
 const read = 'GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\n';
 const put = 'PUT /api/v1/server/user/passback_user_info HTTP/1.1\r\n';

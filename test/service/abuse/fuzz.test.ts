@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readableValues } from '../../../src/protocol/read-data.js';
 import { createLog } from '../../../src/service/index.js';
-import { exchange, expectAnyEnvelope } from '../raw-exchange.js';
-import { type RunningService, runService, tenant, user } from '../running-service.js';
-import { type Attack, attack, personal, type Target, writeAttack } from './attack.js';
+import { type Attack, attack, personal, type Target, writeAttack } from '../../support/attack.js';
+import { exchange, expectAnyEnvelope } from '../../support/raw-exchange.js';
+import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 /** More by hand: USERINFO_FUZZ_BATCHES=5000 USERINFO_FUZZ_SEED=1 npx vitest run test/service/abuse/fuzz.test.ts */
 const batches = Number(process.env.USERINFO_FUZZ_BATCHES ?? 150);

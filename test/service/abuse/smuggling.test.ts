@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UserInfoClient } from '../../../src/client/client.js';
 import { defaultRecipes, findPreset } from '../../../src/signing/presets.js';
-import { type Draft, draftPassback, fetchAnswer, signDraft } from '../foreign-client.js';
-import { exchange, expectAnyEnvelope, expectEnvelope } from '../raw-exchange.js';
-import { type RunningService, runService, tenant, user } from '../running-service.js';
+import { type Draft, draftPassback, fetchAnswer, signDraft } from '../../support/foreign-client.js';
+import { exchange, expectAnyEnvelope, expectEnvelope } from '../../support/raw-exchange.js';
+import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 const passbackPath = '/api/v1/server/user/passback_user_info';
 const put = `PUT ${passbackPath} HTTP/1.1\r\n`;

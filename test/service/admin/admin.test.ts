@@ -18,9 +18,9 @@ import {
   type RecipeJson,
   type SigningRecipes,
 } from '../../../src/signing/recipe.js';
-import { draftPassback, send } from '../foreign-client.js';
-import { freshDatabase } from '../fresh-database.js';
-import { tenant, user } from '../running-service.js';
+import { draftPassback, send } from '../../support/foreign-client.js';
+import { freshDatabase } from '../../support/fresh-database.js';
+import { tenant, user } from '../../support/running-service.js';
 
 const now = Date.UTC(2026, 0, 1);
 let admin: Admin;

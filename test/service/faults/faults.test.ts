@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseFaults } from '../../../src/cli/serve/options.js';
 import { type FaultSettings, Faults } from '../../../src/service/faults.js';
-import { runService, user } from '../running-service.js';
+import { runService, user } from '../../support/running-service.js';
 
 const settings: FaultSettings = {
   latencyMs: { min: 200, max: 2_000 },

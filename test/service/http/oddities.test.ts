@@ -3,9 +3,16 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService } from '../../../src/service/index.js';
-import { draftPassback, draftRead, fetchAnswer, freshRandom, send, signDraft } from '../foreign-client.js';
-import { exchange as exchangeWith, expectEnvelope } from '../raw-exchange.js';
-import { type RunningService, runService, tenant, user } from '../running-service.js';
+import {
+  draftPassback,
+  draftRead,
+  fetchAnswer,
+  freshRandom,
+  send,
+  signDraft,
+} from '../../support/foreign-client.js';
+import { exchange as exchangeWith, expectEnvelope } from '../../support/raw-exchange.js';
+import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 const passbackPath = '/api/v1/server/user/passback_user_info';
 const readPath = '/api/v1/server/user/user_info_for_third';

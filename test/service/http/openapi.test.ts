@@ -4,8 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UserInfoClient } from '../../../src/client/client.js';
 import { endpoints, passbackEndpoint, readEndpoint } from '../../../src/protocol/endpoints.js';
 import { openApiDocument } from '../../../src/protocol/openapi.js';
-import { type Answer, type Draft, draftPassback, draftRead, fetchAnswer, send } from '../foreign-client.js';
-import { type RunningService, runService, user } from '../running-service.js';
+import {
+  type Answer,
+  type Draft,
+  draftPassback,
+  draftRead,
+  fetchAnswer,
+  send,
+} from '../../support/foreign-client.js';
+import { type RunningService, runService, user } from '../../support/running-service.js';
 
 let running: RunningService;
 

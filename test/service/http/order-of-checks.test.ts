@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Draft, draftPassback, draftRead, freshRandom, send, signDraft } from '../foreign-client.js';
-import { type RunningService, runService, tenant, user } from '../running-service.js';
+import {
+  type Draft,
+  draftPassback,
+  draftRead,
+  freshRandom,
+  send,
+  signDraft,
+} from '../../support/foreign-client.js';
+import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 /** Breaks one rule of a good request, and no other. */
 type Break = (draft: Draft) => void;

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { draftPassback, fetchAnswer, send, signDraft } from '../foreign-client.js';
-import { createAppKeys, type RunningService, runService, tenant, user } from '../running-service.js';
+import { draftPassback, fetchAnswer, send, signDraft } from '../../support/foreign-client.js';
+import {
+  createAppKeys,
+  type RunningService,
+  runService,
+  tenant,
+  user,
+} from '../../support/running-service.js';
 
 let running: RunningService;
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { runService, tenant, user } from '../running-service.js';
+import { runService, tenant, user } from '../../support/running-service.js';
 
 /** Python's standard library, with nothing of ours: reads what it needs from its arguments. */
 const script = `

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { draftRead, freshRandom, send } from '../foreign-client.js';
-import { type RunningService, runService, tenant, user } from '../running-service.js';
+import { draftRead, freshRandom, send } from '../../support/foreign-client.js';
+import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 let running: RunningService;
 

@@ -6,9 +6,9 @@ import type { LogEvent, Service } from '../../../src/service/index.js';
 import type { ProblemEvent } from '../../../src/service/log.js';
 import { startService } from '../../../src/service/service.js';
 import { createStore } from '../../../src/service/store/store.js';
-import { type AppKeys, draftPassback, fetchAnswer, send } from '../foreign-client.js';
-import { createAppKeys, tenant, user } from '../running-service.js';
-import { createSqliteDatabase, type SqliteDatabase } from '../store/sqlite-database.js';
+import { type AppKeys, draftPassback, fetchAnswer, send } from '../../support/foreign-client.js';
+import { createAppKeys, tenant, user } from '../../support/running-service.js';
+import { createSqliteDatabase, type SqliteDatabase } from '../../support/sqlite-database.js';
 
 let database: SqliteDatabase;
 let driver: SqlDriver;

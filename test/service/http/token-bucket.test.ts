@@ -1,7 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TokenBucket, TokenBuckets } from '../../../src/service/http/token-bucket.js';
-import { type AppKeys, type Draft, draftPassback, draftRead, fetchAnswer, send } from '../foreign-client.js';
-import { createAppKeys, type RunningService, runService, tenant, user } from '../running-service.js';
+import {
+  type AppKeys,
+  type Draft,
+  draftPassback,
+  draftRead,
+  fetchAnswer,
+  send,
+} from '../../support/foreign-client.js';
+import {
+  createAppKeys,
+  type RunningService,
+  runService,
+  tenant,
+  user,
+} from '../../support/running-service.js';
 
 describe('a token bucket', () => {
   it('lets as many through at once as it allows a second, and then one after the other', () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog, type LogEvent, type LogFormat } from '../../../src/service/index.js';
-import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../foreign-client.js';
-import { type RunningService, runService, tenant, user } from '../running-service.js';
+import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../../support/foreign-client.js';
+import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 const time = '2026-01-02T03:04:05.678Z';
 

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openAdmin } from '../../../src/service/index.js';
 import { printedBy } from '../../support/cli.js';
+import { type AppKeys, draftPassback, fetchAnswer, send } from '../../support/foreign-client.js';
+import { tenant, user } from '../../support/running-service.js';
 import { ServedMachine } from '../../support/served.js';
-import { type AppKeys, draftPassback, fetchAnswer, send } from '../foreign-client.js';
-import { tenant, user } from '../running-service.js';
-import { startServiceProcesses } from '../service-process.js';
+import { startServiceProcesses } from '../../support/service-process.js';
 
 const users = 8;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BrowserPage, findChromium } from '../../support/chromium.js';
-import { draftPassback, draftRead, send } from '../foreign-client.js';
-import { runService, user } from '../running-service.js';
+import { draftPassback, draftRead, send } from '../../support/foreign-client.js';
+import { runService, user } from '../../support/running-service.js';
 
 const chromium = findChromium();
 

@@ -1,9 +1,16 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../../src/service/index.js';
-import { type Draft, draftPassback, draftRead, fetchAnswer, send, signDraft } from '../foreign-client.js';
-import { exchange, expectEnvelope } from '../raw-exchange.js';
-import { type RunningService, runService, tenant, user } from '../running-service.js';
+import {
+  type Draft,
+  draftPassback,
+  draftRead,
+  fetchAnswer,
+  send,
+  signDraft,
+} from '../../support/foreign-client.js';
+import { exchange, expectEnvelope } from '../../support/raw-exchange.js';
+import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 let running: RunningService;
 

@@ -1,4 +1,4 @@
-import { addValues, removeValues, statements } from '../../../src/service/store/statements.js';
+import { addValues, removeValues, statements } from '../../src/service/store/statements.js';
 
 /** All statements that serve requests and commands, by name; those for several digests in one of their sizes. */
 export const everyStatement: Readonly<Record<string, string>> = {

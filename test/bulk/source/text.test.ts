@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { findEncoding } from '../../../src/bulk/source/text.js';
-import { cellsOf, failure } from './read-rows.js';
+import { cellsOf, failure } from '../../support/read-rows.js';
 
 /** 用户,张三 and 𠮷 in GB18030: two and four bytes a character. */
 const gb18030 = Buffer.concat([

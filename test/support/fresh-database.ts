@@ -1,4 +1,4 @@
-import { createSchema } from '../support/postgres/test-schema.js';
+import { createSchema } from './postgres/test-schema.js';
 
 /** An empty database, of the kind that the test project is for. */
 export async function freshDatabase(): Promise<string> {

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { StartError } from '../../../src/database/errors.js';
-import { openStore } from '../../../src/service/store/store.js';
-import { createSchema, execute } from '../../support/postgres/test-schema.js';
+import { StartError } from '../../src/database/errors.js';
+import { openStore } from '../../src/service/store/store.js';
+import { createSchema, execute } from '../support/postgres/test-schema.js';
 
 const password = 'pa55-w0rd';
 let schemaUrl: string;

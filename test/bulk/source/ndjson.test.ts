@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NdjsonFormat } from '../../../src/bulk/source/ndjson.js';
 import { JsonNumber } from '../../../src/protocol/user-info.js';
-import { readRows } from './read-rows.js';
+import { readRows } from '../../support/read-rows.js';
 
 describe('NDJSON rows', () => {
   it('are the lines that are not blank, each with its number', async () => {

@@ -15,13 +15,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StartError, StoreUnavailableError } from '../../../src/database/errors.js';
-import type { SqlDriver } from '../../../src/database/sql-driver.js';
-import { openSqliteDriver } from '../../../src/database/sqlite-driver.js';
-import { createStore, openStore } from '../../../src/service/store/store.js';
-import { storeContract } from './contract.js';
-import { everyStatement } from './every-statement.js';
-import { createSqliteDatabase, type SqliteDatabase } from './sqlite-database.js';
+import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
+import type { SqlDriver } from '../../src/database/sql-driver.js';
+import { openSqliteDriver } from '../../src/database/sqlite-driver.js';
+import { createStore, openStore } from '../../src/service/store/store.js';
+import { everyStatement } from '../support/every-statement.js';
+import { createSqliteDatabase, type SqliteDatabase } from '../support/sqlite-database.js';
+import { storeContract } from '../support/store-contract.js';
 
 storeContract('SQLite', createSqliteDatabase);
 

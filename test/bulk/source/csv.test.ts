@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonNumber } from '../../../src/protocol/user-info.js';
-import { cellsOf, csv, failure, readRows } from './read-rows.js';
+import { cellsOf, csv, failure, readRows } from '../../support/read-rows.js';
 
 const header = 'union_id,a\n';
 

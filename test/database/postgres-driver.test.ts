@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StoreUnavailableError } from '../../../src/database/errors.js';
-import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
-import type { Sql, SqlDriver } from '../../../src/database/sql-driver.js';
-import { execute } from '../../support/postgres/test-schema.js';
-import { storeContract } from './contract.js';
-import { createPostgresDatabase, type PostgresDatabase } from './postgres-database.js';
+import { StoreUnavailableError } from '../../src/database/errors.js';
+import { openPostgresDriver } from '../../src/database/postgres-driver.js';
+import type { Sql, SqlDriver } from '../../src/database/sql-driver.js';
+import { createPostgresDatabase, type PostgresDatabase } from '../support/postgres/postgres-database.js';
+import { execute } from '../support/postgres/test-schema.js';
+import { storeContract } from '../support/store-contract.js';
 
 storeContract('PostgreSQL', createPostgresDatabase);
 

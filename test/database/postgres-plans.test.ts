@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createStore } from '../../../src/service/store/store.js';
-import { execute } from '../../support/postgres/test-schema.js';
-import { everyStatement } from './every-statement.js';
-import { createPostgresDatabase } from './postgres-database.js';
-import { fillStore, plansOf } from './postgres-plans.js';
+import { createStore } from '../../src/service/store/store.js';
+import { everyStatement } from '../support/every-statement.js';
+import { createPostgresDatabase } from '../support/postgres/postgres-database.js';
+import { fillStore, plansOf } from '../support/postgres/postgres-plans.js';
+import { execute } from '../support/postgres/test-schema.js';
 
 /** What they look up they find by key: only these check more of the row than its key. */
 const checksMore = ['useCode', 'useNonce', 'leasePurge', 'releasePurge'];

@@ -10,7 +10,7 @@ import { defaultRecipes } from '../../src/signing/presets.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { requestOf } from './requests.js';
+import { requestOf } from '../support/signing-requests.js';
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const secret = new Secret('s3cret');

@@ -1,7 +1,7 @@
 import type { SqlDriver } from '../../../src/database/sql-driver.js';
 import { createStore } from '../../../src/service/store/store.js';
-import { execute } from '../../support/postgres/test-schema.js';
-import { everyStatement } from './every-statement.js';
+import { everyStatement } from '../every-statement.js';
+import { execute } from './test-schema.js';
 
 /** Fills a store with so many rows a table, of twenty tenants; PostgreSQL may not be told of it. */
 export async function fillStore(url: string, driver: SqlDriver, rows: number, analyze = true): Promise<void> {

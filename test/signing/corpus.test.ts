@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { parseRecipe } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
-import { vectors } from './corpus.js';
+import { vectors } from '../support/signing-corpus.js';
 
 test.each(vectors)('$name signs as its platform documents', ({ recipe, request, secret, ...stages }) => {
   const signature = compileRecipe(parseRecipe(recipe)).sign(request, new Secret(secret));

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StartError, StoreUnavailableError } from '../../../src/database/errors.js';
-import type { Sql, SqlDriver } from '../../../src/database/sql-driver.js';
-import { maxClockWindowSeconds } from '../../../src/protocol/limits.js';
-import { applyPassback } from '../../../src/protocol/passback.js';
-import { parseUserInfo } from '../../../src/protocol/user-info.js';
-import type { Code } from '../../../src/service/store/codes.js';
-import { statements } from '../../../src/service/store/statements.js';
-import { createStore, type Store } from '../../../src/service/store/store.js';
-import { Users } from '../../../src/service/store/users.js';
-import { Secret } from '../../../src/signing/secret.js';
-import { user } from '../running-service.js';
+import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
+import type { Sql, SqlDriver } from '../../src/database/sql-driver.js';
+import { maxClockWindowSeconds } from '../../src/protocol/limits.js';
+import { applyPassback } from '../../src/protocol/passback.js';
+import { parseUserInfo } from '../../src/protocol/user-info.js';
+import type { Code } from '../../src/service/store/codes.js';
+import { statements } from '../../src/service/store/statements.js';
+import { createStore, type Store } from '../../src/service/store/store.js';
+import { Users } from '../../src/service/store/users.js';
+import { Secret } from '../../src/signing/secret.js';
+import { user } from './running-service.js';
 
 /** An empty database of its own, which several drivers can be opened on, as several processes would. */
 export interface TestDatabase {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type AppKeys, draftPassback, draftRead, freshRandom, signDraft } from '../foreign-client.js';
+import { type AppKeys, draftPassback, draftRead, freshRandom, signDraft } from './foreign-client.js';
 import {
   type ByteMutation,
   byteMutation,

@@ -1,7 +1,7 @@
 import { openPostgresDriver, type PostgresOptions } from '../../../src/database/postgres-driver.js';
 import type { SqlDriver } from '../../../src/database/sql-driver.js';
-import { createSchema } from '../../support/postgres/test-schema.js';
-import type { TestDatabase } from './contract.js';
+import type { TestDatabase } from '../store-contract.js';
+import { createSchema } from './test-schema.js';
 
 /** A PostgreSQL schema of its own. */
 export interface PostgresDatabase extends TestDatabase {

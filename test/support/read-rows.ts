@@ -1,7 +1,7 @@
-import { CsvFormat, type CsvOptions, type CsvRow } from '../../../src/bulk/source/csv.js';
-import { decompress } from '../../../src/bulk/source/input.js';
-import type { FileRow, RowFormat } from '../../../src/bulk/source/rows.js';
-import { type TextOptions, toUtf8 } from '../../../src/bulk/source/text.js';
+import { CsvFormat, type CsvOptions, type CsvRow } from '../../src/bulk/source/csv.js';
+import { decompress } from '../../src/bulk/source/input.js';
+import type { FileRow, RowFormat } from '../../src/bulk/source/rows.js';
+import { type TextOptions, toUtf8 } from '../../src/bulk/source/text.js';
 
 const utf8: TextOptions = { encoding: 'utf-8', suspectUtf8: 'never' };
 
