@@ -10,7 +10,7 @@ import { Machine } from '../support/cli.js';
 
 const machine = new Machine();
 const project = join(import.meta.dirname, '..', '..');
-const readme = readFileSync(join(project, 'README.md'), 'utf8').replaceAll('`', '');
+const outputPage = readFileSync(join(project, 'docs/output.md'), 'utf8').replaceAll('`', '');
 const topics = new Map<string, string>();
 
 beforeAll(async () => {
@@ -75,10 +75,10 @@ describe('the topic', () => {
   });
 });
 
-describe('the README', () => {
+describe('docs/output.md', () => {
   it('has the same exit statuses', () => {
     for (const [name, status] of Object.entries(exitStatus)) {
-      expect(readme).toContain(`| ${status} | ${exitMeanings[name as keyof typeof exitStatus]} |`);
+      expect(outputPage).toContain(`| ${status} | ${exitMeanings[name as keyof typeof exitStatus]} |`);
     }
   });
 });

@@ -36,9 +36,13 @@ function tool(name: string, ...args: string[]): string {
   return run(project, process.execPath, join(project, 'node_modules', name), ...args);
 }
 
-function readmePrograms(): string[] {
-  const readme = readFileSync(join(project, 'README.md'), 'utf8');
-  return [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, program = '']) => program);
+function documentedPrograms(): string[] {
+  const pages = ['README.md', 'docs/sdk.md', 'docs/testing.md'].map((page) =>
+    readFileSync(join(project, page), 'utf8'),
+  );
+  return pages.flatMap((page) =>
+    [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, program = '']) => program),
+  );
 }
 
 beforeAll(() => {
@@ -121,8 +125,8 @@ describe('installed by npm into an empty folder, without install scripts', () =>
     consumer = emptyProject('npm');
     run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=dev', tarball);
     cpSync(join(import.meta.dirname, 'consumer'), consumer, { recursive: true });
-    for (const [index, program] of readmePrograms().entries()) {
-      writeFileSync(join(consumer, `readme-${index}.ts`), program);
+    for (const [index, program] of documentedPrograms().entries()) {
+      writeFileSync(join(consumer, `documented-${index}.ts`), program);
     }
   });
 
@@ -141,7 +145,7 @@ describe('installed by npm into an empty folder, without install scripts', () =>
   });
 
   it.each([true, false])(
-    'compiles in strict programs with skipLibCheck %s, those of the README among them',
+    'compiles in strict programs with skipLibCheck %s, those of README.md and docs among them',
     (skipLibCheck) => {
       // Types of Node are the program's own affair.
       cpSync(join(project, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'), {

@@ -53,17 +53,15 @@ describe('readSecret', () => {
     expect(inspect(error, { depth: null })).not.toContain(secretText);
   });
 
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const documented = [...readme.matchAll(/--app-secret-command '([^']+)'/g)].map(
-    ([, command = '']) => command,
-  );
+  const page = readFileSync(join(import.meta.dirname, '../../docs/profiles.md'), 'utf8');
+  const documented = [...page.matchAll(/--app-secret-command '([^']+)'/g)].map(([, command = '']) => command);
 
   it.skipIf(process.platform === 'win32').each([
     ['secret-tool', '"lookup service "?*" account "?*'],
     ['security', '"find-generic-password -s "?*" -a "?*" -w"'],
     ['pass', '"show "?*'],
     ['op', '"read op://"?*/?*/?*'],
-  ])('gets the secret from %s by the command that the README gives', async (tool, shape) => {
+  ])('gets the secret from %s by the command that docs/profiles.md gives', async (tool, shape) => {
     const bin = temporaryFolder();
     writeFileSync(
       join(bin, tool),
