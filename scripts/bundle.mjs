@@ -1,5 +1,6 @@
 // Makes dist/cli, the command line in few files; tsc makes the rest of dist. docs/start-up.md says what each measure is worth.
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
 
@@ -77,7 +78,11 @@ await build({
       // Each with all that it imports: a read opens few files, and what answers at once opens the first two.
       groups: [
         { name: 'start', test: /rolldown[/:]runtime|src\/cli\/(exit-status|version)\.ts$/, priority: 5 },
-        { name: 'folders', test: /src\/cli\/(completion\/profile-names|compile-cache)\.ts$/, priority: 4 },
+        {
+          name: 'folders',
+          test: /src\/cli\/(commands\/completion\/candidates|compile-cache)\.ts$/,
+          priority: 4,
+        },
         { name: 'program', test: /src\/cli\/(program|call-service|commands\/read)\.ts$/, priority: 3 },
         { name: 'client', test: /src\/client\/client\.ts$|node_modules\/undici\//, priority: 2 },
         { name: 'table', test: /src\/cli\/output\/envelope-table\.ts$/, priority: 1 },
@@ -85,3 +90,6 @@ await build({
     },
   },
 });
+
+const table = execFileSync(process.execPath, ['bin/userinfo.cjs', 'completion-table']);
+writeFileSync('dist/cli/completion.json', table);

@@ -43,10 +43,10 @@ async function runCommand(args: readonly string[], host: Host): Promise<number> 
 /** Answers frequent requests of scripts and of the TAB key without loading the program. */
 async function answerQuickly(args: readonly string[], env: Host['env']): Promise<string | undefined> {
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return `${version}\n`;
-  if (args.length !== 2 || args[0] !== '__complete' || args[1] !== 'profiles') return undefined;
-  const { profileNames } = await import('./completion/profile-names.js');
-  return profileNames(env)
-    .map((name) => `${name}\n`)
+  if (args[0] !== '__complete') return undefined;
+  const { builtTable, candidates } = await import('./commands/completion/candidates.js');
+  return candidates(builtTable(), args.slice(1), env)
+    .map((line) => `${line}\n`)
     .join('');
 }
 

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandTree } from '../../src/cli/completion/command-tree.js';
+import { type CommandNode, candidates } from '../../src/cli/commands/completion/candidates.js';
+import { completionTable } from '../../src/cli/commands/completion/table.js';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { Machine } from '../support/cli.js';
@@ -10,7 +12,7 @@ const secret = 'never-to-be-seen-4711';
 const { signal } = new AbortController();
 const { stdin, stdout, stderr } = process;
 const context = createContext({ stdin, stdout, stderr, env: {} }, signal, []);
-const tree = commandTree(await buildProgram(context, []));
+const table = completionTable(await buildProgram(context, []));
 
 beforeAll(async () => {
   const options =
@@ -107,27 +109,54 @@ describe('bash', () => {
   });
 });
 
-describe('the script for', () => {
-  it.each([['bash'], ['zsh'], ['fish']])('%s knows every command and option', async (shell) => {
-    const { stdout } = await machine.run(['completion', shell]);
-    const words = new Set(stdout.match(/[\p{L}\p{N}_-]+/gu));
-    const flagOf = (flag: string) => (shell === 'fish' ? flag.replace(/^--?/, '') : flag);
-    const wanted = tree.flatMap(({ path, options }) => [
-      ...path.split(' '),
-      ...options.flatMap(({ flags }) => flags.map(flagOf)),
+describe.each([
+  [
+    'zsh',
+    `autoload -Uz compinit; compinit -u; source <(userinfo completion zsh)
+    _describe() { print -rl -- "\${(@P)2}"; }
+    offer() { words=("$@"); CURRENT=$#; _userinfo; }`,
+  ],
+  [
+    'fish',
+    `userinfo completion fish | source
+    function offer; complete -C (string join ' ' -- $argv); end`,
+  ],
+] as const)('%s', (shell, setUp) => {
+  const isThere = spawnSync(shell, ['-c', 'true']).error === undefined;
+  it.skipIf(!isThere)('is offered them, too', async () => {
+    const script = `${setUp}\noffer userinfo profile use ''\noffer userinfo --output=j\noffer userinfo read c id_card,mob\noffer userinfo pas`;
+    const { stdout, stderr } = await machine.shell(script, {}, shell);
+    expect(stderr).toBe('');
+    const words = stdout.split('\n').map((line) => line.split(/[\t:]/)[0]);
+    expect(words.slice(0, -1)).toEqual([
+      ...['shop', 'shop-test', '店铺'],
+      '--output=json',
+      ...['id_card,mobile', 'id_card,mobile_district_code'],
+      'passback',
     ]);
-    expect(wanted.filter((word) => word !== '' && !words.has(word))).toEqual([]);
-    expect(stdout).not.toMatch(/--app-secret(?![\w-])/);
   });
+});
 
-  it('a shell that is not known is refused', async () => {
-    expect(await machine.run(['completion', 'tcsh'])).toMatchObject({ status: 2, stdout: '' });
-  });
+it('a shell that is not known is refused', async () => {
+  expect(await machine.run(['completion', 'tcsh'])).toMatchObject({ status: 2, stdout: '' });
+});
+
+it('the table is that of the program: every command and option is offered, and none that is hidden', () => {
+  expect(JSON.parse(readFileSync('dist/cli/completion.json', 'utf8'))).toEqual(table);
+  const check = (node: CommandNode, path: readonly string[]) => {
+    const offer = (typed: string) =>
+      candidates(table, [...path, typed], {}).map((line) => line.split('\t')[0]);
+    expect(offer('')).toEqual(expect.arrayContaining(Object.keys(node.commands)));
+    expect(offer('-')).toEqual(expect.arrayContaining(Object.keys(node.options)));
+    expect(offer('-')).not.toContain('--app-secret');
+    for (const [name, inner] of Object.entries(node.commands)) check(inner, [...path, name]);
+  };
+  check(table, []);
 });
 
 describe('the names of the profiles', () => {
   it('are given, and nothing else of them', async () => {
-    const { stdout } = await machine.run(['__complete', 'profiles']);
+    const { stdout } = await machine.run(['__complete', '-p', '']);
     expect(stdout).toBe('shop\nshop-test\n店铺\n');
   });
 
@@ -140,9 +169,9 @@ describe('the names of the profiles', () => {
       JSON.stringify({ profiles: { '$(id)': profiles.shop, 'a b': {}, ok: {} } }),
     );
     const env = { USERINFO_CONFIG_DIR: folder };
-    expect((await machine.run(['__complete', 'profiles'], { env })).stdout).toBe('ok\n');
+    expect((await machine.run(['__complete', '-p', ''], { env })).stdout).toBe('ok\n');
     writeFileSync(`${folder}/profiles.json`, '{"profiles":');
-    expect(await machine.run(['__complete', 'profiles'], { env })).toMatchObject({
+    expect(await machine.run(['__complete', '-p', ''], { env })).toMatchObject({
       status: 0,
       stdout: '',
       stderr: '',

@@ -46,8 +46,15 @@ export class Machine implements Disposable {
   }
 
   /** Runs a command line as it would be pasted into a shell, `userinfo` being the built program. */
-  shell(line: string, { env = {} }: RunOptions = {}, shell: 'sh' | 'bash' = 'sh'): Promise<Finished> {
-    const script = `userinfo() { "${process.execPath}" "${bin}" "$@"; }\n${line}`;
+  shell(
+    line: string,
+    { env = {} }: RunOptions = {},
+    shell: 'sh' | 'bash' | 'zsh' | 'fish' = 'sh',
+  ): Promise<Finished> {
+    const script =
+      shell === 'fish'
+        ? `function userinfo; "${process.execPath}" "${bin}" $argv; end\n${line}`
+        : `userinfo() { "${process.execPath}" "${bin}" "$@"; }\n${line}`;
     return this.#finish(
       spawn(shell, ['-c', script], {
         cwd: this.folder,

@@ -37,7 +37,7 @@ const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   doctor: async () => (await import('./doctor.js')).declareDoctor,
   openapi: async () => (await import('./openapi.js')).declareOpenApi,
   explain: async () => (await import('./explain.js')).declareExplain,
-  completion: async () => (await import('./completion.js')).declareCompletion,
+  completion: async () => (await import('./completion/index.js')).declareCompletion,
   help: async () => (await import('./help.js')).declareHelp,
 };
 

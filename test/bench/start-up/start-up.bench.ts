@@ -34,7 +34,7 @@ it('measures what a command costs before it does anything', async () => {
       [
         { name: 'node -e 0', argv: [node, '-e', '0'] },
         userinfo('userinfo --version', '--version'),
-        userinfo('completion of a profile name', '__complete', 'profiles'),
+        userinfo('completion of a profile name', '__complete', '-p', ''),
         userinfo('userinfo profile list', 'profile', 'list'),
       ],
       turns,
