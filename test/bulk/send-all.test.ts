@@ -65,7 +65,7 @@ async function outcomesOf(
 }
 
 describe('many rows', () => {
-  it('come to one outcome each', async () => {
+  it('get one outcome each', async () => {
     const server = await service((response, user) => {
       if (user === 'u1') refuse(response, 404, 40401);
       else ok(response);
@@ -86,7 +86,7 @@ describe('many rows', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('come to the outcome invalid each where they are no rows', async () => {
+  it('get the outcome invalid if they are not rows', async () => {
     const server = await service((response) => ok(response));
     const broken = {
       get userInfo() {
@@ -117,7 +117,7 @@ describe('many rows', () => {
     expect(reads).toEqual(['invalid', 'invalid']);
   });
 
-  it('that are tried again are signed again', async () => {
+  it('that are retried are signed again', async () => {
     const server = await service((response, _, __, count) => {
       if (count < 3) refuse(response, 500, 50001);
       else ok(response);
@@ -131,7 +131,7 @@ describe('many rows', () => {
     }
   });
 
-  it('are unknown where no answer says what became of them', async () => {
+  it('are unknown if no answer arrived after they were sent', async () => {
     const server = await service((response, user) => {
       if (user === 'u0') response.destroy();
       else if (user === 'u1') refuse(response, 500, 50001);
@@ -145,7 +145,7 @@ describe('many rows', () => {
     });
   });
 
-  it('wait where the service throttles, however often it does', async () => {
+  it('wait while the service throttles, however often', async () => {
     let tokens = 3;
     const refill = setInterval(() => {
       tokens = 3;
@@ -160,7 +160,7 @@ describe('many rows', () => {
     expect([...outcomes.values()].filter(({ outcome }) => outcome === 'ok')).toHaveLength(40);
   });
 
-  it('wait for a service that is away, however few they are', async () => {
+  it('wait for a service that is down, even if they are few', async () => {
     const before = await httpServer(() => {});
     await before.close();
     const outcomes = outcomesOf(rows(2), optionsFor(before.url, { attempts: 2 }));
@@ -173,7 +173,7 @@ describe('many rows', () => {
     );
   });
 
-  it('wait as long as the service asks for, all of them', async () => {
+  it('all wait for the Retry-After of the service', async () => {
     const sentAt: number[] = [];
     const server = await service((response, _, __, count) => {
       sentAt.push(performance.now());
@@ -213,7 +213,7 @@ describe('many rows', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('wait for longer than 5 minutes where their time-out is longer', async () => {
+  it('wait longer than 5 minutes if their time-out is longer', async () => {
     const abort = new AbortController();
     const server = await service((response) => {
       refuse(response, 429, 42901, { 'Retry-After': '301' });
@@ -223,13 +223,13 @@ describe('many rows', () => {
     await expect(outcomesOf(rows(1), options)).rejects.toMatchObject({ code: 'CANCELLED', received: false });
   });
 
-  it('do not wait for ever where the service throttles every one', async () => {
+  it('do not wait forever if the service throttles all of them', async () => {
     const server = await service((response) => refuse(response, 429, 42901));
     const [outcome] = await outcomesOf([row('u0')], optionsFor(server.url));
     expect(outcome?.[1]).toMatchObject({ outcome: 'unknown' });
   });
 
-  it('go out at the rate and the concurrency that were asked for', async () => {
+  it('are sent at the given rate and concurrency', async () => {
     let now = 0;
     let most = 0;
     const server = await service((response) => {
@@ -248,7 +248,7 @@ describe('many rows', () => {
     expect(most).toBeLessThanOrEqual(7);
   });
 
-  it('of one user are sent one after the other, in their order', async () => {
+  it('of one user are sent one after another, in order', async () => {
     const got = new Map<string, string[]>();
     let busy = new Set<string>();
     const server = await service((response, user, request) => {
@@ -297,7 +297,7 @@ describe('options that are out of range', () => {
     expect(() => readAll([{ code: 'c' }], given)).toThrow(Object.keys(options)[0]);
   });
 
-  it('are refused at the call where there are none, or one is unknown', () => {
+  it('are refused at the call if they are missing or unknown', () => {
     const call = (options: unknown) => () => passbackAll(rows(1), options as AllRowsOptions);
     expect(call(undefined)).toThrow('the options of many rows: undefined was given');
     expect(call({ ...optionsFor('http://127.0.0.1:1'), concurency: 4 })).toThrow(
@@ -309,13 +309,13 @@ describe('options that are out of range', () => {
     );
   });
 
-  it('are refused at the call where the rows cannot be gone through, or the base URL is none', () => {
+  it('are refused at the call if the rows are not iterable or the base URL is invalid', () => {
     const options = optionsFor('http://127.0.0.1:1');
     expect(() => passbackAll(5 as unknown as PassbackInput[], options)).toThrow(InvalidInputError);
     expect(() => passbackAll(rows(1), { ...options, baseUrl: 'nowhere' })).toThrow(InvalidInputError);
   });
 
-  it('do not have a timer overflow where a rate is very low', async () => {
+  it('do not overflow a timer at a very low rate', async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => warnings.push(warning);
     process.on('warning', onWarning);
@@ -351,14 +351,14 @@ describe('all rows', () => {
     },
   );
 
-  it('stop where nobody is there', async () => {
+  it('stop when nothing listens at the address', async () => {
     const server = await tcpServer(() => {});
     await server.close();
     const run = outcomesOf(rows(1000), optionsFor(server.url));
     await expect(run).rejects.toBeInstanceOf(NoAnswerError);
   });
 
-  it('are not taken faster than their outcomes', async () => {
+  it('are not read faster than their outcomes are consumed', async () => {
     const server = await service((response) => ok(response));
     let taken = 0;
     async function* source() {
@@ -375,7 +375,7 @@ describe('all rows', () => {
     expect(taken).toBeLessThan(2500);
   });
 
-  it('end with a CancelledError where they are aborted, after the outcomes of those under way', async () => {
+  it('end with a CancelledError when aborted, after the outcomes of the rows in flight', async () => {
     const server = await service((response) => setTimeout(() => ok(response), 5));
     const abort = new AbortController();
     let count = 0;
@@ -396,7 +396,7 @@ describe('all rows', () => {
     expect(count).toBeLessThan(200);
   });
 
-  it('say where they are aborted that a row without an outcome may have been written', async () => {
+  it('report, when aborted, that a row without an outcome may have been written', async () => {
     const abort = new AbortController();
     const server = await service((response) => {
       refuse(response, 500, 50001);
@@ -406,14 +406,14 @@ describe('all rows', () => {
     await expect(run).rejects.toMatchObject({ code: 'CANCELLED', received: true });
   });
 
-  it('end with a CancelledError where they were aborted before', async () => {
+  it('end with a CancelledError if aborted before the start', async () => {
     const server = await service((response) => ok(response));
     const run = outcomesOf(rows(3), optionsFor(server.url, { signal: AbortSignal.abort() }));
     await expect(run).rejects.toBeInstanceOf(CancelledError);
     expect(server.requests).toHaveLength(0);
   });
 
-  it('end as ever where they are aborted once each has its outcome', async () => {
+  it('end normally if aborted after the last outcome', async () => {
     const server = await service((response) => ok(response));
     const abort = new AbortController();
     for await (const { index } of passbackAll(rows(3), optionsFor(server.url, { signal: abort.signal }))) {
@@ -471,7 +471,7 @@ describe('all rows', () => {
       expect(stream.destroyed).toBe(true);
     });
 
-    it('one whose next row never comes, without waiting for it', async () => {
+    it('one whose next row never arrives, without waiting for it', async () => {
       const server = await service((response) => ok(response));
       let given = 0;
       const endless: AsyncIterable<PassbackInput> = {
@@ -494,7 +494,7 @@ describe('all rows', () => {
     });
   });
 
-  it('fill the same object again, for each row', async () => {
+  it('can reuse one object for all rows', async () => {
     const server = await service((response) => ok(response));
     function* source() {
       const reused = { unionId: '', userInfo: { n: 0 } };
@@ -519,7 +519,7 @@ describe('all rows', () => {
     }
   });
 
-  it('are sent, whatever hooks do', async () => {
+  it('are sent even if hooks throw', async () => {
     const server = await service((response, user) => {
       if (user === 'u1') response.destroy();
       else ok(response);
@@ -543,7 +543,7 @@ describe('all rows', () => {
     expect(await warned).toMatchObject({ name: 'UserInfoHookWarning' });
   });
 
-  it('end with an error where their source throws nothing in particular', async () => {
+  it('end with an error if their source throws undefined', async () => {
     const server = await service((response) => ok(response));
     const failing = (function* (): Generator<PassbackInput> {
       yield row('u0');
@@ -553,7 +553,7 @@ describe('all rows', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('throw what their source throws, once those under way are answered', async () => {
+  it('throw the error of their source, once the rows in flight are answered', async () => {
     const server = await service((response) => ok(response));
     async function* source() {
       yield row('u0');
@@ -569,7 +569,7 @@ describe('all rows', () => {
 });
 
 describe('many codes', () => {
-  it('are never used again where they may have been used', async () => {
+  it('are never sent again if they may have been used', async () => {
     const server = await service((response, _, { query }) => {
       const code = new URLSearchParams(query).get('code');
       if (code === 'dropped') response.destroy();

@@ -56,7 +56,7 @@ describe('compiled code', () => {
     expect(readdirSync(folder)).toEqual(['0.0.1']);
   });
 
-  it('is kept where the folder for caches is not there yet', async () => {
+  it('is kept even if the folder for caches does not exist yet', async () => {
     rmSync(cache, { recursive: true });
     expect(await enabledFolder()).toBe(join(cache, 'userinfo', 'compiled'));
     expect(statSync(cache).mode & 0o777).toBe(0o700);
@@ -75,7 +75,7 @@ describe('compiled code', () => {
   });
 
   it.each(['..', '', 'userinfo', 'userinfo/compiled'])(
-    'is not kept where others can write to "%s"',
+    'is not kept if others can write to "%s"',
     async (part) => {
       const folder = join(cache, part);
       mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -87,13 +87,13 @@ describe('compiled code', () => {
     },
   );
 
-  it('is kept below a folder in which each user can change only their own', async () => {
+  it('is kept below a folder with the sticky bit', async () => {
     chmodSync(home, 0o1777);
     expect(await enabledFolder()).toBe(join(cache, 'userinfo', 'compiled'));
   });
 
   it.runIf(process.geteuid?.() === 0).each(['..', '', 'userinfo', 'userinfo/compiled'])(
-    'is not kept where "%s" is of another user, as a home is under sudo',
+    'is not kept if another user owns "%s", as a home under sudo',
     async (part) => {
       const folder = join(cache, part);
       mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -102,7 +102,7 @@ describe('compiled code', () => {
     },
   );
 
-  it('can be turned off, and is not missed where no folder can be made', async () => {
+  it('can be disabled, and is optional if no folder can be created', async () => {
     expect(await enabledFolder({ NODE_DISABLE_COMPILE_CACHE: '1' })).toBeUndefined();
     expect(readdirSync(cache)).toEqual([]);
     expect(await enabledFolder({ XDG_CACHE_HOME: '/dev/null' })).toBeUndefined();

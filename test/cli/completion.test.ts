@@ -96,7 +96,7 @@ describe('bash', () => {
     expect(offered.map(([words], index) => [words, lines[index]])).toEqual(offered);
   });
 
-  it('completes what is typed', async () => {
+  it('completes the typed prefix', async () => {
     const lines = [
       'source <(userinfo completion bash)',
       'userinfo prof\tuse shop-\t',
@@ -137,7 +137,7 @@ describe.each([
   });
 });
 
-it('a shell that is not known is refused', async () => {
+it('an unknown shell is refused', async () => {
   expect(await machine.run(['completion', 'tcsh'])).toMatchObject({ status: 2, stdout: '' });
 });
 
@@ -155,12 +155,12 @@ it('the table is that of the program: every command and option is offered, and n
 });
 
 describe('the names of the profiles', () => {
-  it('are given, and nothing else of them', async () => {
+  it('are printed, and nothing else of the profiles', async () => {
     const { stdout } = await machine.run(['__complete', '-p', '']);
     expect(stdout).toBe('shop\nshop-test\n店铺\n');
   });
 
-  it('are not given where they could act on a shell', async () => {
+  it('are left out if a shell could execute them', async () => {
     const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
     const folder = `${machine.folder}/other`;
     mkdirSync(folder);

@@ -24,7 +24,7 @@ async function diagnose(args: readonly string[] = [], options: RunOptions = {}) 
 }
 
 describe('doctor', () => {
-  it('finds nothing wrong with a profile that works, and sends one read alone', async () => {
+  it('finds nothing wrong with a working profile, and sends only one read', async () => {
     const logged = machine.log.length;
     const done = await machine.run(['doctor']);
     expect(done).toMatchObject({ status: 0, stderr: '' });
@@ -41,7 +41,7 @@ describe('doctor', () => {
     expect(machine.log.slice(logged).trimEnd().split('\n')).toEqual([expect.stringContaining('401 read')]);
   });
 
-  it('gives programs the same', async () => {
+  it('prints the same as JSON', async () => {
     const { status, checks } = await diagnose();
     expect(status).toBe(0);
     expect(checks.answer).toMatchObject({
@@ -52,7 +52,7 @@ describe('doctor', () => {
     expect(checks.tls).toMatchObject({ status: 'skipped', detail: 'none: the base URL is http' });
   });
 
-  it('says that plain http is allowed, and where it is withdrawn', async () => {
+  it('reports that plain http is allowed, and how to disallow it', async () => {
     await machine.run(['profile', 'set', 'local', '--allow-http']);
     const { status, checks } = await diagnose();
     expect(status).toBe(0);
@@ -63,7 +63,7 @@ describe('doctor', () => {
     expect((await diagnose()).checks.base_url?.next).toBeNull();
   });
 
-  it('says that the active profile is gone', async () => {
+  it('reports that the active profile does not exist', async () => {
     const stored = readFileSync(machine.profileFile, 'utf8');
     writeFileSync(machine.profileFile, stored.replace('"active": "local"', '"active": "gone"'));
     const { status, checks, failed } = await diagnose(['-p', 'local']);
@@ -112,7 +112,7 @@ describe('doctor', () => {
       'proxy',
       /http:\/\/host:port/,
     ],
-  ])('finds %s, and says what to do next', async (_, args, options, status, check, next) => {
+  ])('finds %s, and suggests the next step', async (_, args, options, status, check, next) => {
     const own = { https: machine.url.replace('http', 'https'), path: `${machine.url}/other` };
     const given = args.map((arg) => own[arg as keyof typeof own] ?? arg);
     const found = await diagnose(given, options);
@@ -140,7 +140,7 @@ describe('doctor', () => {
     expect(found).toMatchObject({ status: 3, failed: ['profile_file', 'settings'] });
   });
 
-  it('finds a secret that is not there, or that was copied with white space', async () => {
+  it('finds a missing secret, or one copied with white space', async () => {
     await machine.run(['profile', 'set', 'local', '--app-secret-env', 'SHOP_SECRET']);
     const missing = await diagnose();
     expect(missing).toMatchObject({ status: 3, failed: ['app_secret'] });
@@ -154,7 +154,7 @@ describe('doctor', () => {
   });
 });
 
-describe('doctor, of a service', () => {
+describe('doctor reports a service', () => {
   const env = { SHOP_SECRET: 's' };
   const answering = (code: number, aheadMs = 0) =>
     httpServer((_, response) => {
@@ -162,7 +162,7 @@ describe('doctor, of a service', () => {
       response.end(JSON.stringify({ code, msg: 'no', data: {} }));
     });
 
-  it('whose clock differs, says by how much', async () => {
+  it('whose clock differs, with the difference', async () => {
     for (const [seconds, said] of [
       [400, /^(\d+) s behind/],
       [-400, /^(\d+) s ahead of/],
@@ -178,7 +178,7 @@ describe('doctor, of a service', () => {
     }
   });
 
-  it('with codes of its own, says that it cannot tell', async () => {
+  it('with its own result codes, as inconclusive', async () => {
     const server = await answering(1001);
     const found = await diagnose(['--base-url', server.url], { env });
     await server.close();
@@ -189,7 +189,7 @@ describe('doctor, of a service', () => {
     });
   });
 
-  it('that is none, says what answered', async () => {
+  it('that is something else, with what answered', async () => {
     const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
     const found = await diagnose(['--base-url', server.url], { env });
     await server.close();
@@ -210,7 +210,7 @@ describe('doctor, of a service', () => {
     expect(found.checks[check]?.next).toMatch(next);
   });
 
-  it('says how long its certificate is good, straight and through a proxy', async () => {
+  it('with the validity of its certificate, directly and through a proxy', async () => {
     const server = await tlsServer('good', machine.url);
     const straight = await diagnose(['--base-url', server.url, '--ca-file', caFile], { env });
     expect(straight.checks.tls).toMatchObject({
@@ -239,7 +239,7 @@ describe('doctor, of a service', () => {
     await Promise.all([closed.close(), server.close()]);
   });
 
-  it('in production says so, and writes nothing', async () => {
+  it('in production, and writes nothing', async () => {
     const server = await answering(40106);
     const found = await diagnose(['--base-url', server.url, '--environment', 'production'], { env });
     await server.close();

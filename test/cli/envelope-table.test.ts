@@ -21,7 +21,7 @@ function widths(text: string): number[] {
 }
 
 describe('the table of an envelope', () => {
-  it('shows code and msg, then data section by section', () => {
+  it('shows code and msg, then each section of data', () => {
     const shown = table({
       union_id: 'u001',
       basic_info: { mobile: '13800138000', chat_nickname: '张三' },
@@ -72,13 +72,13 @@ describe('the table of an envelope', () => {
     expect(shown).toMatch(/│ #2 │ not JSON +│/);
   });
 
-  it('shows numbers as they were written', () => {
+  it('shows numbers as written', () => {
     const body = '{"code":200,"msg":"ok","data":{"n":9007199254740993,"m":1.00}}';
     expect(formatEnvelopeTable(body, plain)).toContain('9007199254740993');
     expect(formatEnvelopeTable(body, plain)).toContain('1.00');
   });
 
-  it('lines up whatever the script, and whatever the width of the terminal', () => {
+  it('is aligned in every script and terminal width', () => {
     const word = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('张三李四', 'ﾊﾝｶｸ', '한국어', 'ไทย', '👩‍👩‍👧'),
@@ -98,7 +98,7 @@ describe('the table of an envelope', () => {
     );
   });
 
-  it('breaks long values without losing a character', () => {
+  it('wraps long values without losing a character', () => {
     const long = '张三https://example.com/'.repeat(20);
     const shown = table({ avatar: long }, 60);
     expect(Math.max(...widths(shown))).toBeLessThanOrEqual(60);
@@ -121,7 +121,7 @@ describe('a table of several columns', () => {
     app_key: 'app_2f3c68aa10bc',
   };
 
-  it('fits the terminal: the widest columns give way, and nothing is lost', () => {
+  it('fits the terminal: the widest columns shrink, and nothing is lost', () => {
     const shown = formatDataTable([profile, { ...profile, name: '店铺' }], { ...plain, columns: 80 });
     expect(new Set(widths(shown))).toEqual(new Set([80]));
     const lines = shown.split('\n').filter((line) => line.startsWith('│'));
@@ -131,7 +131,7 @@ describe('a table of several columns', () => {
     for (const value of Object.values(profile)) expect(columns.join('\n')).toContain(value);
   });
 
-  it('is as wide as it needs to be where there is no terminal, or where the headings alone are wider', () => {
+  it('is not narrowed without a terminal, or if its headings alone are wider', () => {
     expect(widths(formatDataTable([profile, profile], plain))[0]).toBeGreaterThan(80);
     expect(widths(formatDataTable([profile, profile], { ...plain, columns: 20 }))[0]).toBe(77);
   });
@@ -157,7 +157,7 @@ describe('a very large answer', () => {
     expect([text.slice(-200), text.search(note) >= 0]).toEqual([text.slice(-200), true]);
   });
 
-  it('of a list is shown as far, too', () => {
+  it('of a list is truncated likewise', () => {
     const style = { ...plain, columns: 80 };
     expect(formatDataTable(Array(1e5).fill({ a: 1 }), style)).toContain('… rows left out: 98,000; ');
     expect(formatDataTable([many(1e5, String)], style)).toContain('… columns left out: 99,950; ');
@@ -184,7 +184,7 @@ it.each(['table', 'csv', 'yaml'] as const)(
 );
 
 describe('text from the network', () => {
-  it('never reaches the terminal with a character that acts on it', () => {
+  it('never reaches the terminal with a control character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(showText(text)).not.toMatch(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
@@ -192,7 +192,7 @@ describe('text from the network', () => {
     );
   });
 
-  it('shows what it left out', () => {
+  it('reports what was left out', () => {
     expect(showText('a\u001b[31mb\n\u202ec\u0007')).toBe('a\\u001b[31mb\\n\\u202ec\\u0007');
   });
 });

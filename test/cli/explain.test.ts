@@ -7,7 +7,7 @@ const machine = new Machine();
 afterAll(() => machine[Symbol.dispose]());
 
 describe('explain', () => {
-  it('says what a code means, who can put it right, and whether to try again', async () => {
+  it('says what a code means, who can fix it, and whether to retry', async () => {
     const { status, stdout, stderr } = await machine.run(['explain', '40102']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/│ meaning +│ The service computes another app_sign/);
@@ -22,7 +22,7 @@ describe('explain', () => {
     expect(JSON.parse(stdout)).toEqual(resultCodes);
   });
 
-  it.each([['49999'], ['040102'], ['x']])('says of %s that it is not in the table', async (code) => {
+  it.each([['49999'], ['040102'], ['x']])('reports that %s is not in the table', async (code) => {
     const done = await machine.run(['explain', code]);
     expect(done).toMatchObject({ status: 2, stdout: '' });
     expect(done.stderr).toContain(`the code "${code}" is not in the table`);

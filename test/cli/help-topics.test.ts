@@ -41,7 +41,7 @@ describe('the topic', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('environment has every variable that counts, and no other of ours', () => {
+  it('environment lists every variable, and no others', () => {
     const named = new Set(
       [...(topics.get('environment') ?? '').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b|\bTERM\b/g)].map(
         ([name]) => name,
@@ -96,7 +96,7 @@ describe('help', () => {
       expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'));
   });
 
-  it('says what comes nearest to a word that it does not know', async () => {
+  it('suggests a similar word for an unknown one', async () => {
     const done = await machine.run(['help', 'exit-code']);
     expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('"exit-codes"?') });
   });

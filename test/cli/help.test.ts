@@ -38,7 +38,7 @@ afterAll(() => machine[Symbol.asyncDispose]());
 const examplesIn = (help: string) => [...help.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line]) => line ?? '');
 
 describe('the help of', () => {
-  it('finds every command', () => {
+  it('lists every command', () => {
     expect(commands.map((command) => command.join(' '))).toEqual(
       expect.arrayContaining(['read', 'passback', 'profile add', 'admin code issue', 'serve', 'demo']),
     );
@@ -55,7 +55,7 @@ describe('the help of', () => {
   );
 });
 
-it('of read and passback names what has a special meaning, and what is reserved', () => {
+it('of read and passback lists the special names and the reserved keys', () => {
   for (const name of Object.keys(specialInfoNames)) expect(helps.get('read')).toMatch(`\n  ${name} `);
   for (const key of Object.keys(specialUserInfoKeys)) expect(helps.get('passback')).toMatch(`\n  ${key} `);
   expect(helps.get('passback')).toMatch('Reserved keys, which cannot be passed back: union_id, channel.');
@@ -107,13 +107,13 @@ const overQueue = ['worker', ...['list', 'show', 'results', 'cancel', 'purge'].m
 const interactive = ['userinfo profile add shop', 'userinfo profile remove shop-test'];
 
 describe('the examples', () => {
-  it('are all in the story, but for those of serve and of a queue', () => {
+  it('are all run by the next test, except those of serve and of a queue', () => {
     expect(new Set([...story, ...overQueue, 'serve'])).toEqual(
       new Set(commands.map((command) => command.join(' '))),
     );
   });
 
-  it('work when they are pasted', { timeout: 240_000 }, async () => {
+  it('work when pasted', { timeout: 240_000 }, async () => {
     const env = { XDG_DATA_HOME: `${machine.folder}/data`, SHOP_SECRET: 'never-to-be-seen-4711' };
     const paste = async (line: string) => {
       const { status, stderr } = await machine.shell(line, { env });

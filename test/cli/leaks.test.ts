@@ -104,9 +104,9 @@ function writtenFiles(): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-describe('nothing that is secret, or about a person, is in', () => {
+describe('no secret and no personal data is in', () => {
   it.each(commands.map(([args, stdin = '']) => ({ args, stdin, line: args.join(' ') })))(
-    'what is printed and written by userinfo $line',
+    'the output and the files of userinfo $line',
     async ({ args, stdin }) => {
       const code = args.includes('CODE') ? await machine.issueCode() : 'CODE';
       const filled = args.map((arg) => (arg === 'CODE' ? code : arg));
@@ -149,21 +149,21 @@ it.each([
     ['admin', 'app', 'list', '--database', url],
     ['runs', 'list', '--queue', url],
   ]),
-])('a secret that is typed in the wrong way is not shown by userinfo %s %s %s %s %s', async (...args) => {
+])('a secret in the wrong argument is not shown by userinfo %s %s %s %s %s', async (...args) => {
   const done = await machine.run(args);
   expect(done).toMatchObject({ status: 2, stdout: '' });
   expect(done.stderr).not.toContain(typed);
   expect(readdirSync(machine.folder).filter((file) => file.includes(typed))).toEqual([]);
 });
 
-it('a read shows what it was asked for where nobody asks for a mask', async () => {
+it('a read shows personal data unless --mask is set', async () => {
   const done = await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--verbose']);
   expect(done.stdout).toContain(personal.mobile);
   expect(done.stderr).toMatch(/^> {3}sign=[0-9a-f]{8}…$/m);
   for (const value of Object.values(personal)) expect(done.stderr).not.toContain(value);
 });
 
-it('--mask leaves the rest of the JSON as it was received', async () => {
+it('--mask changes nothing else in the received JSON', async () => {
   const read = async (...args: string[]) =>
     (await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--json', ...args])).stdout;
   const masked = (await read()).replaceAll(

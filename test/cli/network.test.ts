@@ -22,8 +22,8 @@ afterAll(async () => {
 
 const profile = (name: string) => JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles[name];
 
-describe('an authority that Node does not know', () => {
-  it('is refused, and trusted where it is named: by a flag, a variable, the profile, or NODE_EXTRA_CA_CERTS', async () => {
+describe('an unknown certificate authority', () => {
+  it('is refused, and trusted if named by a flag, a variable, the profile, or NODE_EXTRA_CA_CERTS', async () => {
     const there = [...write, '--base-url', secure.url];
     const refused = await machine.run(there);
     expect(refused).toMatchObject({ status: 5, stdout: '' });
@@ -56,7 +56,7 @@ describe('an authority that Node does not know', () => {
   });
 });
 
-describe('NODE_TLS_REJECT_UNAUTHORIZED=0 turns no check of a certificate off', () => {
+describe('NODE_TLS_REJECT_UNAUTHORIZED=0 does not disable certificate checks', () => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   let forged: TestServer;
 
@@ -127,7 +127,7 @@ describe('a proxy', () => {
     ['http://u:never-to-be-seen%zz@127.0.0.1:1', 'has a user name or password that is not percent-encoded'],
     ['socks5://u:never-to-be-seen@127.0.0.1:1', 'is not the address of an http proxy'],
     ['http://u:never-to-be-seen@:1', 'is not the address of an http proxy'],
-  ])('that is none is refused with status 2, its password not shown: %s', async (HTTPS_PROXY, said) => {
+  ])('that is invalid is refused with status 2, without its password: %s', async (HTTPS_PROXY, said) => {
     const done = await machine.run([...write, '--base-url', 'https://service.invalid'], {
       env: { HTTPS_PROXY },
     });
@@ -136,7 +136,7 @@ describe('a proxy', () => {
     expect(done.stderr).not.toContain('never-to-be-seen');
   });
 
-  it('is taken from HTTPS_PROXY, unless NO_PROXY names the host', async () => {
+  it('comes from HTTPS_PROXY, unless NO_PROXY names the host', async () => {
     const proxy = await httpProxy(secure.url);
     const there = [...write, '--base-url', 'https://service.example', '--ca-file', caFile, '--attempts', '1'];
     expect((await machine.run(there, { env: { HTTPS_PROXY: proxy.url } })).status).toBe(0);
@@ -158,7 +158,7 @@ describe('a proxy', () => {
   });
 });
 
-it('a connection that never comes about does not outlast --timeout', async () => {
+it('a connection that is never established ends at --timeout', async () => {
   const silent = await tcpServer(() => {});
   const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
   const started = performance.now();

@@ -59,7 +59,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
     expect(done).toMatchObject({ status: 5, stdout: '', stderr: expect.stringContaining(said) });
   });
 
-  it('a success that names another user, or is nested too deep; the former is shown', async () => {
+  it('a success that names another user, or is nested too deeply; the former is shown', async () => {
     const other = '{"code":200,"msg":"ok","data":{"union_id":"u2"}}';
     const deep = `{"code":200,"msg":"ok","data":{"union_id":"u1","a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`;
     let body = other;
@@ -75,7 +75,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
     expect(read.stderr).toContain('JSON nested deeper than 100 levels');
   });
 
-  it('unless Ctrl-C ends it: that says whether the request may have been carried out', async () => {
+  it('unless Ctrl-C ends it, which reports whether the request may have been carried out', async () => {
     let command: ChildProcess;
     const server = await tcpServer(() => command.kill('SIGINT'));
     command = machine.start(['passback', 'a=x', '--union-id', 'u1', '--base-url', server.url]);
@@ -91,7 +91,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
     ]);
   });
 
-  it('silence, at the end of --timeout', async () => {
+  it('no answer, at the end of --timeout', async () => {
     const server = await tcpServer(() => {});
     const done = await machine.run(['read', 'c', '--base-url', server.url, '--timeout', '300ms']);
     await server.close();
@@ -140,7 +140,7 @@ describe('a command that is interrupted', () => {
   });
 });
 
-describe('a command whose reader has gone', () => {
+describe('a command whose reader has exited', () => {
   it('ends quietly', async () => {
     const { stderr, status } = await machine.shell('userinfo profile list --json | true');
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
@@ -148,14 +148,11 @@ describe('a command whose reader has gone', () => {
     expect(stdout).toMatch(/^Usage/);
   });
 
-  it.each(['--version', '--help', 'profile list --json', 'demo'])(
-    '%s says so where the disk is full',
-    async (args) => {
-      const done = await machine.shell(`userinfo ${args} > /dev/full`);
-      expect(done.status).toBe(1);
-      expect(done.stderr).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\nFree disk space/);
-    },
-  );
+  it.each(['--version', '--help', 'profile list --json', 'demo'])('%s reports a full disk', async (args) => {
+    const done = await machine.shell(`userinfo ${args} > /dev/full`);
+    expect(done.status).toBe(1);
+    expect(done.stderr).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\nFree disk space/);
+  });
 });
 
 it('never shows the secret', () => {

@@ -8,7 +8,7 @@ const machine = new Machine();
 afterAll(() => machine[Symbol.dispose]());
 
 describe('openapi', () => {
-  it('prints a document that a linter finds nothing in, as JSON and as YAML', async () => {
+  it('prints a document without linter findings, as JSON and as YAML', async () => {
     const json = await machine.run(['openapi']);
     expect(json).toMatchObject({ status: 0, stderr: '' });
     const config = await createConfig({ extends: ['recommended-strict'] });

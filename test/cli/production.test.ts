@@ -48,7 +48,7 @@ const env = { SECRET: 'never-to-be-seen-4711' };
 const write = ['passback', 'a=x', '--union-id', 'u1'];
 
 describe('production', () => {
-  it('is announced on stderr by what reads and by what writes', async () => {
+  it('is announced on stderr by reads and writes', async () => {
     const done = await machine.run(['-p', 'shop', 'read', 'c', '--json'], { env });
     expect(done).toMatchObject({
       status: 0,
@@ -57,7 +57,7 @@ describe('production', () => {
     expect(JSON.parse(done.stdout).code).toBe(200);
   });
 
-  it('is not written to where nobody can be asked', async () => {
+  it('is not written to without a terminal', async () => {
     const done = await machine.run(['-p', 'shop', ...write], { env });
     expect(done).toMatchObject({ status: 2, stdout: '' });
     expect(done.stderr).toContain('--yes');
@@ -79,7 +79,7 @@ describe('production', () => {
     expect(server.requests).toHaveLength(requests);
   });
 
-  it('is not made test by the environment or a flag', async () => {
+  it('cannot be turned into test by the environment or a flag', async () => {
     const done = await machine.run(['-p', 'shop', ...write], {
       env: { ...env, USERINFO_ENVIRONMENT: 'test' },
     });
@@ -108,7 +108,7 @@ describe('production', () => {
   });
 });
 
-describe('a write to production that nobody has agreed to', () => {
+describe('a write to production without confirmation', () => {
   const bare = () => ({
     ...env,
     USERINFO_BASE_URL: server.url,
@@ -162,7 +162,7 @@ describe('a write to production that nobody has agreed to', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is not sent where a terminal was read to its end', async () => {
+  it("is not sent at the end of the terminal's input", async () => {
     const args = ['-p', 'shop', 'passback', '--user-info', '-', '--union-id', 'u1'];
     const json = '{"a":"x"}';
     const done = await machine.onTerminal(
@@ -177,15 +177,15 @@ describe('a write to production that nobody has agreed to', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is not sent where the question is interrupted', async () => {
+  it('is not sent if the prompt is interrupted', async () => {
     const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production?', null]], { env });
     expect(done.status).toBe(130);
     expect(server.requests).toHaveLength(0);
   });
 });
 
-describe('a question that is open', () => {
-  it('is for the target that was announced, whatever happens to the profiles meanwhile', async () => {
+describe('an open prompt', () => {
+  it('keeps the announced target, even if the profiles change meanwhile', async () => {
     const other = await httpServer((_, response) => response.end());
     await machine.run(['profile', 'use', 'shop']);
     const stdout = new PassThrough();
@@ -214,7 +214,7 @@ describe('a question that is open', () => {
 });
 
 describe('the prefix of custom keys', () => {
-  it('is warned about where it is missing', async () => {
+  it('is warned about if it is missing', async () => {
     await machine.run(['profile', 'set', 'shop', '--key-prefix', 'acme_']);
     const pairs = ['passback', 'acme_a=1', 'mobile=2', 'other=3', '--union-id', 'u1', '--yes'];
     const done = await machine.run(['-p', 'shop', ...pairs], { env });

@@ -32,7 +32,7 @@ const inPlainText = () =>
 const file = () => JSON.parse(readFileSync(machine.profileFile, 'utf8'));
 
 describe('profile add', () => {
-  it('stores a profile for its owner alone; the first one is active', async () => {
+  it('stores a profile readable by its owner alone; the first one is active', async () => {
     expect(await add('shop.test-1')).toMatchObject({
       status: 0,
       stdout: '',
@@ -46,7 +46,7 @@ describe('profile add', () => {
     );
   });
 
-  it('asks on a terminal for what is missing, the secret without showing it', async () => {
+  it('prompts on a terminal for missing values, and hides the secret', async () => {
     const done = await machine.onTerminal(
       ['profile', 'add', 'shop', '--channel', 'web'],
       [
@@ -77,7 +77,7 @@ describe('profile add', () => {
     expect(existsSync(machine.profileFile)).toBe(false);
   });
 
-  it('names everything that is missing where nobody can be asked', async () => {
+  it('lists everything that is missing without a terminal', async () => {
     const done = await machine.run(['profile', 'add', 'shop', '--channel', 'web']);
     expect(done.status).toBe(2);
     expect(done.stderr).toContain('missing: --base-url, --tenant-code, --app-key, --app-secret-stdin');
@@ -94,7 +94,7 @@ describe('profile add', () => {
     expect(existsSync(machine.profileFile)).toBe(false);
   });
 
-  it('warns of white space that was copied with the secret', async () => {
+  it('warns about white space copied with the secret', async () => {
     const done = await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], {
       stdin: `${secret} \n`,
     });
@@ -122,7 +122,7 @@ describe('profile add', () => {
     expect(set.stderr).toBe(`changed "shop" (test, test.example.com)\n${inPlainText()}`);
   });
 
-  it('leaves a profile whose secret is in a keychain as it is, and says what to run', async () => {
+  it('keeps a profile with a keychain secret unchanged, and says what to run', async () => {
     await add('shop');
     const stored = file();
     stored.profiles.shop.secret = { kind: 'keychain', keychain: 'secret-service', account: 'shop-1a2b' };
@@ -178,7 +178,7 @@ describe('profiles', () => {
     expect((await machine.run(['profile', 'path'])).stdout).toBe(`${machine.profileFile}\n`);
   });
 
-  it('show for each value where it comes from', async () => {
+  it('show the source of each value', async () => {
     await add('shop');
     const env = { USERINFO_CHANNEL: 'app' };
     const shown = await machine.run(['profile', 'show', '--app-key', 'a2', '--json'], { env });
@@ -192,14 +192,14 @@ describe('profiles', () => {
     expect((await machine.run(['profile', 'show'])).stdout).toMatch(/│ channel +│ web +│ profile "shop" │/);
   });
 
-  it('are all there after many commands wrote at once', async () => {
+  it('are complete after many concurrent commands', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `shop${index}`);
     const done = await Promise.all(names.map((name) => add(name)));
     expect(done.map(({ status }) => status)).toEqual(names.map(() => 0));
     expect(Object.keys(file().profiles).sort()).toEqual(names);
   });
 
-  it('are used with -p, and repaired by profile use, where the active one is gone', async () => {
+  it('are used with -p, and repaired by profile use, if the active one does not exist', async () => {
     await add('shop');
     writeFileSync(machine.profileFile, JSON.stringify({ ...file(), active: 'gone' }));
     expect((await machine.run(['read', 'c', '--dry-run'])).stderr).toBe(
@@ -214,7 +214,7 @@ describe('profiles', () => {
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);
   });
 
-  it('show that plain http is allowed, until that is withdrawn', async () => {
+  it('show that plain http is allowed, until it is disallowed', async () => {
     await add('shop', '--base-url', 'http://test.example.com', '--allow-http');
     expect((await machine.run(['profile', 'show'])).stdout).toMatch(
       /│ plain http +│ allowed +│ profile "shop" +│/,
@@ -227,7 +227,7 @@ describe('profiles', () => {
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(2);
   });
 
-  it('are not asked for a single value where the name is taken', async () => {
+  it('do not prompt if the name is in use', async () => {
     await add('shop');
     const done = await machine.onTerminal(['profile', 'add', 'shop'], []);
     expect(done).toMatchObject({
@@ -327,7 +327,7 @@ describe('admin app create --profile', () => {
     return list.stdout.split('\n').length - 1;
   };
 
-  it('writes into a new profile, and again into that of the same service', async () => {
+  it('writes a new profile, or updates that of the same service', async () => {
     expect(await create('local')).toMatchObject({ status: 0 });
     const first = file().profiles.local;
     await machine.run(['profile', 'set', 'local', '--signing-preset', 'sign=taobao']);
@@ -376,7 +376,7 @@ describe('admin app create --profile', () => {
     expect(await apps()).toBe(1);
   });
 
-  it('names the folder of the database where that cannot be made', async () => {
+  it('names the database folder if it cannot be created', async () => {
     const file = join(machine.folder, 'file');
     writeFileSync(file, '');
     for (const args of [

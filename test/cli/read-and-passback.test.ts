@@ -15,7 +15,7 @@ afterAll(() => machine[Symbol.asyncDispose]());
 const local = ['-p', 'local'];
 
 describe('passback', () => {
-  it('writes what read then shows, without and with names', async () => {
+  it('writes what read returns, without and with names', async () => {
     const pairs = ['acme_level=gold', 'age:=28', 'name=张三/李四'];
     const written = await machine.run([...local, 'passback', ...pairs, '--union-id', 'u001']);
     expect(written).toMatchObject({ status: 0, stderr: '' });
@@ -64,14 +64,14 @@ describe('passback', () => {
     expect((await machine.record()).extension_info).not.toHaveProperty('k1');
   });
 
-  it('finds its user by primary key', async () => {
+  it('finds the user by primary key', async () => {
     const pairs = ['mobile=13800138000', 'by_key=yes'];
     const done = await machine.run([...local, 'passback', ...pairs, '--primary-key', 'mobile', '--json']);
     expect(done).toMatchObject({ status: 0, stdout: '{"code":200,"msg":"ok","data":{"union_id":"u001"}}\n' });
     expect((await machine.record()).extension_info).toMatchObject({ by_key: 'yes' });
   });
 
-  it('lets union_id win where both are given', async () => {
+  it('prefers union_id if both are given', async () => {
     await machine.admin(['user', 'put'], '{"tenant_code":"acme","union_id":"u002"}');
     const pairs = ['mobile=13800138000', 'both=yes'];
     const done = await machine.run([
@@ -115,7 +115,7 @@ describe('passback', () => {
     expect(machine.log).toBe(logged);
   });
 
-  it('takes text that starts with @, or with backslashes and @', async () => {
+  it('accepts text that starts with @, or with backslashes and @', async () => {
     writeFileSync(`${machine.folder}/bom.txt`, '\ufeff@z');
     const pairs = ['t1=\\@x', 't2=\\\\@x', 't3=\\x', 't4=@bom.txt'];
     const done = await machine.run([...local, 'passback', ...pairs, '--union-id', 'u001']);
@@ -124,7 +124,7 @@ describe('passback', () => {
     expect((await machine.record()).extension_info).toMatchObject(stored);
   });
 
-  it('takes an argument that begins with - behind --', async () => {
+  it('accepts an argument that begins with - after --', async () => {
     const done = await machine.run([...local, 'passback', '--union-id', 'u001', '--', '-a=x']);
     expect(done).toMatchObject({ status: 0, stderr: '' });
     expect((await machine.record()).extension_info).toMatchObject({ '-a': 'x' });
@@ -167,7 +167,7 @@ describe('passback', () => {
     await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u003']);
   });
 
-  it('records that Ctrl-C cuts short are not said to be all', async () => {
+  it('an import that Ctrl-C interrupts is not reported as complete', async () => {
     const put = machine.start(['admin', 'user', 'put', '--database', machine.database]);
     const status = new Promise((resolve) => put.once('exit', resolve));
     const record = (id: number) => `{"tenant_code":"cut","union_id":"u${id}"}\n`;
@@ -181,7 +181,7 @@ describe('passback', () => {
     expect(await stored()).toBe(129);
   });
 
-  it('takes U+FFFD as any other character where the system shows that it was meant', async () => {
+  it('accepts U+FFFD if the raw arguments contain it', async () => {
     expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\ufffd\0'))).not.toThrow();
     expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\xd5\0', 'latin1'))).toThrow(
       'argument 1 is not UTF-8',
@@ -192,7 +192,7 @@ describe('passback', () => {
     expect(() => refuseDamaged([], env, () => null)).toThrow('USERINFO_CHANNEL contains U+FFFD');
   });
 
-  it('ends with status 4 where there is no such user, the envelope on stdout', async () => {
+  it('ends with status 4 if there is no such user, with the envelope on stdout', async () => {
     const done = await machine.run([...local, 'passback', 'a=x', '--union-id', 'nobody', '--json']);
     expect(done.status).toBe(4);
     expect(JSON.parse(done.stdout)).toMatchObject({ code: 40401, data: {} });
@@ -202,7 +202,7 @@ describe('passback', () => {
 });
 
 describe('read', () => {
-  it('says which names the answer does not hold', async () => {
+  it('reports which names are missing from the answer', async () => {
     const named = await machine.run([
       ...local,
       'read',
@@ -254,7 +254,7 @@ describe('read', () => {
     expect(machine.log).toBe(logged);
   });
 
-  it.each([[['']], [['', 'mobile']]])('says what an empty code may come from: %j', async (args) => {
+  it.each([[['']], [['', 'mobile']]])('suggests the cause of an empty code: %j', async (args) => {
     const done = await machine.run([...local, 'read', ...args]);
     expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('error: the code is empty\n') });
   });
@@ -272,7 +272,7 @@ describe('read', () => {
     expect(again.stdout).toMatch(/│ code │ 40106 +│/);
   });
 
-  it('shows nothing that could act on the terminal', async () => {
+  it('prints no control characters of the answer', async () => {
     const value = '\u001b]0;owned\u0007\u001b[31mred\u202e\u009b2J';
     await machine.run([...local, 'passback', `trick=${value}`, '--union-id', 'u001']);
     const shown = await machine.run([...local, 'read', await machine.issueCode(), 'trick']);
@@ -282,7 +282,7 @@ describe('read', () => {
     expect(JSON.parse(raw.stdout).data.trick).toBe(value);
   });
 
-  it('takes every value from the environment where there is no profile', async () => {
+  it('takes every value from the environment without a profile', async () => {
     const { profiles } = JSON.parse(
       await (await import('node:fs/promises')).readFile(machine.profileFile, 'utf8'),
     );
@@ -302,7 +302,7 @@ describe('read', () => {
     expect(JSON.parse(wrong.stdout).code).toBe(40301);
   });
 
-  it('prints its answer only where the command line is right', async () => {
+  it('prints an answer only for a valid command line', async () => {
     expect(await machine.run(['raed', 'x'])).toMatchObject({
       status: 2,
       stdout: '',
@@ -318,7 +318,7 @@ describe('read', () => {
 });
 
 describe('the service', () => {
-  it('logs one line a request, and neither secret nor personal data', async () => {
+  it('logs one line per request, without secrets and personal data', async () => {
     await machine.run([
       ...local,
       'passback',
@@ -335,14 +335,14 @@ describe('the service', () => {
     expect(machine.log + machine.printed).not.toContain(profiles.local.secret.value);
   });
 
-  it('stops on SIGTERM with status 0, and has kept what it acknowledged', async () => {
+  it('stops on SIGTERM with status 0, and keeps what it acknowledged', async () => {
     await machine.run([...local, 'passback', 'last=word', '--union-id', 'u001']);
     expect(await machine.stop('SIGTERM')).toBe(0);
     expect((await machine.record()).extension_info).toMatchObject({ last: 'word' });
   });
 });
 
-describe('a database that is not there', () => {
+describe('a database that does not exist', () => {
   it.each([
     [['app', 'list']],
     [['app', 'rotate-secret', '--app-key', 'k']],
@@ -359,7 +359,7 @@ describe('a database that is not there', () => {
     expect(readdirSync(dirname(database))).toEqual([]);
   });
 
-  it('is not made in the data folder, nor the folder', async () => {
+  it('is not created in the data folder, nor is the folder', async () => {
     const env = { XDG_DATA_HOME: join(machine.folder, 'data') };
     const { status, stderr } = await machine.run(['admin', 'app', 'list'], { env });
     expect(status).toBe(2);

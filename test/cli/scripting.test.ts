@@ -52,20 +52,20 @@ describe('--query', () => {
     expect(done).toMatchObject({ status: 0, stdout, stderr: '' });
   });
 
-  it('uses no code where it is no expression', async () => {
+  it('consumes no code if the expression is invalid', async () => {
     const logged = machine.log;
     const done = await machine.run(['read', code, '--query', 'data.[']);
     expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Syntax error') });
     expect(machine.log).toBe(logged);
   });
 
-  it('loses no answer that the query does not suit', async () => {
+  it('prints the answer if the query does not fit it', async () => {
     const done = await machine.run(['read', code, '--json', '--query', 'length(code)']);
     expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('All data was printed') });
     expect(JSON.parse(done.stdout).data.union_id).toBe('u001');
   });
 
-  it('is for what admin and profile print too', async () => {
+  it('works for admin and profile, too', async () => {
     const database = ['--database', machine.database];
     const users = ['admin', 'user', 'list', '--tenant-code', 'acme', ...database];
     expect((await machine.run([...users, '--query', '[].union_id', '--json'])).stdout).toBe('["u001"]\n');
@@ -88,7 +88,7 @@ describe('read -', () => {
     expect(done).toMatchObject({ status: 0, stdout: '13800138000\n' });
   });
 
-  it('sends nothing where there is none', async () => {
+  it('sends nothing if the input is empty', async () => {
     const done = await machine.run(['read', '-'], { stdin: '\n' });
     expect(done).toMatchObject({ status: 2, stderr: 'error: standard input contains no code\n' });
   });
@@ -116,7 +116,7 @@ describe('--dry-run', () => {
     expect(machine.log).toBe(logged);
   });
 
-  it('asks nothing, be it for production', async () => {
+  it('does not prompt, even for production', async () => {
     const args = ['passback', 'a=x', '--union-id', 'u001', '--environment', 'production', '--dry-run'];
     expect(await machine.run(args)).toMatchObject({
       status: 0,
@@ -124,7 +124,7 @@ describe('--dry-run', () => {
     });
   });
 
-  it('is not for a request that breaks a rule', async () => {
+  it('refuses a request that breaks a rule', async () => {
     const done = await machine.run(['passback', 'channel=x', '--union-id', 'u001', '--dry-run']);
     expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('reserved') });
   });
@@ -139,7 +139,7 @@ describe('--print-curl', () => {
     expect(JSON.parse((await machine.shell(printed.stdout)).stdout).code).toBe(40105);
   });
 
-  it('is not for many rows, which it would send', async () => {
+  it('refuses many rows, which it would send', async () => {
     const done = await machine.run(['passback', '--from', 'users.csv', '--print-curl']);
     expect(done).toMatchObject({
       status: 2,
@@ -148,14 +148,14 @@ describe('--print-curl', () => {
     });
   });
 
-  it('masks the values unless told otherwise, and says so', async () => {
+  it('masks the values by default, with a notice', async () => {
     const { stdout, stderr } = await machine.run(['read', code, '--print-curl']);
     expect(stdout).toContain(`code=${code.slice(0, 3)}****${code.slice(-4)}&`);
     expect(stderr).toContain('--reveal');
     expect(stdout).not.toMatch(/[0-9a-f]{32}/);
   });
 
-  it('writes whatever the values hold, exactly', { timeout: 60_000 }, async () => {
+  it('writes all values exactly', { timeout: 60_000 }, async () => {
     const value = fc
       .array(
         fc.oneof(

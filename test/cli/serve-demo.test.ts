@@ -40,7 +40,7 @@ async function serveDemo(
 const secretIn = (file: string): string => JSON.parse(readFileSync(file, 'utf8')).profiles.demo.secret.value;
 
 describe('serve --demo', { timeout: 60_000 }, () => {
-  it('is ready to be tried: what it says to try works, the last of it refused and shown on the page', async () => {
+  it('prints commands that work, the last of them refused and shown on the page', async () => {
     const database = `${machine.folder}/demo store.db`;
     const printed = await serveDemo(['--database', database], async ([read, passback, wrong], url) => {
       const [one, two, three] = [
@@ -60,7 +60,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(printed + machine.printed).not.toContain(secret);
   });
 
-  it('can be started again, and then has another secret', async () => {
+  it('can be started again, with another secret', async () => {
     const database = ['--database', `${machine.folder}/demo.db`];
     await serveDemo(database, async () => {});
     const first = secretIn(machine.profileFile);
@@ -70,7 +70,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(secretIn(machine.profileFile)).not.toBe(first);
   });
 
-  it('in memory has a code to read with, which no other command could issue', async () => {
+  it('in memory prints a code to read with', async () => {
     await serveDemo(['--database', ':memory:'], async ([read]) => {
       expect(read).toMatch(/^userinfo read \w{32} -p demo$/);
       expect(await machine.shell(read ?? '')).toMatchObject({ status: 0 });

@@ -37,13 +37,13 @@ describe('serve', () => {
     expect(await stop(...signals)).toBe(0);
   });
 
-  it('works on when the reader of its log has gone', async () => {
+  it('continues when the reader of its log has exited', async () => {
     service.stderr?.destroy();
     for (let count = 0; count < 3; count += 1) expect(await ask(10)).toBe(10);
     expect(await stop('SIGTERM')).toBe(0);
   });
 
-  it('drops what a reader that stalls would leave in memory, and says so when it reads on', async () => {
+  it('drops log lines while the reader stalls, and reports that when it resumes', async () => {
     service.stderr?.pause();
     for (let count = 0; count < 4; count += 1) expect(await ask(3000)).toBe(3000);
     const read = printedBy(service, /"log_dropped","events":(\d+)/);
@@ -53,7 +53,7 @@ describe('serve', () => {
     expect(Number(dropped)).toBeLessThan(12_000);
   });
 
-  it('ends although the reader of its log stalls', async () => {
+  it('stops even if the reader of its log stalls', async () => {
     service.stderr?.pause();
     for (let count = 0; count < 2; count += 1) expect(await ask(3000)).toBe(3000);
     expect(await stop('SIGTERM')).toBe(0);

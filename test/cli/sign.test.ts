@@ -65,7 +65,7 @@ describe('sign explain', () => {
     expect(explained.sign.message).toMatch(/&key=<secret>$/);
   });
 
-  it.each(vectors.slice(0, 12))('gives the stages of $name', async ({ recipe, request, ...vector }) => {
+  it.each(vectors.slice(0, 12))('prints the stages of $name', async ({ recipe, request, ...vector }) => {
     const sample = { ...request, signature: vector.digest, secret: vector.secret };
     const args = ['--recipe', file('r.json', recipe), '--sample', file('s.json', sample)];
     const shown = await json(['sign', 'explain', ...args]);
@@ -94,7 +94,7 @@ describe('sign explain', () => {
     expect(done.stderr).toContain(problem);
   });
 
-  it('makes what is invisible visible, and says what a request has nothing for', async () => {
+  it('marks invisible characters, and names missing parameters', async () => {
     const recipe = file('r.json', { message: ['$params', '$param:nonce'], steps: ['md5'] });
     const params = { a: ' x\u00a0', b: 'line\n\u200b' };
     const sample = file('s.json', { url: '', params, secret: 's' });
@@ -108,7 +108,7 @@ describe('sign verify', () => {
   const verify = (request: string, status = 0, ...args: string[]) =>
     json([...local, 'sign', 'verify', '-', ...args], request, status);
 
-  it('finds right what the service takes, in whatever form it comes', async () => {
+  it('accepts what the service accepts, in every input form', async () => {
     const { method, path, query, body, ...rest } = await sent(['passback', 'a=x y', '--union-id', 'u001']);
     const target = `${path}?${query}`;
     const http = `${method} ${target} HTTP/1.1\r\nHost: ${new URL(machine.url).host}\r\n\r\n${body}`;
@@ -132,7 +132,7 @@ describe('sign verify', () => {
     expect(asFile).toMatchObject({ status: 0, stdout: asArgument.stdout });
   });
 
-  it('names what was done to a request that the service refuses', async () => {
+  it('names what was changed in a request that the service refuses', async () => {
     const env = { USERINFO_APP_SECRET: `${secret}\n` };
     const before = capture.requests.length;
     await machine.run([...local, 'read', 'some-code', '--base-url', capture.url], { env });
@@ -172,7 +172,7 @@ describe('sign verify', () => {
     ]);
   });
 
-  it('finds app key and secret swapped, and shows the secret even then not', async () => {
+  it('detects swapped app key and secret, without showing the secret', async () => {
     const { app_key } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local;
     const before = capture.requests.length;
     const env = { USERINFO_APP_SECRET: app_key };
@@ -184,7 +184,7 @@ describe('sign verify', () => {
     expect(found.sign.mistakes[0].advice).toContain('swap the two');
   });
 
-  it("compares the operator's text to sign with ours", async () => {
+  it('compares the text to sign of the operator with ours', async () => {
     const request = asCurl(await sent(['read', 'some-code']));
     const { message } = (await verify(request)).sign;
     expect(await verify(request, 0, '--theirs', message.replace('<secret>', secret))).toMatchObject({
@@ -198,7 +198,7 @@ describe('sign verify', () => {
     });
   });
 
-  it('warns of what the service refuses however it is signed', async () => {
+  it('warns about what the service refuses regardless of the signature', async () => {
     const curl = asCurl(await sent(['read', 'some-code']));
     const inMilliseconds = curl.replace(/timestamp=(\d+)/, 'timestamp=$1000');
     const done = await machine.run([...local, 'sign', 'verify', inMilliseconds]);
@@ -229,7 +229,7 @@ describe('sign verify', () => {
 });
 
 describe('sign vectors', () => {
-  it('go out and come back', async () => {
+  it('can be made and checked', async () => {
     const exported = await json([...local, 'sign', 'vectors', 'export']);
     expect(exported.recipes.sign.steps).toEqual(['md5']);
     const path = file('vectors.json', exported);
@@ -243,7 +243,7 @@ describe('sign vectors', () => {
 });
 
 describe('sign presets', () => {
-  it('lists them, and prints one that can be taken at once', async () => {
+  it('lists them, and prints one that can be used directly', async () => {
     const list = await json(['sign', 'presets']);
     const printed = await machine.run(['sign', 'presets', 'aliyun-rpc']);
     expect(JSON.parse(printed.stdout)).toEqual(
@@ -260,7 +260,7 @@ describe('sign presets', () => {
 describe('a profile', () => {
   const set = (...args: string[]) => machine.run(['profile', 'set', 'local', ...args]);
 
-  it('can sign by a module, which the service takes where it signs alike', async () => {
+  it('can sign by a module, and the service accepts equal signatures', async () => {
     const path = file(
       'signer.mjs',
       `import { createHash } from 'node:crypto';
@@ -288,7 +288,7 @@ export function sign({ params }, secret) {
     });
   });
 
-  it('can sign by recipes of a file, or by presets, and go back', async () => {
+  it('can sign by recipes of a file or by presets, and can be reset', async () => {
     const recipes = {
       app_sign: { message: ['$secret'], steps: ['sha1'] },
       sign: { message: ['$params'], steps: ['md5'] },
@@ -308,14 +308,14 @@ export function sign({ params }, secret) {
     [{ sign: { message: ['$params'], steps: ['md5'] } }, 2, 'app_sign: is missing'],
     [{ module: 'left-pad' }, 2, 'module: is not the path of a file'],
     [{ module: './none.mjs' }, 3, './none.mjs cannot be read: ENOENT'],
-  ])('does not take %j', async (signing, status, problem) => {
+  ])('refuses %j', async (signing, status, problem) => {
     const done = await set('--signing', file('signing.json', signing));
     expect(done.status).toBe(status);
     expect(done.stderr).toContain(problem);
   });
 });
 
-it('shows the secret nowhere', () => {
+it('never shows the secret', () => {
   expect(machine.printed).not.toContain(secret);
   expect(machine.printed).not.toContain('the-secret-of-the-other');
   expect(machine.printed).not.toContain('never-to-be-shown');

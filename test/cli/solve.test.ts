@@ -95,21 +95,25 @@ describe('sign solve', () => {
     },
   );
 
-  it('finds what needs many threads, and "explain" takes it as it is', patient, async () => {
-    const sample = sampleOf('ximalaya');
-    const args = ['--sample', sample, '--jobs', '2', '--json', ...unhurried];
-    const { status, stdout } = await machine.run(['sign', 'solve', ...args]);
-    expect(status).toBe(0);
-    const [first] = JSON.parse(stdout).fits;
-    const recipe = file('found.json', first.recipe);
-    const explained = await machine.run([
-      ...['sign', 'explain', '--recipe', recipe, '--sample', sample, '--json'],
-    ]);
-    expect(JSON.parse(explained.stdout).digest).toBe(JSON.parse(readFileSync(sample, 'utf8')).signature);
-  });
+  it(
+    'finds a rule that needs many threads, and "explain" accepts the result unchanged',
+    patient,
+    async () => {
+      const sample = sampleOf('ximalaya');
+      const args = ['--sample', sample, '--jobs', '2', '--json', ...unhurried];
+      const { status, stdout } = await machine.run(['sign', 'solve', ...args]);
+      expect(status).toBe(0);
+      const [first] = JSON.parse(stdout).fits;
+      const recipe = file('found.json', first.recipe);
+      const explained = await machine.run([
+        ...['sign', 'explain', '--recipe', recipe, '--sample', sample, '--json'],
+      ]);
+      expect(JSON.parse(explained.stdout).digest).toBe(JSON.parse(readFileSync(sample, 'utf8')).signature);
+    },
+  );
 
   it(
-    'says in words which request would tell the recipes apart, and takes that as a sample',
+    'describes the request that distinguishes the recipes, and accepts it as a sample',
     patient,
     async () => {
       const sample = sampleOf('sensetime');
@@ -137,7 +141,7 @@ describe('sign solve', () => {
   );
 
   it(
-    'ends with 4 where nothing fits, in the time that it has, and says what to ask for',
+    'ends with 4 if nothing fits within the time limit, and says what to ask the operator',
     patient,
     async () => {
       const args = ['--sample', sampleOf('digiflazz'), '--max-time', '500ms', '--json'];
@@ -148,7 +152,7 @@ describe('sign solve', () => {
     },
   );
 
-  it('shows on a terminal how far it is, and stops at Ctrl-C', patient, async () => {
+  it('shows its progress on a terminal, and stops at Ctrl-C', patient, async () => {
     const args = ['--sample', sampleOf('digiflazz'), '--jobs', '1', ...unhurried];
     const { status, stdout } = await machine.onTerminal(
       ['sign', 'solve', ...args],
@@ -158,7 +162,7 @@ describe('sign solve', () => {
     expect(stdout).toMatch(/searching: [\d,]+ recipes tried/);
   });
 
-  it('takes no time over what it cannot find or write', async () => {
+  it('fails fast on invalid input and unwritable output', async () => {
     const noDigest = file('no-digest.json', { url: '', params: { a: '1' }, signature: 'x', secret: 's' });
     expect(await machine.run(['sign', 'solve', '--sample', noDigest])).toMatchObject({
       status: 2,
@@ -170,7 +174,7 @@ describe('sign solve', () => {
     expect(await machine.run(nowhere)).toMatchObject({ status: 3, stdout: '' });
   });
 
-  it('shows the secret nowhere', () => {
+  it('never shows the secret', () => {
     const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
     for (const name of ['local', 'odd']) expect(machine.printed).not.toContain(profiles[name].secret.value);
     for (const name of ['ximalaya', 'sensetime', 'digiflazz']) {
@@ -190,7 +194,7 @@ describe('admin app create --signing', () => {
     expect(await machine.admin(['app', 'list'])).not.toContain('never');
   });
 
-  it('warns of what the signatures leave out, and makes the app all the same', async () => {
+  it('warns about unsigned parameters, and creates the app anyway', async () => {
     const weak = file('weak.json', { ...unusual, sign: { message: ['$param:user_info'], steps: ['md5'] } });
     const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'weak', '--signing', weak];
     const made = await machine.run(['admin', 'app', 'create', ...args, '--database', machine.database]);

@@ -45,7 +45,7 @@ const health = async (served: ServedMachine) =>
   (await fetchAnswer(`${served.url}/healthz`, { headers: { connection: 'close' } })).status;
 
 describe('serve --workers', () => {
-  it('serves one store with several processes, and says once where', async () => {
+  it('serves one store from several processes, and prints its URL once', async () => {
     const served = await serve(['--workers', '3']);
     await expect.poll(() => workersOf(served)).toHaveLength(3);
     const draft = passback(served);
@@ -60,7 +60,7 @@ describe('serve --workers', () => {
     expect((await served.record()).extension_info).toEqual({ a: 'b' });
   });
 
-  it('serves PostgreSQL just so', async () => {
+  it('serves PostgreSQL likewise', async () => {
     const served = await serve(['--workers', '2', '--pool-size', '2'], (await createSchema()).url);
     const draft = passback(served);
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(served.url, draft)));
@@ -69,7 +69,7 @@ describe('serve --workers', () => {
     expect(await served.stop()).toBe(0);
   });
 
-  it('starts another worker where one was killed, and serves meanwhile', async () => {
+  it('replaces a killed worker, and serves meanwhile', async () => {
     const served = await serve(['--workers', '2']);
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     await expect.poll(() => health(served)).toBe(200);
@@ -82,7 +82,7 @@ describe('serve --workers', () => {
     expect(await workersOf(served)).not.toContain(victim);
   });
 
-  it('is back on the same port when all workers were killed', async () => {
+  it('is back on the same port after all workers were killed', async () => {
     const served = await serve(['--workers', '2']);
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     for (const worker of await workersOf(served)) process.kill(worker, 'SIGKILL');
@@ -90,7 +90,7 @@ describe('serve --workers', () => {
     await expect.poll(() => health(served).catch(() => 0)).toBe(200);
   });
 
-  it('ends with the status of its workers when none of them can start any more', async () => {
+  it('ends with the status of its workers when none can start', async () => {
     const served = await serve(['--workers', '2']);
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     const ended = served.ended();
@@ -133,7 +133,7 @@ describe('serve --workers', () => {
     },
   );
 
-  it('leaves no worker behind when the first process is killed', async () => {
+  it('leaves no worker running when the primary process is killed', async () => {
     const served = await serve(['--workers', '2']);
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     const workers = await workersOf(served);
@@ -143,7 +143,7 @@ describe('serve --workers', () => {
     await expect.poll(states).not.toMatch(/[^Z\s]/);
   });
 
-  it('says once why it cannot start, with the exit status of one process', async () => {
+  it('reports once why it cannot start, with the exit status of a single process', async () => {
     const served = await serve([]);
     const { port } = new URL(served.url);
     const other = ['serve', '--workers', '3', '--port', port, '--database', served.database];
@@ -157,7 +157,7 @@ describe('serve --workers', () => {
     expect(inMemory.stderr).toContain('workers cannot share a database in memory');
   });
 
-  it('lets through as many requests a second as one process would', async () => {
+  it('has the rate limit of one process', async () => {
     const served = await serve(['--workers', '2', '--rate-limit', '4/s']);
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     await expect.poll(() => health(served)).toBe(200);

@@ -25,7 +25,7 @@ function clientFor(baseUrl: string, options: Partial<UserInfoClientOptions> = {}
 }
 
 describe('many calls at once', () => {
-  it('share connections: 5,000 reads of our own service all succeed', { timeout: 180_000 }, async () => {
+  it('share connections: 5,000 reads of the service all succeed', { timeout: 180_000 }, async () => {
     const { service, credentials } = await serviceWithApp();
     cleanups.push(() => service.close());
     const { code } = await service.admin.issueCode({ tenantCode: 'acme', unionId: 'u1', uses: 'unlimited' });
@@ -54,7 +54,7 @@ describe('many calls at once', () => {
 });
 
 describe('a signal', () => {
-  it('that many calls are given has one listener while they last, and none after', async () => {
+  it('shared by many calls has one listener during them, and none afterwards', async () => {
     const warnings: unknown[] = [];
     const keepWarning = (warning: unknown) => void warnings.push(warning);
     process.on('warning', keepWarning);
@@ -70,7 +70,7 @@ describe('a signal', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('ends all its calls, and no other', async () => {
+  it('ends all its calls, and no others', async () => {
     const silent = keep(await tcpServer(() => {}));
     const client = clientFor(silent.url, { timeoutMs: 300 });
     const asked = new AbortController();
@@ -81,7 +81,7 @@ describe('a signal', () => {
     await expect(other).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  it('says by `received` whether the service may have acted', async () => {
+  it('reports by `received` whether the service may have acted', async () => {
     const asked = new AbortController();
     const acting = keep(await httpServer(() => asked.abort()));
     const acted = clientFor(acting.url).passback(row, { signal: asked.signal });
@@ -99,7 +99,7 @@ describe('a signal', () => {
     expect(acting.requests).toHaveLength(1);
   });
 
-  it('that a hook aborts ends the attempt which called the hook', async () => {
+  it('aborted by a hook ends the attempt that called the hook', async () => {
     const asked = new AbortController();
     const silent = keep(await tcpServer(() => {}));
     const client = clientFor(silent.url, { onRequest: () => asked.abort() });
@@ -107,7 +107,7 @@ describe('a signal', () => {
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
   });
 
-  it('ends a pause between attempts, and what an earlier attempt did is not forgotten', async () => {
+  it('ends a pause between attempts, and keeps `received` of earlier attempts', async () => {
     const asked = new AbortController();
     const server = keep(
       await httpServer((_, response) => {
@@ -135,7 +135,7 @@ it('a call leaves no timer behind', async () => {
 });
 
 describe('a client that is closed', () => {
-  it('refuses further calls at once, by a clear error', async () => {
+  it('rejects further calls at once with a clear error', async () => {
     const server = keep(await httpServer((_, response) => response.end(ok)));
     const client = clientFor(server.url);
     await client.passback(row);

@@ -67,8 +67,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-describe('what the hooks of a client are told', () => {
-  it('is every attempt, with what was sent and what came back', () => {
+describe('the hooks of a client receive', () => {
+  it('every attempt, with request and answer', () => {
     expect(requests.map(({ operation, attempt }) => [operation, attempt])).toEqual([
       ['read', 1],
       ['passback', 1],
@@ -109,13 +109,13 @@ describe('what the hooks of a client are told', () => {
     ]);
   });
 
-  it('holds nothing that is secret, or about a person', () => {
+  it('nothing secret and no personal data', () => {
     const told = inspect([requests, responses, failures], { depth: null, maxStringLength: null });
     for (const value of Object.values(secrets)) expect(told).not.toContain(value);
   });
 });
 
-it('an error that is logged does not show what the service said of a person', async () => {
+it('a logged error does not show personal data from the service', async () => {
   const answer = JSON.stringify({ code: 40901, msg: 'no', data: { mobile: secrets.mobile } });
   const refusing = await httpServer((_, response) => response.end(answer));
   const broken = await tcpServer((socket) => socket.end(`HTTP/1.1 200 OK\r\nX ${secrets.mobile}\r\n\r\n`));

@@ -63,7 +63,7 @@ describe.each([
 ])('a hook that %s', (_, hook) => {
   const all = { onRequest: hook, onResponse: hook, onNoAnswer: hook };
 
-  it('changes nothing for a call, and is reported once for its client', async () => {
+  it('changes nothing for a call, and is reported once per client', async () => {
     await using client = clientFor(server.url, all);
     expect(await outcomeOf(client.passback(row))).toBe('ok');
     expect(await outcomeOf(client.read({ code: 'c' }))).toBe('ok');
@@ -103,7 +103,7 @@ it.each([
   await expect.poll(() => warnings.length).toBe(1);
 });
 
-describe('an attempt that starts calls one more hook at its end', () => {
+describe('every started attempt calls one more hook at its end', () => {
   /** The hooks that were called, with the reason where there is one. */
   function hooksInto(told: string[]): ClientHooks {
     return {
@@ -114,14 +114,14 @@ describe('an attempt that starts calls one more hook at its end', () => {
     };
   }
 
-  it('where its time is over', async () => {
+  it('when its time is over', async () => {
     const told: string[] = [];
     await using client = clientFor(silent.url, { ...hooksInto(told), timeoutMs: 50, attempts: 3 });
     expect(await outcomeOf(client.passback(row))).toBe('timeout');
     expect(told).toEqual(['request 1', 'timeout 1 received']);
   });
 
-  it('where there is no connection in time', async () => {
+  it('when there is no connection in time', async () => {
     const told: string[] = [];
     const proxy = silent.url;
     await using client = clientFor('https://service.example', { ...hooksInto(told), proxy, timeoutMs: 50 });
@@ -129,7 +129,7 @@ describe('an attempt that starts calls one more hook at its end', () => {
     expect(told).toEqual(['request 1', 'timeout 1 not received']);
   });
 
-  it('where the caller cancels it', async () => {
+  it('when the caller cancels it', async () => {
     const told: string[] = [];
     const asked = new AbortController();
     const busy = await tcpServer(() => asked.abort(new Error('enough')));
@@ -148,7 +148,7 @@ describe('an attempt that starts calls one more hook at its end', () => {
   });
 });
 
-it('the duration of an attempt comes from a clock that goes on, whatever `now` says', async () => {
+it('the duration of an attempt comes from a monotonic clock, whatever `now` returns', async () => {
   const slow = await httpServer((_, response) => void setTimeout(() => response.end(ok), 20));
   const durations: number[] = [];
   const onResponse: ClientHooks['onResponse'] = ({ durationMs }) => durations.push(durationMs);
@@ -158,7 +158,7 @@ it('the duration of an attempt comes from a clock that goes on, whatever `now` s
   expect(durations[0]).toBeGreaterThan(0);
 });
 
-it('an answer whose taking fails ends its call with the cause', async () => {
+it('a failure while reading an answer ends its call with the cause', async () => {
   let asked = 0;
   const now = () => {
     asked += 1;

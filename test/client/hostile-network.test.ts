@@ -88,14 +88,14 @@ describe.each(Object.entries(faults))('%s: a read meets', (reason, met) => {
   });
 });
 
-describe('an answer that is odd but an envelope', () => {
-  it.each(oddities)('is taken: %s', async (_, fault) => {
+describe('an unusual but valid envelope', () => {
+  it.each(oddities)('is accepted: %s', async (_, fault) => {
     const { envelope } = await read(fault);
     expect(envelope).toMatchObject({ code: 200, data: { union_id: 'u1' } });
   });
 });
 
-it('does not follow a redirect: what is signed goes to one host', async () => {
+it('does not follow a redirect: a signed request goes to one host', async () => {
   const other = await httpServer((_, response) => response.end(ok));
   for (const status of ['301 Moved', '302 Found', '303 See Other', '307 Temporary', '308 Permanent']) {
     const { error } = await failure(instead(answerOf('', [`Location: ${other.url}/x?sign=abc`], status)));
@@ -105,7 +105,7 @@ it('does not follow a redirect: what is signed goes to one host', async () => {
   expect(other.requests).toHaveLength(0);
 });
 
-it('does not read on where an answer is longer than any envelope', async () => {
+it('stops reading an answer longer than any envelope', async () => {
   const chunk = Buffer.alloc(mebibyte, ' ');
   const open = endless('HTTP/1.1 200 OK\r\n\r\n', chunk);
   expect((await failure(open)).error.message).toContain('more than 16777216 bytes');
@@ -115,7 +115,7 @@ it('does not read on where an answer is longer than any envelope', async () => {
   expect(announced.written()).toBeLessThan(8 * mebibyte);
 });
 
-describe('a connection that is kept', () => {
+describe('a kept-alive connection', () => {
   /** Reads, does something to the connection, reads again; how many connections the second read took. */
   async function readAround(between: () => unknown, waitMs = 0): Promise<number> {
     const codes = [await issueCode(), await issueCode()] as const;
@@ -131,22 +131,22 @@ describe('a connection that is kept', () => {
     return proxy.connections - connections;
   }
 
-  it('is used again', async () => {
+  it('is reused', async () => {
     expect(await readAround(() => {})).toBe(0);
   });
 
-  it('is not used again once the service has closed it, be it this moment', async () => {
+  it('is not reused once the service has closed it, even at the same moment', async () => {
     expect(await readAround(() => proxy.endConnections(), 20)).toBe(1);
     expect(await readAround(() => proxy.endConnections())).toBe(1);
     expect(await readAround(() => proxy.resetConnections())).toBe(1);
   });
 
-  it('is not used again after an answer that says so', async () => {
+  it('is not reused after "Connection: close"', async () => {
     await read(changedAndClosed(({ head, body }) => head.replace(/keep-alive/gi, 'close') + body));
     expect(await readAround(() => {})).toBe(0);
   });
 
-  it('is not used again after an answer that nobody asked for', async () => {
+  it('is not reused after an unsolicited answer', async () => {
     const forged = answerOf(ok.replace('u1', 'forged'));
     await read(async ({ client, forward }) => {
       const { head, body } = await forward();

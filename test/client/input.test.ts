@@ -109,7 +109,7 @@ describe('an option of a client is refused by name', () => {
     expect(server.requests[0]?.path).toMatch(/^\/prefix\/api/);
   });
 
-  it('and a random that is not text is named by the call', async () => {
+  it('and a random that is not text is reported by the call', async () => {
     for (const random of [() => 12345678, () => undefined, async () => 'abcdefgh']) {
       await using client = new UserInfoClient({ ...options(), random: random as never });
       const error = await fault(() => client.read({ code: 'c' }));
@@ -117,7 +117,7 @@ describe('an option of a client is refused by name', () => {
     }
   });
 
-  it('and a dispatcher that takes no request is named by the call', async () => {
+  it('and a dispatcher that accepts no request is reported by the call', async () => {
     const dispatch = () => {
       throw new Error('invalid onError method');
     };
@@ -130,7 +130,7 @@ describe('an option of a client is refused by name', () => {
   });
 });
 
-describe('what a call is given is refused by name, with the frames of the caller, and nothing is sent', () => {
+describe("invalid arguments of a call are refused by name, with the caller's frames, and nothing is sent", () => {
   const userInfo = { a: 'x' };
 
   it.each<
@@ -214,7 +214,7 @@ describe('what a call is given is refused by name, with the frames of the caller
     expect(server.requests).toHaveLength(0);
   });
 
-  it('while plain objects of any kind are taken', async () => {
+  it('while plain objects of any kind are accepted', async () => {
     const { runInNewContext } = await import('node:vm');
     const plain = [
       { a: 'x' },
@@ -228,7 +228,7 @@ describe('what a call is given is refused by name, with the frames of the caller
     expect(sent).toEqual(Array(plain.length).fill('{"a":"x"}'));
   });
 
-  it('a signal of another realm is taken', async () => {
+  it('a signal of another realm is accepted', async () => {
     const listeners = { addEventListener: () => {}, removeEventListener: () => {} };
     await client.read({ code: 'c' }, { signal: { aborted: false, ...listeners } as never });
     expect(server.requests).toHaveLength(1);
@@ -236,7 +236,7 @@ describe('what a call is given is refused by name, with the frames of the caller
 });
 
 describe('another copy of the package', () => {
-  it('has its secrets and numbers known by this one, and the reverse', async () => {
+  it('recognizes secrets and numbers of this one, and the reverse', async () => {
     vi.resetModules();
     const other = await import('../../src/index.js');
     expect(other.UserInfoClient).not.toBe(UserInfoClient);

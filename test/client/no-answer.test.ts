@@ -87,7 +87,7 @@ describe('a client that gets no valid answer', () => {
     expect(error).toMatchObject({ code: 'NO_ANSWER', reason, received: true });
   });
 
-  it('a lost connection: what to do depends on the operation', async () => {
+  it('a lost connection: the retry depends on the operation', async () => {
     const server = keep(await tcpServer((socket) => socket.destroy()));
     const client = clientFor(server.url);
     expect(await failure(client.read({ code: 'c' }))).toMatchObject({
@@ -117,7 +117,7 @@ describe('a client that gets no valid answer', () => {
     expect(error).toMatchObject({ reason: 'tls', received: false });
   });
 
-  it('a server that says nothing: ends at the deadline of the whole call', async () => {
+  it('a silent server: ends at the deadline of the whole call', async () => {
     const server = keep(await tcpServer(() => {}));
     const started = performance.now();
     const error = await failure(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).read({ code: 'c' }));
@@ -125,7 +125,7 @@ describe('a client that gets no valid answer', () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it('a server that drips: ends at the deadline too', async () => {
+  it('a server that sends slowly: ends at the deadline, too', async () => {
     const server = keep(
       await tcpServer((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n');
@@ -137,7 +137,7 @@ describe('a client that gets no valid answer', () => {
     expect(error).toMatchObject({ reason: 'timeout' });
   });
 
-  it("is told apart from the caller's own cancelling", async () => {
+  it("is distinguished from the caller's cancellation", async () => {
     const server = keep(await tcpServer(() => {}));
     const call = clientFor(server.url).read({ code: 'c' }, { signal: AbortSignal.timeout(50) });
     expect(await failure(call)).toBeInstanceOf(CancelledError);
@@ -147,7 +147,7 @@ describe('a client that gets no valid answer', () => {
 describe('an answer of success that names another user than the passback', () => {
   const row = { unionId: 'u1', userInfo: { a: 'x' } };
 
-  it('is no success: one attempt, and the answer is at hand', async () => {
+  it('is not a success: one attempt, and the error has the answer', async () => {
     const server = keep(
       await httpServer((_, response) =>
         response.end('{"code":200,"msg":"ok","data":{"union_id":"other-4711"}}'),
@@ -163,13 +163,13 @@ describe('an answer of success that names another user than the passback', () =>
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is one where the passback names its user by a primary key', async () => {
+  it('is one if the passback identifies its user by primary key', async () => {
     const server = keep(await httpServer((request, response) => response.end(writtenBy(request))));
     const { envelope } = await clientFor(server.url).passback({ primaryKey: 'a', userInfo: { a: 'x' } });
     expect(envelope.data.union_id).toBe('u1');
   });
 
-  it('makes a row of many unknown, of a passback and of a read', async () => {
+  it('makes a bulk row unknown, for passback and read', async () => {
     const server = keep(
       await httpServer(({ method }, response) =>
         response.end(`{"code":200,"msg":"ok","data":${method === 'PUT' ? '{"union_id":"other"}' : '{}'}}`),

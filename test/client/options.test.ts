@@ -22,7 +22,7 @@ async function passback(baseUrl: string, options: Partial<UserInfoClientOptions>
   );
 }
 
-it("connections of the caller's own are used, and left open for the next client", async () => {
+it("the caller's dispatcher is used, and left open for the next client", async () => {
   const dispatcher = new Pool(service.url, { connections: 1 });
   let opened = 0;
   dispatcher.on('connect', () => {
@@ -35,7 +35,7 @@ it("connections of the caller's own are used, and left open for the next client"
   await dispatcher.close();
 });
 
-it('a deadline before there is a connection is told as one: the request was not sent', async () => {
+it('a deadline before there is a connection is reported: the request was not sent', async () => {
   const silent = await tcpServer(() => {});
   const error = await passback('https://service.example', { proxy: silent.url, timeoutMs: 50 });
   await silent.close();
@@ -48,7 +48,7 @@ it('a deadline before there is a connection is told as one: the request was not 
 });
 
 describe('an answer', () => {
-  it('that is no envelope is told of without its body', async () => {
+  it('that is not an envelope is reported without its body', async () => {
     const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
     const responses: ResponseEvent[] = [];
     const error = await passback(server.url, {
@@ -60,7 +60,7 @@ describe('an answer', () => {
     expect(responses).toMatchObject([{ httpStatus: 200, resultCode: undefined, envelope: undefined }]);
   });
 
-  it('with a header twice is taken by the first', async () => {
+  it('with a header twice is read by the first', async () => {
     const server = await httpServer((_, response) => {
       response.statusCode = 429;
       response.setHeader('retry-after', ['3600', '0']);
@@ -72,7 +72,7 @@ describe('an answer', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('with a date to wait for, but none of its own, is judged by the clock of the client', async () => {
+  it('with a Retry-After date but no Date is judged by the clock of the client', async () => {
     const server = await httpServer((_, response) => {
       response.sendDate = false;
       response.statusCode = 429;

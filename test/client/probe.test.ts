@@ -44,12 +44,12 @@ describe('the addresses', () => {
     expect(await findAddresses(routeTo('https://[::1]'))).toEqual(['::1']);
   });
 
-  it('are those of the proxy, where there is one', async () => {
+  it('are those of the proxy, if there is one', async () => {
     const proxy = parseProxy('127.0.0.2:3128');
     expect(await findAddresses(routeTo('https://service.example', { proxy }))).toEqual(['127.0.0.2']);
   });
 
-  it('of a host that nobody knows are an error that says so', async () => {
+  it('of an unknown host are an error that says so', async () => {
     expect(await errorOf(findAddresses(routeTo('https://nowhere.invalid')))).toMatchObject({
       reason: 'dns',
       received: false,
@@ -59,7 +59,7 @@ describe('the addresses', () => {
 });
 
 describe('a connection', () => {
-  it('goes straight to the service, by the name of this machine too', async () => {
+  it('goes directly to the service, also by the name of this machine', async () => {
     const named = service.url.replace('127.0.0.1', 'localhost');
     for (const url of [service.url, named]) {
       const socket = await openConnection(routeTo(url));
@@ -68,7 +68,7 @@ describe('a connection', () => {
     }
   });
 
-  it('to a port that nobody listens at is an error that says what to check', async () => {
+  it('to a closed port is an error that says what to check', async () => {
     const gone = await tcpServer(() => {});
     await gone.close();
     expect(await errorOf(openConnection(routeTo(gone.url)))).toMatchObject({
@@ -92,7 +92,7 @@ describe('a connection', () => {
     await proxy.close();
   });
 
-  it('ends at the proxy for http, which is asked for no tunnel', async () => {
+  it('ends at the proxy for http, without a tunnel', async () => {
     const proxy = await httpProxy(service.url);
     const socket = await openConnection(routeTo('http://service.example', { proxy: parseProxy(proxy.url) }));
     expect(socket.remotePort).toBe(Number(new URL(proxy.url).port));
@@ -101,7 +101,7 @@ describe('a connection', () => {
     await proxy.close();
   });
 
-  it('through a proxy that cannot prove who it is is refused', async () => {
+  it('through a proxy with an invalid certificate is refused', async () => {
     const proxy = parseProxy(secured.url);
     expect(await errorOf(openConnection(routeTo('https://service.example', { proxy })))).toMatchObject({
       reason: 'tls',
@@ -109,7 +109,7 @@ describe('a connection', () => {
     });
   });
 
-  it('that a proxy does not open in time is given up', async () => {
+  it('that a proxy does not open in time fails', async () => {
     const silent = await tcpServer(() => {});
     const route = routeTo('https://service.example', { proxy: parseProxy(silent.url), timeoutMs: 50 });
     expect(await errorOf(openConnection(route))).toMatchObject({
@@ -119,7 +119,7 @@ describe('a connection', () => {
     await silent.close();
   });
 
-  it('is not opened once the user has had enough, and given up when it comes to that', async () => {
+  it('is not opened after a cancellation, and is closed by one', async () => {
     const over = AbortSignal.abort();
     expect(await errorOf(openConnection(routeTo(service.url, { signal: over })))).toMatchObject({
       code: 'CANCELLED',
@@ -145,13 +145,13 @@ describe('a connection is secured', () => {
     }
   }
 
-  it('where the certificate is of an authority that is named', async () => {
+  it('if the certificate is of a named authority', async () => {
     const { protocol, certificate } = await secureThere(routeTo(secured.url, { extraCa: ca }));
     expect(protocol).toMatch(/^TLSv1\.[23]$/);
     expect(certificate.subjectaltname).toContain('DNS:localhost');
   });
 
-  it('and not where nobody vouches for it, or it is for another host', async () => {
+  it('and not if its authority is unknown, or it is for another host', async () => {
     expect(await errorOf(secureThere(routeTo(secured.url)))).toMatchObject({ reason: 'tls' });
     const byAddress = secured.url.replace('localhost', '127.0.0.2');
     const proxy = await httpProxy(secured.url);
@@ -163,7 +163,7 @@ describe('a connection is secured', () => {
     await proxy.close();
   });
 
-  it('and not for ever, where the other side says nothing', async () => {
+  it('and not forever, if the other side is silent', async () => {
     const silent = await tcpServer(() => {});
     const route = routeTo(silent.url.replace('http:', 'https:'));
     const socket = await openConnection(route);

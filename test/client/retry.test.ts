@@ -101,7 +101,7 @@ describe('whether a request is sent again', () => {
     expect(sent).toBe(passback);
   });
 
-  it.each(['read', 'passback'] as const)('after a connection that cannot be had: a %s', async (operation) => {
+  it.each(['read', 'passback'] as const)('after a failed connection: a %s', async (operation) => {
     const { url } = proxy;
     await proxy.close();
     expect(await call(operation)).toMatchObject({ reason: 'connect', received: false });
@@ -148,7 +148,7 @@ describe('Retry-After', () => {
   });
 
   it.each(['-1', '1.5', '1e3', 'soon', 'Sat, 21 Nov 2026 08:00:00 CET', '2026-11-21T08:00:00Z'])(
-    'that makes no sense is not waited for: %s',
+    'that is invalid is not waited for: %s',
     async (text) => {
       proxy.faults.push(throttled(`Retry-After: ${text}`));
       expect(await call('read')).toBe(200);
@@ -158,7 +158,7 @@ describe('Retry-After', () => {
 });
 
 describe('a call of several attempts', () => {
-  it('ends with the last answer where the next pause would go beyond the deadline', async () => {
+  it('ends with the last answer if the next pause would exceed the deadline', async () => {
     proxy.faults.push(...Array.from({ length: 99 }, () => envelope(50301, '503 Service Unavailable')));
     const started = performance.now();
     expect(await call('passback', { attempts: 99, timeoutMs: 700 })).toBeInstanceOf(RejectedError);
@@ -166,7 +166,7 @@ describe('a call of several attempts', () => {
     expect(sent).toBeGreaterThan(1);
   });
 
-  it('says that the service may have acted, though its last attempt did not arrive', async () => {
+  it('reports that the service may have acted, even if the last attempt did not arrive', async () => {
     proxy.faults.push(async (exchange) => {
       await lost(exchange);
       await proxy.close();
@@ -177,7 +177,7 @@ describe('a call of several attempts', () => {
     proxy = await FaultProxy.before(service.url);
   });
 
-  it('never says that the service cannot have acted where it has, whatever happens on the way', async () => {
+  it('never reports that the service cannot have acted when it has', async () => {
     const bytes = async (exchange: Parameters<Fault>[0], share: number) => {
       const answer = toBytes(await exchange.forward());
       exchange.client.write(answer.subarray(0, answer.length * share), () =>

@@ -30,7 +30,7 @@ async function passback(baseUrl: string, options: Partial<UserInfoClientOptions>
 }
 
 describe('a certificate', () => {
-  it('of an authority that Node does not know is refused, unless it is named', async () => {
+  it('of an unknown authority is refused, unless it is named', async () => {
     const server = await tlsServer('good', service.url);
     expect(await passback(server.url)).toMatchObject({ reason: 'tls', received: false });
     expect(await passback(server.url, { extraCa: ca })).toBe(200);
@@ -92,13 +92,13 @@ describe('plain http', () => {
     expect(await passback(baseUrl)).toMatchObject({ reason: 'connect', received: false });
   });
 
-  it('is sent where it is allowed', async () => {
+  it('is sent if it is allowed', async () => {
     expect(await passback('http://service.invalid', { allowHttp: true })).toMatchObject({ reason: 'dns' });
   });
 });
 
 describe('a proxy', () => {
-  it('is a tunnel for https: it learns the host, and nothing else', async () => {
+  it('is a tunnel for https that learns only the host', async () => {
     const server = await tlsServer('good', service.url);
     const proxy = await httpProxy(server.url);
     const answer = await passback('https://service.example', { proxy: proxy.url, extraCa: ca });
@@ -108,7 +108,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual(['CONNECT service.example:443']);
   });
 
-  it('is asked for the whole URL with http, where that is allowed', async () => {
+  it('receives the whole URL with http, if that is allowed', async () => {
     const proxy = await httpProxy(service.url);
     const answer = await passback('http://service.example', { proxy: proxy.url, allowHttp: true });
     await proxy.close();
@@ -116,7 +116,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual(['PUT http://service.example/api/v1/server/user/passback_user_info']);
   });
 
-  it('is told who asks', async () => {
+  it('receives the credentials of its URL', async () => {
     const server = await tlsServer('good', service.url);
     const proxy = await httpProxy(server.url, { credentials: 'me:p@ss' });
     const address = (user: string) => proxy.url.replace('//', `//${user}@`);
@@ -140,7 +140,7 @@ describe('a proxy', () => {
     expect((error as { hint: string }).hint).not.toMatch(/_PROXY|profile|--/);
   });
 
-  it('that is not there, or lets nothing through, is named', async () => {
+  it('that is down, or refuses the tunnel, is named', async () => {
     const proxy = await httpProxy(service.url, { refuses: 403 });
     const error = await passback('https://service.example', { proxy: proxy.url });
     await proxy.close();
@@ -150,7 +150,7 @@ describe('a proxy', () => {
     expect((gone as Error).message).toContain(`${new URL(proxy.url).host} (ECONNREFUSED)`);
   });
 
-  it('does not hide whose certificate is wrong', async () => {
+  it('does not hide which certificate is invalid', async () => {
     const server = await tlsServer('other-host', service.url);
     const proxy = await httpProxy(server.url);
     const error = await passback('https://service.example', { proxy: proxy.url, extraCa: ca });
@@ -167,7 +167,7 @@ describe('a proxy', () => {
   });
 
   it.each(['', 'socks5://127.0.0.1:1080', 'http://', '://x'])(
-    'that is none is bad input: %j',
+    'that is invalid is bad input: %j',
     async (proxy) => {
       await expect(passback('https://service.example', { proxy })).rejects.toThrow(
         'proxy is not the address',

@@ -69,7 +69,7 @@ describe('a read on the wire', () => {
     expect(query().map(([name]) => name)).not.toContain('info_name');
   });
 
-  it('sends whatever scope it is given: another platform may know more', async () => {
+  it('sends any given scope: another platform may have more', async () => {
     await client.read({ code: 'c', scope: 'snsapi_base' });
     expect(Object.fromEntries(query()).scope).toBe('snsapi_base');
   });
@@ -81,7 +81,7 @@ describe('a read on the wire', () => {
     expect(request?.body).toBe('');
   });
 
-  it('gives the received bytes beside the typed envelope', async () => {
+  it('returns the received bytes beside the typed envelope', async () => {
     const answer = await client.read({ code: 'c' });
     expect(answer.envelope.data.union_id).toBe('u1');
     expect(new TextDecoder().decode(answer.body)).toBe(ok);
@@ -107,7 +107,7 @@ describe('a passback on the wire', () => {
     expect(request?.body).not.toContain(secret);
   });
 
-  it('carries the default signatures, computed by somebody else', async () => {
+  it('has the default signatures, computed independently', async () => {
     await client.passback({ unionId: 'u1', userInfo: { a: 'ä b' } });
     const sent = Object.fromEntries([...query(), ...body()]);
     const { app_sign, sign, ...rest } = sent;
@@ -156,7 +156,7 @@ describe('what breaks a rule', () => {
   });
 });
 
-describe('a request that is tried again', () => {
+describe('a retried request', () => {
   const busy = { status: 503, body: '{"code":50301,"msg":"busy","data":{}}' };
 
   it('is signed again, with a fresh random', async () => {
@@ -172,20 +172,20 @@ describe('a request that is tried again', () => {
     ).toBe(3);
   });
 
-  it('is never a read that the service may have acted on: it would use up the code', async () => {
+  it('is never a read that the service may have acted on: it would consume the code', async () => {
     answers = [busy];
     await expect(client.read({ code: 'c' })).rejects.toMatchObject({ resultCode: 50301 });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('waits as long as the service asks', async () => {
+  it('waits for the Retry-After of the service', async () => {
     answers = [{ status: 429, body: '{"code":42901,"msg":"slow down","data":{}}', retryAfter: '1' }];
     const started = performance.now();
     await client.read({ code: 'c' });
     expect(performance.now() - started).toBeGreaterThan(950);
   });
 
-  it('is not tried more often than allowed', async () => {
+  it('is not sent more often than allowed', async () => {
     answers = Array.from({ length: 9 }, () => busy);
     await using patient = clientWith({ attempts: 2 });
     await expect(patient.passback({ unionId: 'u', userInfo: { a: 'x' } })).rejects.toMatchObject({

@@ -29,7 +29,7 @@ describe('the PostgreSQL driver', () => {
   };
   const endConnection = 'SELECT pg_terminate_backend(pg_backend_pid())';
 
-  it('runs a work again that the database broke off to resolve a deadlock', async () => {
+  it('retries a transaction that the database aborted to resolve a deadlock', async () => {
     let runs = 0;
     let holding = 0;
     let letGo = () => {};
@@ -50,7 +50,7 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([2, 2]);
   });
 
-  it('runs a work again whose connection was lost before its commit', async () => {
+  it('retries a transaction whose connection was lost before its commit', async () => {
     let runs = 0;
     await driver.write(async (sql) => {
       runs += 1;
@@ -61,7 +61,7 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([1, 0]);
   });
 
-  it('does not run a work again whose connection was lost during its commit', async () => {
+  it('does not retry a transaction whose connection was lost during its commit', async () => {
     await execute(
       database.url,
       `CREATE FUNCTION end_connection() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -80,7 +80,7 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([0, 0]);
   });
 
-  it('gives up on a statement that takes too long, and works on', async () => {
+  it('cancels a statement that takes too long, and continues', async () => {
     const hasty = await createPostgresDatabase();
     const slow = await hasty.open({ poolSize: 1 }, 'statement_timeout=50');
     const asleep = slow.read((sql) => sql.all('SELECT pg_sleep(10)'));
@@ -92,7 +92,7 @@ describe('the PostgreSQL driver', () => {
     await hasty.remove();
   });
 
-  it('commits nothing of a work that passed over a failure', async () => {
+  it('commits nothing of a transaction that ignored a failed statement', async () => {
     const careless = driver.write(async (sql) => {
       await count(sql, 'a');
       await sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', ['b', 0]).catch(() => {});
@@ -107,7 +107,7 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([0, 0]);
   });
 
-  it('does with the connections that the database gives, where those are fewer than it may have', async () => {
+  it('works with fewer connections than its maximum if the database grants no more', async () => {
     const role = `few_${database.url.replace(/.*search_path%3D(\w+).*/, '$1')}`;
     await execute(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'x' CONNECTION LIMIT 2`);
     const few = new URL(database.url);
@@ -120,7 +120,7 @@ describe('the PostgreSQL driver', () => {
     await execute(database.url, `DROP ROLE ${role}`);
   });
 
-  it('keeps to its connections, and refuses at once what too many works wait for', async () => {
+  it('never exceeds its connections, and rejects work at once when too much is waiting', async () => {
     let atOnce = 0;
     let most = 0;
     let letGo = () => {};

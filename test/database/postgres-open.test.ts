@@ -65,7 +65,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
     expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain(password);
   });
 
-  it('because other tables are in it is refused with the reason', async () => {
+  it('that contains other tables is refused with the reason', async () => {
     const { url } = await createSchema();
     await execute(url, 'CREATE TABLE users (name TEXT)');
     await expect(openStore(url)).rejects.toThrow(
@@ -82,17 +82,17 @@ describe('the password', () => {
     return url.replace('//userinfo@', '//guarded@');
   };
 
-  it('may be in the URL', async () => {
+  it('can be in the URL', async () => {
     const url = await withSchema();
     await (await openStore(url.replace('guarded@', `guarded:${password}@`))).close();
   });
 
-  it('may be in PGPASSWORD', async () => {
+  it('can be in PGPASSWORD', async () => {
     vi.stubEnv('PGPASSWORD', password);
     await (await openStore(await withSchema())).close();
   });
 
-  it('may be in a password file, without a warning', async () => {
+  it('can be in a password file, without a warning', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-pgpass-'));
     const file = join(folder, 'pgpass');
     await writeFile(file, `127.0.0.1:${server.port}:*:guarded:${password}\n`, { mode: 0o600 });

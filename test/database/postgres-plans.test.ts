@@ -8,7 +8,7 @@ import { execute } from '../support/postgres/test-schema.js';
 /** What they look up they find by key: only these check more of the row than its key. */
 const checksMore = ['useCode', 'useNonce', 'leasePurge', 'releasePurge'];
 
-it('looks every statement of the store up in an index of PostgreSQL', async () => {
+it('uses an index of PostgreSQL for every statement of the store', async () => {
   const database = await createPostgresDatabase();
   const driver = await database.open();
   // Enough for PostgreSQL to look for a better way than to read them all.
@@ -21,7 +21,7 @@ it('looks every statement of the store up in an index of PostgreSQL', async () =
   await database.remove();
 });
 
-it('looks them up in an index, too, where each was run often while the tables were empty', async () => {
+it('uses an index even if each statement was run often while the tables were empty', async () => {
   const database = await createPostgresDatabase();
   const driver = await database.open({ poolSize: 1 });
   await createStore(driver);

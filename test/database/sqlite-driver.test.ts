@@ -50,7 +50,7 @@ describe('the SQLite driver', () => {
     for (const file of files) expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
   });
 
-  it('takes the rights of others from files that were there', async () => {
+  it('removes the permissions of others from existing files', async () => {
     await driver.close();
     await chmod(database.file, 0o644);
     // A program that was killed leaves all three behind.
@@ -62,7 +62,7 @@ describe('the SQLite driver', () => {
     }
   });
 
-  it('leaves an empty file as it is where it makes no tables', async () => {
+  it('leaves an empty file unchanged unless it creates the tables', async () => {
     const file = join(dirname(database.file), 'empty');
     await writeFile(file, '');
     await chmod(file, 0o644);
@@ -70,7 +70,7 @@ describe('the SQLite driver', () => {
     expect(await stat(file)).toMatchObject({ size: 0, mode: 0o100644 });
   });
 
-  it('takes them from the files beside the one that a link leads to', async () => {
+  it('removes them from the files beside the target of a link', async () => {
     await driver.close();
     await chmod(database.file, 0o644);
     const elsewhere = join(dirname(database.file), 'elsewhere');
@@ -98,7 +98,7 @@ describe('the SQLite driver', () => {
     expect(during.filter((file) => file.includes('etilqs_'))).toEqual([]);
   });
 
-  it('leaves nothing of what was deleted in its files', async () => {
+  it('leaves no deleted data in its files', async () => {
     const secret = 'a phone number 13800000077';
     await add(secret);
     await add('another one');
@@ -115,7 +115,7 @@ describe('the SQLite driver', () => {
     expect((await bytes()).includes('another one')).toBe(true);
   });
 
-  it('lets go of its file when it is closed, with the statements that it kept', async () => {
+  it('releases its file and its prepared statements when it is closed', async () => {
     const beside = await database.open();
     await beside.read((sql) => sql.all('SELECT name FROM things'));
     await add('kept');
@@ -134,7 +134,7 @@ describe('the SQLite driver', () => {
     expect(settings).toEqual([{ journal_mode: 'wal' }, { synchronous: 2 }]);
   });
 
-  it('commits what comes together at once', async () => {
+  it('commits concurrent work in one transaction', async () => {
     await add('first');
     const before = await walBytes(database.file);
     await add('second');
@@ -144,7 +144,7 @@ describe('the SQLite driver', () => {
     expect(await count()).toBe(52);
   });
 
-  it('waits for another process that holds the database, and lets the event loop turn meanwhile', async () => {
+  it('waits for a process that locks the database, without blocking the event loop', async () => {
     const holder = new DatabaseSync(database.file);
     holder.exec('BEGIN IMMEDIATE');
     setTimeout(() => {
@@ -155,7 +155,7 @@ describe('the SQLite driver', () => {
     expect(await count()).toBe(2);
   });
 
-  it('waits for another process to open a file that both of them make', async () => {
+  it('waits for another process that creates the same file', async () => {
     const file = `${database.file}-new`;
     const holder = new DatabaseSync(file);
     holder.exec('BEGIN EXCLUSIVE');
@@ -164,7 +164,7 @@ describe('the SQLite driver', () => {
     await opened.close();
   });
 
-  it('gives up on a database that stays locked, and works on when it is free', async () => {
+  it('fails while a database stays locked, and continues once it is free', async () => {
     const holder = new DatabaseSync(database.file);
     holder.exec('BEGIN IMMEDIATE');
     const refused = add('refused');
@@ -210,7 +210,7 @@ describe('the SQLite driver', () => {
     expect(await count()).toBe(1);
   });
 
-  it('refuses a file that was removed, and works on when it is there again', async () => {
+  it('fails while its file is missing, and continues once it is back', async () => {
     await createStore(driver);
     await add('kept');
     await rename(database.file, `${database.file}.away`);
@@ -244,7 +244,7 @@ describe('the SQLite driver', () => {
     },
   );
 
-  it('says that its file was overwritten, however often it is asked, and works on when that is whole again', async () => {
+  it('reports an overwritten file every time, and continues once it is restored', async () => {
     await createStore(driver);
     await add('kept');
     await driver.read((sql) => sql.all('PRAGMA store.wal_checkpoint(TRUNCATE)'));
@@ -260,13 +260,13 @@ describe('the SQLite driver', () => {
     expect(await count()).toBe(2);
   });
 
-  it('refuses a statement whose values are not as many as its places', async () => {
+  it('refuses a statement with the wrong number of values', async () => {
     await expect(driver.read((sql) => sql.all('SELECT $1, $2', ['one']))).rejects.toThrow(
       '2 values wanted, 1 given',
     );
   });
 
-  it('looks every statement of the store up in an index', async () => {
+  it('uses an index for every statement of the store', async () => {
     await createStore(driver);
     for (const [name, statement] of Object.entries(everyStatement)) {
       const values = [...new Set(statement.match(/\$\d+/g))].map(() => null);
@@ -303,7 +303,7 @@ describe('the SQLite driver', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('does not take the database of another application for its own', async () => {
+  it('does not open the database of another application', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-foreign-'));
     const file = join(folder, 'notes.db');
     const notes = new DatabaseSync(file);
@@ -317,7 +317,7 @@ describe('the SQLite driver', () => {
     await rm(folder, { recursive: true });
   });
 
-  it.each(['mysql://host/db', ''])('does not take %j for a file', async (name) => {
+  it.each(['mysql://host/db', ''])('does not treat %j as a file', async (name) => {
     await expect(openStore(name)).rejects.toThrow(StartError);
   });
 });

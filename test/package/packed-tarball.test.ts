@@ -56,7 +56,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('holds what is needed, and no more', () => {
+it('contains what is needed, and no more', () => {
   const needed =
     /^(README\.md|LICENSE|CHANGELOG\.md|package\.json|bin\/userinfo\.cjs|dist\/cli\/THIRD-PARTY-LICENSES\.txt|dist\/.+\.(c?js|d\.ts))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
@@ -90,13 +90,13 @@ function loadedPackages(): { readonly installed: string[]; readonly bundled: str
   return { installed, bundled: [...bundled] };
 }
 
-it('needs no package that SECURITY.md does not say what it is trusted with', () => {
+it('needs only packages that SECURITY.md lists', () => {
   const security = readFileSync(join(project, 'SECURITY.md'), 'utf8');
   const { installed } = loadedPackages();
   expect(installed.filter((name) => !security.includes(`\`${name}\``))).toEqual([]);
 });
 
-it('has the licence of every package whose code is in its bundle', () => {
+it('has the licence of every bundled package', () => {
   const licenses = readFileSync(join(project, 'dist/cli/THIRD-PARTY-LICENSES.txt'), 'utf8');
   const { bundled } = loadedPackages();
   expect(bundled).toEqual(expect.arrayContaining(['commander', 'emoji-regex', 'undici']));
@@ -104,14 +104,14 @@ it('has the licence of every package whose code is in its bundle', () => {
   expect(bundled.filter((name) => !named.includes(name))).toEqual([]);
 });
 
-it('is found right by every way of importing it', () => {
+it('resolves for every way of importing it', () => {
   expect(tool('publint/src/cli.js', tarball, '--strict')).toContain('All good!');
   expect(
     tool('@arethetypeswrong/cli/dist/index.js', tarball, '--ignore-rules', 'cjs-resolves-to-esm'),
   ).toContain('🟢');
 });
 
-it('can be installed without a warning of npm that it wants to run a script', () => {
+it('installs without a warning about install scripts', () => {
   const manifest = run(folder, 'tar', '-xOf', tarball, 'package/package.json');
   const scripts = Object.keys(JSON.parse(manifest).scripts);
   const ofInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
@@ -236,7 +236,7 @@ describe('installed without its optional dependencies', () => {
   });
 });
 
-it('works where pnpm installs it, which lets a package see its own dependencies alone', () => {
+it('works when pnpm installs it with strict dependencies', () => {
   const consumer = emptyProject('pnpm');
   run(consumer, 'npx', '-y', 'pnpm@10', 'add', '--ignore-scripts', '--silent', tarball);
   expect(run(consumer, 'node', installed, 'demo')).toMatch(/│ acme_level │ gold/);

@@ -12,8 +12,8 @@ import { sampleProfile, temporaryFolder } from './fixtures.js';
 
 const script = await builtModule(join(import.meta.dirname, '../support/add-profiles.ts'));
 
-describe('processes that write at once', () => {
-  it('lose nothing, though a left-over lock is in their way', async () => {
+describe('processes that write at the same time', () => {
+  it('lose nothing despite a stale lock', async () => {
     const folder = temporaryFolder();
     const { pid } = spawnSync(process.execPath, ['-e', '0']);
     writeFileSync(join(folder, 'profiles.json.lock'), `${pid}  ${randomUUID()} ${hostname()}`);
@@ -29,7 +29,7 @@ describe('processes that write at once', () => {
 });
 
 describe('a process that is killed while it writes', () => {
-  it('leaves the file as it was or as it was to be, and what it leaves beside it is swept away', async () => {
+  it('leaves the old or the new file, and its temporary file is removed later', async () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(folder);
     await store.add(sampleProfile());
@@ -58,7 +58,7 @@ describe('a process that is killed while it writes', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('a disk that takes only a part of the file', () => {
-  it('leaves the file as it was', async () => {
+  it('leaves the file unchanged', async () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(folder);
     await store.add(sampleProfile());

@@ -70,7 +70,7 @@ describe('any profile', () => {
     secret: secret.kind === 'file' ? secret.value.reveal() : secret,
   });
 
-  it('comes back from the file as it went in', async () => {
+  it('is read from the file as it was written', async () => {
     const store = new ProfileStore(temporaryFolder());
     await fc.assert(
       fc.asyncProperty(
@@ -86,7 +86,7 @@ describe('any profile', () => {
     );
   });
 
-  it('is right or wrong to conf as it is to what read and passback read it by', async () => {
+  it('is valid for conf exactly if it is valid for the reader of read and passback', async () => {
     const path = join(temporaryFolder(), 'profiles.json');
     const openConf = await loadConf();
     const file = fc
@@ -134,7 +134,7 @@ describe('any profile', () => {
     expect(Math.min(taken, refused)).toBeGreaterThan(10);
   });
 
-  it('shows its secret neither when it is inspected nor when it is exported', () => {
+  it('does not contain its secret when it is inspected or exported', () => {
     const kept = sampleProfile({ signing: parseSigningRecipes({ app_sign: recipe, sign: recipe }) });
     expect(inspect(kept, { depth: null })).not.toContain(secretText);
     expect(JSON.stringify(kept)).not.toContain(secretText);
@@ -144,7 +144,7 @@ describe('any profile', () => {
     expect(exportProfile(fetched).secret).toEqual({ kind: 'command', command: 'pass show shop' });
   });
 
-  it('keeps its secret out of the errors that a damaged file gives', async () => {
+  it('keeps its secret out of the errors of a damaged file', async () => {
     const store = new ProfileStore(temporaryFolder());
     await store.add(sampleProfile());
     const written = readFileSync(store.path, 'utf8');

@@ -20,7 +20,7 @@ describe('the list of profiles', () => {
     expect(both.active).toBe('shop');
   });
 
-  it.each(['shop.cn', '2024', 'a_b-c.D', '生产', 'é1', 'x'.repeat(64)])('takes %j as a name', (name) => {
+  it.each(['shop.cn', '2024', 'a_b-c.D', '生产', 'é1', 'x'.repeat(64)])('accepts %j as a name', (name) => {
     expect(addProfile(both, sampleProfile({ name })).profiles.has(name)).toBe(true);
   });
 
@@ -40,24 +40,24 @@ describe('the list of profiles', () => {
     expect(() => renameProfile(both, 'shop', name)).toThrow(ProfileError);
   });
 
-  it('refuses a name that is taken', () => {
+  it('refuses a name that is in use', () => {
     expect(() => addProfile(both, shop)).toThrow('there is a profile "shop" already');
     expect(() => renameProfile(both, 'shop', 'live')).toThrow('there is a profile "live" already');
   });
 
-  it('keeps the place and the activity of a renamed profile', () => {
+  it('keeps the position and the active state of a renamed profile', () => {
     const renamed = renameProfile(both, 'shop', 'store');
     expect([...renamed.profiles.keys()]).toEqual(['store', 'live']);
     expect(renamed.active).toBe('store');
     expect(findProfile(renamed, 'store').name).toBe('store');
   });
 
-  it('leaves none active when the active one is removed, so that production never slips in', () => {
+  it('leaves none active when the active one is removed, so that production is never chosen by accident', () => {
     expect(removeProfile(both, 'shop').active).toBeNull();
     expect(removeProfile(both, 'live').active).toBe('shop');
   });
 
-  it('changes the fields of a patch, and takes an optional one away for null', () => {
+  it('changes the fields of a patch, and removes an optional one for null', () => {
     const prefixed = updateProfile(both, 'shop', { key_prefix: 'shop_', channel: 'c2' });
     expect(findProfile(prefixed, 'shop')).toMatchObject({
       key_prefix: 'shop_',
@@ -81,7 +81,7 @@ describe('the list of profiles', () => {
     ['LIVE', 'Did you mean "live"?'],
     ['something-else', '"userinfo profile list" lists the profiles'],
     ['constructor', '"userinfo profile list" lists the profiles'],
-  ])('says what is near when there is no profile %j', (name, hint) => {
+  ])('suggests a similar name when there is no profile %j', (name, hint) => {
     for (const attempt of [findProfile, activateProfile, removeProfile]) {
       expect(() => attempt(both, name)).toThrow(
         expect.objectContaining({ code: 'PROFILE', hint: expect.stringContaining(hint) }),

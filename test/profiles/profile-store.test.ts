@@ -34,7 +34,7 @@ function storeWith(content: string | Uint8Array): ProfileStore {
 }
 
 describe('ProfileStore', () => {
-  it('is empty where there is no file, and reading makes none', async () => {
+  it('is empty if there is no file, and reading creates none', async () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(join(folder, 'userinfo'));
     expect(await store.list()).toEqual([]);
@@ -53,7 +53,7 @@ describe('ProfileStore', () => {
     expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
   });
 
-  it('loses nothing when one process changes much at once', async () => {
+  it('loses nothing when one process makes many changes at once', async () => {
     const store = newStore();
     const names = Array.from({ length: 6 }, (_, index) => `p${index}`);
     await Promise.all(names.map((name) => store.add(sampleProfile({ name }))));
@@ -61,7 +61,7 @@ describe('ProfileStore', () => {
   });
 });
 
-describe('the mode of what is written', () => {
+describe('the mode of written files', () => {
   it('is 0600 in folders of 0700, however open the umask', async () => {
     process.umask(0);
     const store = newStore();
@@ -86,7 +86,7 @@ describe('the mode of what is written', () => {
     expect(modes).toEqual(['600', '600']);
   });
 
-  it('is put right where others could read the file, or the folder that holds nothing else', async () => {
+  it('is corrected if others can read the file, or a folder that holds nothing else', async () => {
     const store = newStore();
     await store.add(sampleProfile());
     chmodSync(store.path, 0o644);
@@ -96,7 +96,7 @@ describe('the mode of what is written', () => {
     expect(mode(join(store.path, '..'))).toBe('700');
   });
 
-  it('is left alone for a folder that holds other things too', async () => {
+  it('is unchanged for a folder that also holds other files', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'work'));
@@ -162,7 +162,7 @@ describe('a file that is damaged', () => {
     expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
   });
 
-  it('by a profile pasted twice under one name is not written to: the first would be lost', async () => {
+  it('by two profiles of one name is not written to: the first would be lost', async () => {
     const profile = (key: string) =>
       `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
     const store = storeWith(`{"profiles":{${profile('"k1"')},\n${profile('"k2"')}}}`);
@@ -170,13 +170,13 @@ describe('a file that is damaged', () => {
     expect((await rejection(store.use('shop'))).message).toContain('duplicate key at line 2');
   });
 
-  it('is not what a byte order mark makes of it', async () => {
+  it('is not a file with a byte-order mark', async () => {
     expect(await storeWith('\ufeff{"profiles":{}}').list()).toEqual([]);
   });
 });
 
 describe('a file that cannot be read or written', () => {
-  it('is reported where a file stands in the place of the folder', async () => {
+  it('is reported if a file is at the path of the folder', async () => {
     const blocked = join(temporaryFolder(), 'file');
     writeFileSync(blocked, '');
     for (const folder of [blocked, join(blocked, 'userinfo')]) {
@@ -191,7 +191,7 @@ describe('a file that cannot be read or written', () => {
     }
   });
 
-  it('is reported where a folder stands in the place of the file', async () => {
+  it('is reported if a folder is at the path of the file', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'profiles.json'));
     const store = new ProfileStore(folder);
@@ -199,7 +199,7 @@ describe('a file that cannot be read or written', () => {
     expect(await rejection(store.add(sampleProfile()))).toBeInstanceOf(ProfileFileError);
   });
 
-  it('is left as it was when the lock was lost on the way', async () => {
+  it('is left unchanged if the lock was lost meanwhile', async () => {
     const path = join(temporaryFolder(), 'profiles.json');
     writeFileSync(path, '{}');
     const change = changeProfileFile(path, await loadConf(), { isHeld: () => false }, () => noProfiles);
@@ -210,7 +210,7 @@ describe('a file that cannot be read or written', () => {
 });
 
 describe('writing', () => {
-  it('sweeps away what a process that died in the middle left behind, and nothing else', async () => {
+  it('removes the temporary file of a process that died, and nothing else', async () => {
     const folder = temporaryFolder();
     const left = ['.new', '.new.tmp-0123456789abcdef', '.new-01234567', '.new-01234567.tmp-0123456789abcdef'];
     const foreign = ['.bak', '.newest', '.new-one'];
@@ -221,7 +221,7 @@ describe('writing', () => {
     );
   });
 
-  it('keeps a file or folder that is a symbolic link where the link points', async () => {
+  it('writes through a symbolic link and keeps the link', async () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(join(elsewhere, 'shared.json'), '{"profiles":{}}');
     symlinkSync(join(elsewhere, 'shared.json'), join(folder, 'profiles.json'));

@@ -46,7 +46,7 @@ describe('readSecret', () => {
     ['0', 'printed nothing'],
     ['process.stdout.write(Buffer.from([255, 254]))', 'not UTF-8'],
     [`process.stdout.on('error', () => {}).write('${secretText}'.repeat(9999))`, 'printed more than 64 KiB'],
-  ])('says what became of a command, not what it printed: %s', async (script, message) => {
+  ])('reports how a command failed, not what it printed: %s', async (script, message) => {
     const error = await rejection(command(script));
     expect(error).toBeInstanceOf(CredentialError);
     expect(error.message).toMatch(message);
@@ -111,7 +111,7 @@ describe('readSecret', () => {
     },
   );
 
-  it('gives a command no standard input to eat', async () => {
+  it('gives a command no standard input', async () => {
     expect(
       (await command("process.stdin.on('data', () => {}).on('end', () => console.log('done'))")).reveal(),
     ).toBe('done');

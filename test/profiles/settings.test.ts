@@ -42,7 +42,7 @@ function resolve(
 }
 
 describe('where a setting comes from', () => {
-  it('is the flag, else the environment, else the active profile', async () => {
+  it('is the flag, then the environment, then the active profile', async () => {
     const settings = await resolve(
       await storeOf(sampleProfile({ key_prefix: 'shop_' })),
       { channel: 'flag-channel' },
@@ -63,14 +63,14 @@ describe('where a setting comes from', () => {
     expect((await settings.secret.read()).reveal()).toBe(secretText);
   });
 
-  it('is the profile of -p, else of USERINFO_PROFILE, else the active one', async () => {
+  it('is the profile of -p, then of USERINFO_PROFILE, then the active one', async () => {
     const store = await storeOf(sampleProfile(), live, sampleProfile({ name: 'third' }));
     expect((await resolve(store)).profile).toBe('shop');
     expect((await resolve(store, {}, { USERINFO_PROFILE: 'live' })).profile).toBe('live');
     expect((await resolve(store, { profile: 'third' }, { USERINFO_PROFILE: 'live' })).profile).toBe('third');
   });
 
-  it('is the environment alone where it says everything, whatever profile is active', async () => {
+  it('is the environment alone if it sets everything, whatever profile is active', async () => {
     const settings = await resolve(await storeOf(live), {}, everything);
     expect(settings).toMatchObject({
       profile: null,
@@ -84,13 +84,13 @@ describe('where a setting comes from', () => {
     expect((await settings.secret.read()).reveal()).toBe('env-secret');
   });
 
-  it('is still the chosen profile for the rest, where the environment says everything else', async () => {
+  it('is the chosen profile for what the environment does not set', async () => {
     const settings = await resolve(await storeOf(sampleProfile(), live), { profile: 'live' }, everything);
     expect(settings).toMatchObject({ profile: 'live', environment: { value: 'production' } });
     expect(settings.app_key.value).toBe('env-key');
   });
 
-  it('needs no profile file where nothing is missing, and makes none', async () => {
+  it('needs no profile file if nothing is missing, and creates none', async () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(folder);
     expect((await resolve(store, {}, everything)).warnings).toEqual([]);
@@ -100,7 +100,7 @@ describe('where a setting comes from', () => {
     expect(warning).toContain('profiles.json: invalid JSON');
   });
 
-  it('fails on a damaged file where a value is missing, or a profile is chosen', async () => {
+  it('fails on a damaged file if a value is missing or a profile is chosen', async () => {
     const store = new ProfileStore(temporaryFolder());
     writeFileSync(store.path, '{"damaged');
     const { USERINFO_APP_SECRET: _, ...incomplete } = everything;
@@ -110,7 +110,7 @@ describe('where a setting comes from', () => {
 });
 
 describe('what is missing or wrong', () => {
-  it('is listed all at once, with the ways to give it', async () => {
+  it('is listed completely, with the ways to set it', async () => {
     const error = await rejection(resolve(await storeOf(), { channel: 'c' }, { USERINFO_APP_KEY: 'k' }));
     expect(error).toBeInstanceOf(CredentialError);
     expect(error).toMatchObject({
@@ -122,13 +122,13 @@ describe('what is missing or wrong', () => {
     });
   });
 
-  it('points at "profile use" where there are profiles but none is active', async () => {
+  it('leads to "profile use" if there are profiles but none is active', async () => {
     const store = await storeOf(sampleProfile(), live);
     await store.remove('shop');
     expect((await rejection(resolve(store))).hint).toContain('userinfo profile use');
   });
 
-  it('is an unknown profile, and who named it', async () => {
+  it('is an unknown profile, with the source of its name', async () => {
     const store = await storeOf(sampleProfile());
     const error = await rejection(resolve(store, {}, { ...everything, USERINFO_PROFILE: 'shpo' }));
     expect(error).toBeInstanceOf(ProfileError);
@@ -149,7 +149,7 @@ describe('what is missing or wrong', () => {
     expect(error.message).toBe(message);
   });
 
-  it('is warned about where white space came with a value', async () => {
+  it('is white space around a value, with a warning', async () => {
     const store = await storeOf(sampleProfile({ app_key: 'k1 ' }));
     expect((await resolve(store, { tenantCode: ' t' })).warnings).toEqual([
       'the tenant code (--tenant-code) begins with white space',
@@ -196,12 +196,12 @@ describe('test or production', () => {
     expect(error.message).toBe('profile "live" is production: --environment cannot make it test');
   });
 
-  it('warns of a variable that would', async () => {
+  it('warns about a variable that would', async () => {
     const { warnings } = await resolve(await storeOf(live), {}, { USERINFO_ENVIRONMENT: 'test' });
     expect(warnings).toEqual(['profile "live" is production: USERINFO_ENVIRONMENT is ignored']);
   });
 
-  it('is production where no profile is in play but a production profile holds the base URL', async () => {
+  it('is production if no profile is used but a production profile holds the base URL', async () => {
     const store = await storeOf(live);
     for (const url of ['https://API.example.com/open/', 'http://api.example.com/open']) {
       const settings = await resolve(
@@ -220,7 +220,7 @@ describe('test or production', () => {
     }
   });
 
-  it('warns where a test profile is chosen and a production profile holds the base URL', async () => {
+  it('warns if a test profile is chosen and a production profile holds the base URL', async () => {
     const store = await storeOf(sampleProfile(), live);
     const settings = await resolve(store, { profile: 'shop', baseUrl: live.base_url });
     expect(settings.environment.value).toBe('test');
@@ -229,7 +229,7 @@ describe('test or production', () => {
     ]);
   });
 
-  it('is production where a test profile is only the active one, and a production profile holds the base URL', async () => {
+  it('is production if a test profile is active but not chosen, and a production profile holds the base URL', async () => {
     const store = await storeOf(sampleProfile(), live);
     const env = { USERINFO_BASE_URL: live.base_url, USERINFO_ENVIRONMENT: 'test' };
     for (const settings of [
@@ -243,7 +243,7 @@ describe('test or production', () => {
     }
   });
 
-  it('is never test at the address of a production profile without a word, however that is spelled', async () => {
+  it('is never silently test at the address of a production profile, however it is spelled', async () => {
     const store = await storeOf(sampleProfile(), live);
     const spelled = fc.constantFrom(
       'https://api.example.com/open',
@@ -291,7 +291,7 @@ describe('test or production', () => {
 });
 
 describe('the secret', () => {
-  it('is fetched only when it is asked for, and once', async () => {
+  it('is fetched only when it is needed, and once', async () => {
     let runs = 0;
     const run: RunCommand = async () => {
       runs += 1;
@@ -304,7 +304,7 @@ describe('the secret', () => {
     expect(runs).toBe(1);
   });
 
-  it('can be had alone, where nothing is sent', async () => {
+  it('can be resolved alone, without sending anything', async () => {
     const sources = { flags: {}, run: shellRunner({}), store: await storeOf() };
     const alone = await resolveSigning({ ...sources, env: { USERINFO_APP_SECRET: 's' } });
     expect((await alone.secret().read()).reveal()).toBe('s');

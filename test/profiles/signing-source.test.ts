@@ -35,7 +35,7 @@ function moduleFolder(digest: string, name = 'signer.mjs'): string {
   return folder;
 }
 
-describe('the way a profile signs', () => {
+describe('the signing rule of a profile', () => {
   it.each([
     [{ app_sign: recipe, sign: recipe }, 'app_sign by a custom recipe, sign by a custom recipe'],
     [{ module: './signer.mjs' }, 'the module ./signer.mjs'],
@@ -49,7 +49,7 @@ describe('the way a profile signs', () => {
     expect(describeSigningSource(source)).toBe(words);
   });
 
-  it('is called by the names of presets', () => {
+  it('is named after its presets', () => {
     const sign = findPreset('taobao')?.recipe ?? defaultRecipes.sign;
     expect(describeSigningSource({ ...defaultRecipes, sign })).toBe(
       'app_sign by the preset app-proof-md5, sign by the preset taobao',
@@ -159,7 +159,7 @@ describe('a module is refused', () => {
     expect((await load(folder, './bad/s.mjs')).message).toContain('cannot be loaded: TypeError: boom');
   });
 
-  it('that has not both functions, where it stands for both', async () => {
+  it('that has only one function, when it signs both', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'signer.mjs'), 'export const sign = () => ({ digest: "x" });');
     expect((await load(folder)).message).toBe('./signer.mjs: has no function app_sign');

@@ -34,7 +34,7 @@ describe('parseBaseUrl', () => {
     expect(() => parseBaseUrl('https://user:hunter2@api.example.com')).not.toThrow(/hunter2/);
   });
 
-  it('changes nothing when it is given what it returned', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: false, withQueryParameters: false }), (url) => {
         const once = parseBaseUrl(url);

@@ -23,7 +23,7 @@ const flatEntries = fc.uniqueArray(fc.tuple(fc.string({ unit: 'binary' }), flatV
 });
 
 describe('a flat JSON object', () => {
-  it('comes out of its own text as it went in', () => {
+  it('survives formatting and parsing', () => {
     fc.assert(
       fc.property(flatEntries, (entries) => {
         const flat = new Map<string, FlatValue>(entries);
@@ -32,7 +32,7 @@ describe('a flat JSON object', () => {
     );
   });
 
-  it('agrees with JSON.parse on every flat text it takes', () => {
+  it('agrees with JSON.parse on every flat text it accepts', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean())), (object) => {
         const text = JSON.stringify(object, null, 1);
@@ -45,7 +45,7 @@ describe('a flat JSON object', () => {
     );
   });
 
-  it('takes nothing that JSON.parse refuses', () => {
+  it('accepts nothing that JSON.parse refuses', () => {
     const noise = fc.array(
       fc.constantFrom('{', '}', '[', '"', ':', ',', 'a', '1', '-', '.', 'e', ' ', '\\', 'true'),
     );
@@ -65,7 +65,7 @@ describe('a flat JSON object', () => {
     );
   });
 
-  it('keeps numbers, key order and odd keys as they were written', () => {
+  it('keeps numbers, key order and unusual keys as written', () => {
     expect(plain('{"b":9007199254740993,"10":1.00,"2":-0,"__proto__":1E+2}')).toEqual([
       ['b', '9007199254740993'],
       ['10', '1.00'],

@@ -28,7 +28,7 @@ describe('maskJson', () => {
     expect(mask(json)).toBe(masked);
   });
 
-  it('changes no byte of what is not about a person', () => {
+  it('changes no byte outside personal data', () => {
     const json =
       ' {"code" :200,\r\n"n":9007199254740993.0,"s":"\\u4e2d\\/","a":{"a":1,"a":2},"e":[ ],"x":"{not json"} ';
     expect(mask(json)).toBe(json);

@@ -78,7 +78,7 @@ describe('what a passback writes', () => {
     );
   });
 
-  it('goes to the fields that the keys name, and to extension_info', () => {
+  it('is stored in the fields of its keys, and in extension_info', () => {
     const record = { ...nobody, login_device_info: [{ brand: 'A', device_token: 'old' }, { brand: 'B' }] };
     const json =
       '{"mobile":"1","mobile_district_code":"86","id_card":"2","device_token":"t","gps":"1,2","x":3}';
@@ -92,7 +92,7 @@ describe('what a passback writes', () => {
     });
   });
 
-  it('removes what is null, and makes a device for a token where there is none', () => {
+  it('removes keys that are null, and adds a device for a token of none', () => {
     const full = applyPassback(nobody, parseUserInfo('{"mobile":"1","gps":"2","device_token":"t","x":"y"}'));
     expect(full.login_device_info).toEqual([{ device_token: 't' }]);
     const emptied = applyPassback(

@@ -17,7 +17,7 @@ const record = parseUserRecord(
 );
 
 describe('data of a read', () => {
-  it('has the three objects where no name is given', () => {
+  it('has the three objects if no name is given', () => {
     const unknown = { os_version: '', network: '' };
     expect(readData(record, null, null)).toEqual({
       union_id: 'u001',
@@ -39,7 +39,7 @@ describe('data of a read', () => {
     });
   });
 
-  it('has one key per name that is present, own fields first', () => {
+  it('has one key per requested name that exists, own fields first', () => {
     const names = [
       'mobile',
       'mobile_district_code',
@@ -72,7 +72,7 @@ describe('data of a read', () => {
     });
   });
 
-  it('shows only what the code was issued for', () => {
+  it('contains only what the code authorizes', () => {
     expect(readData(record, ['mobile', 'level'], ['level'])).toEqual({ union_id: 'u001', level: 'gold' });
     expect(readData(record, null, ['level', 'mobile'])).toEqual({
       union_id: 'u001',
@@ -92,7 +92,7 @@ describe('data of a read', () => {
     expect(devices('device_token')).toEqual([]);
   });
 
-  it('reads as text exactly what can be a primary key', () => {
+  it('returns as text exactly the values that can be a primary key', () => {
     const names = readableValues(record).map(([name]) => name);
     for (const [name, value] of readableValues(record))
       expect(readData(record, [name], null)[name]).toBe(value);

@@ -14,18 +14,15 @@ describe('the table of result codes', () => {
     expect(describeResultCode(Number.NaN)).toBeUndefined();
   });
 
-  it.each(resultCodes.map((code) => [code]))(
-    '%i says whether to try again what the client then does',
-    (code) => {
-      const { again, msg } = resultCodeTexts[code];
-      const answer = {
-        envelope: { code, msg, data: {} },
-        body: new Uint8Array(),
-        httpStatus: httpStatusOf(code),
-        date: undefined,
-      };
-      expect(mayRetry('read', answer)).toBe(again === 'any');
-      expect(mayRetry('passback', answer)).toBe(again !== 'none');
-    },
-  );
+  it.each(resultCodes.map((code) => [code]))('%i says whether to retry as the client does', (code) => {
+    const { again, msg } = resultCodeTexts[code];
+    const answer = {
+      envelope: { code, msg, data: {} },
+      body: new Uint8Array(),
+      httpStatus: httpStatusOf(code),
+      date: undefined,
+    };
+    expect(mayRetry('read', answer)).toBe(again === 'any');
+    expect(mayRetry('passback', answer)).toBe(again !== 'none');
+  });
 });

@@ -19,7 +19,7 @@ function fault(act: () => unknown): InvalidInputError {
 }
 
 describe('user_info', () => {
-  it('takes every kind of value that JSON has on one level', () => {
+  it('accepts every JSON value without nesting', () => {
     const userInfo = { name: '张三/李四', age: 28, big: 9007199254740993n, vip: true, gone: null };
     expect(formatUserInfo(toUserInfo(Object.entries({ ...userInfo, rate: new JsonNumber('1.00') })))).toBe(
       '{"name":"张三/李四","age":28,"big":9007199254740993,"vip":true,"gone":null,"rate":1.00}',
@@ -47,13 +47,13 @@ describe('user_info', () => {
     expect(error.resultCode).toBe(40004);
   });
 
-  it('says what to give in place of a value that it refuses', () => {
+  it('suggests what to send instead of a refused value', () => {
     expect(fault(() => toUserInfo([['a', undefined]])).hint).toContain('null to remove');
     expect(fault(() => toUserInfo([['a', new Date(0)]])).hint).toContain('toISOString()');
     expect(fault(() => toUserInfo([['a', 2 ** 60]])).hint).toContain('BigInt');
   });
 
-  it('refuses what JSON text hides in escapes', () => {
+  it('refuses nested values hidden by escapes', () => {
     expect(fault(() => parseUserInfo('{"a":"\\u0000"}')).message).toContain('holds U+0000');
     expect(fault(() => parseUserInfo('{"a":"\\ud83d"}')).message).toContain('unpaired surrogate');
     expect(fault(() => parseUserInfo('{"a":"secret value"')).message).not.toContain('secret value');

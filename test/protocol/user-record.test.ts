@@ -6,7 +6,7 @@ const named = { tenant_code: 'acme', union_id: 'u1' };
 const withFields = (fields: object) => JSON.stringify({ ...named, ...fields });
 
 describe('the record of a user', () => {
-  it('may have nothing but its names', () => {
+  it('can be empty but for its identifiers', () => {
     expect(parseUserRecord(withFields({}))).toEqual({
       ...named,
       basic_info: {},
@@ -15,7 +15,7 @@ describe('the record of a user', () => {
     });
   });
 
-  it('has numbers and truth values as they are written, and nothing where there is null', () => {
+  it('keeps numbers and booleans as written, and drops null', () => {
     const json =
       '{"tenant_code":"acme","union_id":17,"basic_info":null,' +
       '"extension_info":{"big":12345678901234567890,"sum":1.00,"yes":true,"none":null}}';
@@ -52,7 +52,7 @@ describe('the record of a user', () => {
   });
 });
 
-describe('names of infos', () => {
+describe('info names', () => {
   it('are trimmed and joined by a comma', () => {
     expect(joinInfoNames(['mobile', ' id_card '])).toBe('mobile,id_card');
   });
@@ -66,7 +66,7 @@ describe('names of infos', () => {
   });
 
   it.each([[['']], [[' , ']], [[]]])(
-    'that are none (%j) are refused: they would ask for the whole record',
+    'that are empty (%j) are refused: they would request the whole record',
     (texts) => {
       expect(() => parseInfoNames(texts)).toThrow('the list of info names is empty');
     },
@@ -79,7 +79,7 @@ describe('names of infos', () => {
     [['a,b'], 'info name "a,b" holds a comma'],
     [['a，b'], 'info name "a，b" holds a full-width comma'],
     [['a\0'], 'info name'],
-  ])('%j are refused: they would ask for something else', (names, problem) => {
+  ])('%j are refused: they would request something else', (names, problem) => {
     expect(() => joinInfoNames(names)).toThrow(problem);
   });
 });

@@ -53,7 +53,7 @@ describe('a service whose database is lost', () => {
     expect(acknowledged.filter((key) => !(key in extension_info))).toEqual([]);
   });
 
-  it('does not let requests pile up on a database that hangs', async () => {
+  it('does not let requests pile up while the database hangs', async () => {
     await server.signal('SIGSTOP');
     try {
       const started = performance.now();
@@ -70,7 +70,7 @@ describe('a service whose database is lost', () => {
     }
   });
 
-  it('works on when every connection was ended behind its back', async () => {
+  it('continues after all its connections were terminated', async () => {
     await many(20);
     await server.stop();
     await server.start();

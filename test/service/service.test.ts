@@ -11,7 +11,7 @@ import { nextAnswer, openSocket, parseAnswers } from '../support/raw-exchange.js
 import { runService, tenant, user, withApp } from '../support/running-service.js';
 
 describe('a service', () => {
-  it('starts on a free port of this machine, in memory, without a word', async () => {
+  it('starts on a free local port, in memory, without output', async () => {
     const service = await createService();
     const another = await createService();
     expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -22,7 +22,7 @@ describe('a service', () => {
     await Promise.all([service.close(), another.close()]);
   });
 
-  it.each(['localhost', '::1'])('can be reached under the URL it tells for %s', async (host) => {
+  it.each(['localhost', '::1'])('is reachable at its url for %s', async (host) => {
     const service = await createService({ host });
     expect((await fetchAnswer(`${service.url}/healthz`)).status).toBe(200);
     await service.close();
@@ -34,7 +34,7 @@ describe('a service', () => {
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
   });
 
-  it('has nothing left after a reset, and goes on', async () => {
+  it('is empty after a reset, and continues', async () => {
     const { service, app, passback } = await runService();
     await service.admin.putUser(user('u1'));
     expect((await passback({ union_id: 'u1', user_info: '{"a":"b"}' })).envelope.code).toBe(200);
@@ -46,7 +46,7 @@ describe('a service', () => {
     await service.close();
   });
 
-  it('keeps what it knows in its file', async () => {
+  it('keeps its data in its file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-service-'));
     const database = join(folder, 'kept.db');
     const { service, app, passback } = await runService({ database });
@@ -64,7 +64,7 @@ describe('a service', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('verifies an app by the recipes that it was made with', async () => {
+  it('verifies an app by the recipes it was created with', async () => {
     const { service } = await runService();
     const { app_secret, ...app } = await service.admin.createApp({
       tenantCode: tenant,
@@ -131,7 +131,7 @@ describe('a service that is closed', () => {
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
   });
 
-  it('cuts off no request of busy connections, nor of those that take their place', async () => {
+  it('resets no busy connection, nor any that replaces one', async () => {
     const { service, app } = await runService({ drainMs: 5000 });
     await service.admin.putUser(user('u1'));
     const signed = () => signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
@@ -161,7 +161,7 @@ describe('a service that is closed', () => {
     expect(await Promise.all(ends)).toEqual(Array(64).fill('refused'));
   });
 
-  it('still answers what comes on an idle connection while it drains, and takes no new ones', async () => {
+  it('answers requests on idle connections while it drains, and accepts no new ones', async () => {
     const service = await createService({ drainMs: 60_000 });
     const socket = openSocket(service.url);
     const ask = () => {
@@ -176,7 +176,7 @@ describe('a service that is closed', () => {
     await closed;
   });
 
-  it('answers the last of several requests that are on their way with "Connection: close", and no other', async () => {
+  it('answers only the last of several pipelined requests with "Connection: close"', async () => {
     const service = await createService({ drainMs: 60_000 });
     const socket = openSocket(service.url);
     const get = 'GET /healthz HTTP/1.1\r\n\r\n';
@@ -193,7 +193,7 @@ describe('a service that is closed', () => {
     expect(closes).toEqual([false, false, false, false, true]);
   });
 
-  it('waits some seconds, and no longer, for what never arrives whole', async () => {
+  it('waits a few seconds, and no longer, for an incomplete request', async () => {
     const service = await createService();
     const parts = [
       'GET /healthz HTTP/1.1\r\nHost',

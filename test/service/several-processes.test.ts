@@ -52,7 +52,7 @@ describe.each([
   const passback = (form: Record<string, string>) => draftPassback(app, form);
   const issueCode = async (unionId: string) => (await admin.issueCode({ tenantCode: tenant, unionId })).code;
 
-  it('take a request that is sent to all of them once', async () => {
+  it('accept a request once that is sent to all of them', async () => {
     await admin.putUser(user('u1'));
     for (let round = 0; round < rounds; round++) {
       const draft = passback({ union_id: 'u1', user_info: `{"a":"${round}"}` });
@@ -60,7 +60,7 @@ describe.each([
     }
   });
 
-  it('take a code once', async () => {
+  it('accept a code once', async () => {
     await admin.putUser(user('u2'));
     for (let round = 0; round < rounds; round++) {
       const code = await issueCode('u2');
@@ -69,7 +69,7 @@ describe.each([
     }
   });
 
-  it('find nobody by a value that two of them gave to two users', async () => {
+  it('find no user by a value that two users share', async () => {
     await admin.putUsers([user('u3'), user('u4')]);
     for (let round = 0; round < rounds; round++) {
       const user_info = `{"seat":"${round}"}`;
@@ -80,7 +80,7 @@ describe.each([
     }
   });
 
-  it('write to the one user of a value or to none, while another gets the value too', async () => {
+  it('write to the only user of a value or to none, while another user gets the value', async () => {
     for (let round = 0; round < rounds; round++) {
       const [holder, taker] = [`holder${round}`, `taker${round}`];
       await admin.putUsers([user(holder, { extension_info: { desk: `${round}` } }), user(taker)]);
@@ -97,7 +97,7 @@ describe.each([
     }
   });
 
-  it('take a request once, though they allow different clock differences', async () => {
+  it('accept a request once with different clock windows', async () => {
     await admin.putUser(user('u7'));
     const then = Math.floor(Date.now() / 1000) - 60;
     await using strict = await createService({ ...database, clockWindowSeconds: 2, now: () => then * 1000 });
@@ -107,7 +107,7 @@ describe.each([
     expect(await codesOf(draft, draft, draft)).toEqual([40105, 40105, 40105]);
   });
 
-  it('harm none of each other where the clock of one runs ahead', async () => {
+  it('do not disturb each other if one clock is ahead', async () => {
     await admin.putUser(user('u8'));
     const late = passback({ union_id: 'u8', user_info: '{"a":"1"}' });
     late.query.set('timestamp', `${Math.floor(Date.now() / 1000) - 150}`);
@@ -122,7 +122,7 @@ describe.each([
     expect(await codesOf(draftRead(app, issued.code))).toEqual([200]);
   });
 
-  it('show each other what they acknowledged', async () => {
+  it('see what the others acknowledged', async () => {
     await admin.putUser(user('u5'));
     for (let round = 0; round < rounds; round++) {
       const [writer, reader] = round % 2 === 0 ? processes : [...processes].reverse();

@@ -56,7 +56,7 @@ const quotings: [string, (word: string) => string, string][] = [
   ['cmd carets', inCarets, ' ^\n  '],
 ];
 
-describe('a request is read back from', () => {
+describe('a request is parsed from', () => {
   test.each(quotings)('a curl command in %s', (_, quote, gap) => {
     fc.assert(
       fc.property(made, fc.constantFrom('--data', '--data-raw', '-d'), (request, data) => {
@@ -109,7 +109,7 @@ describe('a request is read back from', () => {
 describe('a curl command', () => {
   const read = (command: string, options = {}) => readSample(command, options);
 
-  it('is read as Chrome copies it for a shell', () => {
+  it('is parsed as Chrome copies it for a shell', () => {
     const copied = `curl -X PUT 'https://api.example.com/u?a=1&sign=abc' \\
   -H 'accept: application/json' \\
   -H 'content-type: application/x-www-form-urlencoded; charset=UTF-8' \\
@@ -197,7 +197,7 @@ describe('HTTP text without a scheme', () => {
 describe('a sample file', () => {
   const read = (json: string) => readSample(json);
 
-  it('keeps the order of its text, and numbers as they are written', () => {
+  it('keeps the order of the parameters and the spelling of numbers', () => {
     const json =
       '{"url":"https://e.com/","params":{"b":"1","2":"x","1":1.00,"a":"{\\"3\\": 1}","__proto__":"p"}}';
     expect(read(json)).toMatchObject({
@@ -213,20 +213,20 @@ describe('a sample file', () => {
     });
   });
 
-  it('holds its secret where nothing shows it', () => {
+  it('holds its secret in a Secret, which no output contains', () => {
     const sample = read('{"params":{"a":"1"},"secret":"s3cret"}');
     expect(sample.secret?.reveal()).toBe('s3cret');
     expect(JSON.stringify(sample)).not.toContain('s3cret');
   });
 
-  it('takes the signature from its own parameter, or from its own field', () => {
+  it('takes the signature from the parameter sign or from the field signature', () => {
     expect(read('{"params":{"sig":"x","a":"1"},"signParam":"sig"}').signature).toBe('x');
     expect(read('{"params":{"a":"1"},"signature":"y"}').signature).toBe('y');
     expect(readSample('{"params":{"s":"x"},"signParam":"t"}', { signParam: 's' }).signature).toBe('x');
     expect(() => read('{"params":{"sign":"x"},"signature":"y"}')).toThrow('sample.signature');
   });
 
-  it('takes parameters from its URL and body where it lists none', () => {
+  it('takes parameters from its URL and body if it lists none', () => {
     const sample = read('{"url":"https://e.com/p?a=1","body":"b=2"}');
     expect(sample).toMatchObject({
       method: 'POST',

@@ -15,7 +15,7 @@ function tableOf(data: unknown): string {
   return String(stream.read());
 }
 
-describe('a secret does not show', () => {
+describe('a secret is not printed', () => {
   it.each<[string, () => string]>([
     ['in a template string', () => `${secret}`],
     ['when it is joined to a text', () => 'x'.concat(secret as unknown as string)],
@@ -75,7 +75,7 @@ describe('a secret does not show', () => {
     }
   });
 
-  it('but to who asks for it', () => {
+  it('except when reveal() is called', () => {
     expect(secret.reveal()).toBe(text);
   });
 });

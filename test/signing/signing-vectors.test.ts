@@ -44,7 +44,7 @@ test('what is written as JSON comes back the same', () => {
   expect(returned.vectors).toEqual(vectors.map(({ why: _, ...vector }) => vector));
 });
 
-describe('an implementation that is wrong in one point fails', () => {
+describe('an implementation that is wrong in one respect fails', () => {
   const params = defaultRecipes.sign.params;
   const wrong: [string, RecipeJson['params'], string][] = [
     ['empty values', { empty: 'keep' }, 'empty value'],
@@ -65,7 +65,7 @@ describe('an implementation that is wrong in one point fails', () => {
     expect(checks.find((check) => check.vector === vector)?.fault?.causes).not.toEqual([]);
   });
 
-  it('over the digest alone, and what it did is found', () => {
+  it('in the digest alone, and the cause is named', () => {
     const theirs = { ...defaultRecipes.sign, steps: ['sha1'] };
     const [first] = checkVectors(one(defaultRecipes.sign), computedBy(theirs, defaultRecipes.sign), null);
     expect(first?.fault).toMatchObject({ stage: 'digest', causes: ['It was signed by sha1.'] });

@@ -120,7 +120,7 @@ test.each(mistakes)('a request that was signed %s gives that mistake away', (_, 
   expect(idsFor(made, known)).toEqual(ids);
 });
 
-describe('a signature is found to be', () => {
+describe('the reported cause of a wrong signature is', () => {
   const keyed = completeRecipe({ ...right, steps: ['hmac-sha256'], output: 'base64' });
   const address = completeRecipe({ ...right, message: ['$url', '$params', '$secret'] });
   const at = (changed: Partial<typeof request>) => ({ ...request, ...changed });
@@ -129,7 +129,7 @@ describe('a signature is found to be', () => {
   const sign = (recipe: Recipe, signed = request) =>
     compileRecipe(recipe).sign(signed, new Secret(secretText)).digest;
 
-  it('with seconds, where milliseconds were sent', () => {
+  it('seconds signed, milliseconds sent', () => {
     const sent = caseOf(right, { request: at({ params: milliseconds }) });
     expect(findingOf(sent, sign(right))?.says).toBe(
       'It was signed with timestamp in seconds, and sent in milliseconds.',
@@ -168,7 +168,7 @@ describe('a signature is found to be', () => {
     expect(findingOf(caseOf(twice('md5')), sign(twice('sha1')))?.id).toBe('digest');
   });
 
-  it('by a recipe, where ours is a module that has none', () => {
+  it('a known recipe, although the profile signs by a module', () => {
     const known = [{ name: 'the preset default', value: right }];
     const module = { signer: compileRecipe(keyed), recipe: null, otherRecipes: known };
     expect(findingOf(caseOf(keyed, module), sign(right))?.says).toBe('It was signed by the preset default.');
@@ -180,7 +180,7 @@ describe('a signature is found to be', () => {
     expect(findingOf(caseOf(listed), received)?.advice).toContain('timestamp, note, and no others');
   });
 
-  it('with the key and the secret swapped, where the secret is sent as the key', () => {
+  it('key and secret swapped, with the secret sent as the key', () => {
     const swapped = at({ params: withValue('app_key', secretText) });
     const other = new Secret('another');
     const known = [{ name: 'the secret of profile "x"', value: other }];
@@ -285,18 +285,18 @@ describe("the operator's text to sign", () => {
     expect(compareMessages(mine, theirs, secret, none)?.causes).toEqual([cause]);
   });
 
-  it('is not parted inside an emoji', () => {
+  it('is not split inside an emoji', () => {
     const difference = compare('a=😁', 'a=😀');
     expect(difference?.ours.slice(0, difference.alike)).toBe('a=');
   });
 
-  it('parts from ours at a byte, in UTF-8', () => {
+  it('differs from ours at a byte offset in UTF-8', () => {
     const difference = compare('a=1&b=x y&name=张丁&note=&z=1.00&key=<secret>');
     expect(difference?.offset).toBe(Buffer.byteLength('a=1&b=x y&name=张') + 2);
     expect(difference?.ours.slice(0, difference.alike)).toBe('a=1&b=x y&name=张');
   });
 
-  it('is shown without the secret, theirs or ours', () => {
+  it('is shown without either secret', () => {
     const theirs = `a=2&key=${secretText}`;
     expect(JSON.stringify(compare(theirs))).not.toContain(secretText);
     expect(JSON.stringify(compare(ours.replace('<secret>', 'f00ba4')))).not.toContain('f00ba4');

@@ -4,7 +4,7 @@ import { describeRecipe } from '../../src/solve/describe-recipe.js';
 
 const usual = 'parameters: k=v joined by "&", sorted by name';
 
-describe('a recipe in words', () => {
+describe('a recipe described in words', () => {
   it.each<[string, RecipeJson]>([
     [
       `MD5 of parameters + "&key=" + secret; ${usual}`,

@@ -19,7 +19,7 @@ const small: SignableRequest = {
 };
 
 describe('the shares of a search', () => {
-  it('are every part of every price up to the maxBits, each once', () => {
+  it('are every part of every cost up to the maxBits, each once', () => {
     const queue = new ShareQueue();
     const taken: Share[] = [];
     for (let share = queue.take(); share !== null; share = queue.take()) {
@@ -41,7 +41,7 @@ describe('the shares of a search', () => {
     }
   });
 
-  it('are small enough for many threads, even where all of a band is taken before any of it is done', () => {
+  it('are small enough for many threads, even if a band is fully claimed before any part of it is done', () => {
     const queue = new ShareQueue();
     for (let share = queue.take(); share !== null; share = queue.take()) {
       if (share.from === 0) queue.note(share, 100_000);
@@ -51,7 +51,7 @@ describe('the shares of a search', () => {
     expect(queue.from).toBeGreaterThanOrEqual(24);
   });
 
-  it('have together what one alone would have', () => {
+  it('together equal a search by one', () => {
     const search = new Search({ request: small, secret, signature: '0'.repeat(32), otherParams: [] });
     const tried = (part: number, parts: number) => search.run({ from: 13, to: 15, part, parts }).tried;
     const parts = [0, 1, 2].map((part) => tried(part, 3));

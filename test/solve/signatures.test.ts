@@ -35,7 +35,7 @@ function readings(signature: string, params = small.params) {
   }));
 }
 
-describe('a signature is read', () => {
+describe('a signature is parsed', () => {
   const whole = { algorithm: 'md5', digest: md5.toString('hex'), after: [] };
 
   it.each([
@@ -48,7 +48,7 @@ describe('a signature is read', () => {
     expect(readings(signature)).toContainEqual({ ...whole, output });
   });
 
-  it('without padding or signs as either base64', () => {
+  it('without padding or + and / as either base64', () => {
     const sha384 = Buffer.alloc(48, 7).toString('base64');
     expect(readings(sha384)).toEqual([]);
     const even = Buffer.alloc(32, 7).toString('base64url');
@@ -66,7 +66,7 @@ describe('a signature is read', () => {
     expect(readings(cut.slice(1))).toEqual([]);
   });
 
-  it('with more around it, parameters by their names', () => {
+  it('with surrounding text, parameters by name', () => {
     const digest = sha256.toString('hex');
     const steps = (signature: string, params = small.params) =>
       readings(signature, params).find(({ algorithm }) => algorithm === 'sha256')?.after;
@@ -81,7 +81,7 @@ describe('a signature is read', () => {
     expect(steps(`${digest},17`, [['t', '17']])).toEqual(['append:,17']);
   });
 
-  it('never with the secret in a step, though it was sent beside the digest', () => {
+  it('never with the secret in a step, even if it was sent beside the digest', () => {
     expect(readings(`${sha256.toString('hex')},${secret.reveal()}`)).toEqual([]);
   });
 
@@ -101,7 +101,7 @@ describe('a signature is read', () => {
   });
 });
 
-it('a rule is found whose digest stands before a parameter', async () => {
+it('a rule is found whose digest precedes a parameter', async () => {
   const json: RecipeJson = { message: ['$params', '$secret'], steps: ['md5', 'append:,$param:timestamp'] };
   const rule = compileRecipe(completeRecipe(json));
   const { digest } = rule.sign(small, secret);
@@ -125,14 +125,14 @@ describe('of captured requests', () => {
   const captured: Sample = { ...small, params, signature: 'b'.repeat(32), signParam: 'sign', secret: null };
   const signed = (sample: Sample) => ({ sample, secret });
 
-  it('each is to be solved for the one signature, and knows the names of the others', () => {
+  it('each is solved for one signature, with the names of the others', () => {
     const other: Sample = { ...captured, params: [['z', '1']] };
     const [first, second] = tasksForSign([signed(captured), signed(other)]);
     expect(first).toMatchObject({ signature: 'b'.repeat(32), otherParams: [['z', '1']] });
     expect(second).toMatchObject({ otherParams: params });
   });
 
-  it('one without a signature is refused, with how to name it', () => {
+  it('one without a signature is refused, with how to name its parameter', () => {
     expect(() => tasksForSign([signed({ ...captured, signature: null })])).toThrow(
       expect.objectContaining({
         message: 'the sample has no signature: there is no parameter "sign"',
@@ -154,7 +154,7 @@ describe('of captured requests', () => {
     expect(tasksForAppSign([signed(captured), signed({ ...captured, ...change })])).toBeNull();
   });
 
-  it('app_sign is no question where there are none', () => {
+  it('app_sign is not searched if there is none', () => {
     expect(tasksForAppSign([])).toBeNull();
   });
 });

@@ -74,7 +74,7 @@ const appProofs: readonly (readonly [name: string, recipe: RecipeJson])[] = [
 ];
 
 describe('solve', { timeout: 120_000 }, () => {
-  it.each(kinds)('finds %s among the first, and first with the sample it designs', async (name) => {
+  it.each(kinds)('finds %s among the first, and first with the proposed sample', async (name) => {
     const vector = vectors.find((known) => known.name === name);
     if (vector === undefined) throw new Error(`no vector ${name}`);
     const rule = compileRecipe(completeRecipe(vector.recipe));
@@ -94,7 +94,7 @@ describe('solve', { timeout: 120_000 }, () => {
     expect(rankOf(rule, secret, read, found)).toBe(1);
   });
 
-  it('lists only recipes that sign the sample, each a function of its own', async () => {
+  it('lists only distinct recipes that sign the sample', async () => {
     const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: ['sha1'] }));
     const { fits } = await solveBy(rule, secret, [read]);
     const { digest } = rule.sign(read, secret);
@@ -109,7 +109,7 @@ describe('solve', { timeout: 120_000 }, () => {
     expect(fits.map(({ bits }) => bits)).toEqual(fits.map(({ bits }) => bits).sort((a, b) => a - b));
   });
 
-  it('never says the secret in a recipe, even where a parameter was sent with it', async () => {
+  it('never puts the secret into a recipe, even if a parameter contains it', async () => {
     const swapped: SignableRequest = {
       ...read,
       params: [
@@ -123,7 +123,7 @@ describe('solve', { timeout: 120_000 }, () => {
     expect(JSON.stringify(fits)).not.toContain(secret.reveal());
   });
 
-  it('finds nothing where the secret is another one, and says how far it went', async () => {
+  it('finds nothing with a wrong secret, and reports what was searched', async () => {
     const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: ['md5'] }));
     const { digest } = rule.sign(read, new Secret('another'));
     const task = { request: read, secret, signature: digest, otherParams: [] };
@@ -133,7 +133,7 @@ describe('solve', { timeout: 120_000 }, () => {
     expect(nothing.bits).toBeGreaterThan(15);
   });
 
-  it('says of samples by different rules that no recipe fits all', async () => {
+  it('reports samples by different rules: no recipe fits all', async () => {
     const tasks = (['md5', 'sha1'] as const).map((step, index): SolveTask => {
       const request = { ...read, params: [...read.params, ['n', `${index}`] as const] };
       const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: [step] }));

@@ -45,7 +45,7 @@ describe('lockFile', () => {
     (await lockFile(path)).release();
   });
 
-  it('waits its turn where it may wait', async () => {
+  it('waits for the lock if allowed to', async () => {
     const path = newLock();
     let inside = 0;
     let most = 0;
@@ -90,7 +90,7 @@ describe('lockFile', () => {
     lock.release();
   });
 
-  it('knows when its lock was taken over, and leaves the new one alone', async () => {
+  it('detects that its lock was taken over, and keeps the new one', async () => {
     const path = newLock();
     const lock = await lockFile(path);
     writeFileSync(path, record(process.pid));
@@ -99,7 +99,7 @@ describe('lockFile', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it('lets one of many processes at a time take over and work, whichever of them are killed', async () => {
+  it('lets one process at a time hold the lock, whichever are killed', async () => {
     const path = newLock();
     writeFileSync(path, record(ended()));
     const counter = join(dirname(path), 'counter');

@@ -22,14 +22,14 @@ class Simulation {
   }
 }
 
-describe('the concurrency', () => {
-  it('begins low, and soon is all that was asked for', () => {
+describe('the concurrency limit', () => {
+  it('starts low and soon reaches the given maximum', () => {
     const simulation = new Simulation();
     expect(simulation.limit.current).toBeLessThan(32);
     expect(simulation.run(500, () => 20)).toBe(32);
   });
 
-  it('stays where latency is high but does not climb', () => {
+  it('stays the same while latency is high but does not grow', () => {
     const simulation = new Simulation();
     let turn = 0;
     // 200 ms to 2 s, as it comes
@@ -38,12 +38,12 @@ describe('the concurrency', () => {
     expect(simulation.run(10_000, uneven)).toBeGreaterThan(24);
   });
 
-  it('takes what is only its own queueing for no sign', () => {
+  it('ignores latency caused by its own queueing', () => {
     const simulation = new Simulation();
     expect(simulation.run(2_000, (concurrency) => concurrency / 30)).toBe(32);
   });
 
-  it('goes down where latency climbs with it, and up again afterwards', () => {
+  it('decreases while latency grows with it, and recovers afterwards', () => {
     const simulation = new Simulation();
     simulation.run(2_000, () => 20);
     expect(simulation.limit.current).toBe(32);
@@ -52,14 +52,14 @@ describe('the concurrency', () => {
     expect(simulation.run(5_000, () => 20)).toBe(32);
   });
 
-  it('is not given up where the service has just become slower', () => {
+  it('stays the same if the service becomes slower independently', () => {
     const simulation = new Simulation();
     simulation.run(2_000, () => 20);
     expect(simulation.run(5_000, () => 500)).toBeGreaterThan(1);
     expect(simulation.run(60_000, () => 500)).toBe(32);
   });
 
-  it('halves where the service throttles, once for all that were under way together', () => {
+  it('halves on throttling, once for all requests in flight together', () => {
     const simulation = new Simulation();
     simulation.run(1_000, () => 20);
     const sentAt = simulation.now;
@@ -69,7 +69,7 @@ describe('the concurrency', () => {
     expect(simulation.run(5_000, () => 20)).toBe(32);
   });
 
-  it('is one while nobody answers, and doubles when somebody does', () => {
+  it('is one during an outage, and doubles after each answer', () => {
     const simulation = new Simulation();
     simulation.run(1_000, () => 20);
     simulation.limit.onUnreachable(simulation.now);

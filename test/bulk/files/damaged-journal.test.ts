@@ -147,7 +147,7 @@ afterAll(() => {
 });
 
 describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout: 600_000 }, (operation) => {
-  it('is resumed without loss, and without a word', async () => {
+  it('is resumed without loss and without a warning', async () => {
     const killed = await killedRun(operation, 20);
     expect(await resume(killed, operation)).toEqual({
       isRefused: false,
@@ -161,7 +161,7 @@ describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout
   const cases = (['journal', 'results'] as const).flatMap((file) =>
     Object.keys(damages).map((damage) => [file, damage] as const),
   );
-  it.each(cases)('and whose %s has %s loses nothing, and says what it repeats', async (file, damage) => {
+  it.each(cases)('and whose %s has %s loses nothing, and reports what it repeats', async (file, damage) => {
     const runs: Killed[] = [];
     for (const turns of [7, 20, 29]) runs.push(await killedRun(operation, turns));
     const count = { variants: 0, refused: 0, said: 0, silent: 0 };

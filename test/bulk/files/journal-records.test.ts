@@ -11,7 +11,7 @@ describe('line ranges', () => {
     expect(formatRanges([])).toBe('');
   });
 
-  it('are read back, ascending', () => {
+  it('are parsed in ascending order', () => {
     fc.assert(
       fc.property(fc.uniqueArray(line), (lines) => {
         expect([...parseRanges(formatRanges(lines))]).toEqual([...lines].sort((a, b) => a - b));
@@ -21,7 +21,7 @@ describe('line ranges', () => {
 });
 
 describe('a line set', () => {
-  it('holds what a set holds', () => {
+  it('has the elements of a Set', () => {
     const steps = fc.array(fc.tuple(fc.boolean(), line));
     fc.assert(
       fc.property(steps, (changes) => {

@@ -43,8 +43,8 @@ async function readAfter(content: Buffer, change: () => void) {
 const patterned = (size: number) =>
   Buffer.from(Array.from({ length: size }, (_, i) => (i * 7 + (i >> 8)) % 251));
 
-describe('an input that was checked', () => {
-  it.each([0, 1, block - 1, block, block + 1, 3 * block])('of %i bytes is read as it is', async (size) => {
+describe('a checked input', () => {
+  it.each([0, 1, block - 1, block, block + 1, 3 * block])('of %i bytes is read unchanged', async (size) => {
     const content = patterned(size);
     const { bytes, error } = await readAfter(content, () => {});
     expect(error).toBeNull();
@@ -64,7 +64,7 @@ describe('an input that was checked', () => {
     expect(bytes.equals(content.subarray(0, readable))).toBe(true);
   });
 
-  it('and rewritten anywhere yields nothing of the block that differs', async () => {
+  it('that is rewritten anywhere yields nothing of the block that differs', async () => {
     const content = patterned(2 * block + 1000);
     await fc.assert(
       fc.asyncProperty(

@@ -16,7 +16,7 @@ it.each([
   expect((await failure(readRows(format, text))).message).toContain(said);
 });
 
-it('JSON is not taken for a header', async () => {
+it('JSON is not accepted as a CSV header', async () => {
   const error = await failure(cellsOf('{"union_id":"f1"}\n'));
   expect(error.message).toBe('line 1 is no header, but looks like JSON');
 });

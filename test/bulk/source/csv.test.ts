@@ -68,7 +68,7 @@ describe('CSV rows', () => {
     expect(await cellsOf(header + rows, { chunkSize: 1 })).toEqual(expected);
   });
 
-  it('come with another delimiter, a byte-order mark, packed by gzip', async () => {
+  it('can have another delimiter, a byte-order mark, gzip compression', async () => {
     expect(await cellsOf('union_id;a\nu1;x,y\n', { delimiter: ';' })).toEqual([['u1', 'x,y']]);
     expect(await cellsOf('union_id||a\nu1||x|y\n', { delimiter: '||' })).toEqual([['u1', 'x|y']]);
     expect(await cellsOf(`\ufeff${header}u1,x`)).toEqual([['u1', 'x']]);
@@ -83,7 +83,7 @@ describe('CSV rows', () => {
     }
   });
 
-  it('are the same and numbered the same where few of many have quotes, wherever the chunks end', async () => {
+  it('have the same values and numbers with few quotes, wherever the chunks end', async () => {
     const input = `${header}u1,x\r\n\nu2,"a\n""b"\ru3,y\n"u4",""\n\nu5,z\nu6,"\r\n"\nu7,"`;
     const whole = await readRows(csv(), `${input}"`);
     expect(whole.map(({ line, cells }) => [line, ...cells])).toEqual([
@@ -132,7 +132,7 @@ describe('CSV rows', () => {
     ['u1,"\r\n"\r\n\r\n\r\nu2,y"z\r\n', 'line 6: a cell that is not quoted contains a quote'],
     [`u1,x\nu2,${'y'.repeat(17 * 1024 * 1024)}\n`, 'line 3 is longer than 16777216 bytes'],
     [`u1,x\nu2,"${'y\n'.repeat(9 * 1024 * 1024)}`, 'line 3: the row is longer than 16777216 bytes'],
-  ])('that are no CSV are refused by line, without what is in them', async (rows, message) => {
+  ])('that are not CSV are refused by line, without their content', async (rows, message) => {
     const error = await failure(cellsOf(header + rows));
     expect(error.message).toContain(message);
     expect(error.message).not.toContain('yy');
@@ -146,7 +146,7 @@ describe('the fields of a CSV row', () => {
     return rows.map((row) => Object.fromEntries(format.fields(row)));
   }
 
-  it('are text, and the empty ones are left out unless they are kept', async () => {
+  it('are text, and empty ones are left out unless they are kept', async () => {
     const text = 'union_id,a,b\nu1,,007\n';
     expect(await fieldsIn(text)).toEqual([{ union_id: 'u1', b: '007' }]);
     expect(await fieldsIn(text, { empty: 'keep' })).toEqual([{ union_id: 'u1', a: '', b: '007' }]);
@@ -168,7 +168,7 @@ describe('the fields of a CSV row', () => {
     expect((await failure(fieldsIn('age\n1\n', { types }))).message).toContain('no column is named "vip"');
   });
 
-  it('keep a quoted empty cell that stands alone, and skip empty lines', async () => {
+  it('include a line with one quoted empty cell, and skip empty lines', async () => {
     const rows = await readRows(csv(), `${header}u1,"x"\n\n""\n\nu2,y\n`);
     expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([
       [2, 'u1', 'x'],

@@ -16,7 +16,7 @@ describe('NDJSON rows', () => {
     }
   });
 
-  it('keep numbers as they are written, and say what is wrong with a row', () => {
+  it('keep numbers as written, and report what is wrong with a row', () => {
     const fields = (json: string) => new NdjsonFormat().fields({ line: 1, size: 0, json });
     expect(fields('{"id":9007199254740993,"n":1.00,"b":true,"z":null}')).toEqual(
       new Map<string, unknown>([

@@ -24,7 +24,7 @@ describe('text', () => {
     },
   );
 
-  it('tells its encoding by a byte-order mark, whatever else is said', async () => {
+  it('has the encoding of its byte-order mark, whatever option is set', async () => {
     const content = '\ufeffunion_id,name\n用户,张三\nu2,𠮷\n';
     const text = { encoding: 'gb18030', suspectUtf8: 'at once' } as const;
     const utf16be = Buffer.from(content, 'utf16le').swap16();
@@ -52,7 +52,7 @@ describe('text', () => {
     expect((await failure(cellsOf(late, { text }))).message).toBe('line 30002 is not text in gb18030');
   });
 
-  it('that is UTF-8 is not taken for GB18030, which would decode it wrongly without an error', async () => {
+  it('in UTF-8 is not accepted as GB18030, which would decode it wrongly without an error', async () => {
     const ours = Buffer.from('union_id,name\nu1,张三\n');
     for (const suspectUtf8 of ['at once', 'at the end'] as const) {
       const error = await failure(cellsOf(ours, { text: { encoding: 'gb18030', suspectUtf8 } }));
@@ -67,14 +67,14 @@ describe('text', () => {
     );
   });
 
-  it('is told apart from what is no text at all', async () => {
+  it('is distinguished from binary data', async () => {
     const zip = Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(100)]);
     expect((await failure(cellsOf(zip))).hint).toContain('Excel');
     const noise = Buffer.concat([Buffer.from('a,b\n1,2\n'), Buffer.alloc(1), randomBytes(500)]);
     expect((await failure(cellsOf(noise))).message).toContain('line 3 holds U+0000: this is not a text file');
   });
 
-  it('that was packed and cut off, or damaged, is refused', async () => {
+  it('that is truncated or damaged gzip is refused', async () => {
     const packed = gzipSync(`union_id,name\n${'u1,x\n'.repeat(10_000)}`);
     expect((await failure(cellsOf(packed.subarray(0, -20)))).message).toContain(
       'the gzip file ends in the middle',
@@ -85,7 +85,7 @@ describe('text', () => {
 });
 
 describe('an encoding', () => {
-  it('goes by any of its names', () => {
+  it('has all of its standard names', () => {
     expect(findEncoding('GBK')).toBe('gbk');
     expect(findEncoding('utf8')).toBe('utf-8');
     expect(() => findEncoding('klingon')).toThrow('"klingon" is not an encoding');

@@ -49,7 +49,7 @@ async function account(name: string, length = count): Promise<Map<string, number
 }
 
 describe('every row is accounted for', { timeout }, () => {
-  it('where the service is killed and comes back', async () => {
+  it('while the service is killed and restarted', async () => {
     await served();
     const name = writeRows();
     const running = passBack(name, '--rate', `${Math.round(count / 1.5)}/s`);
@@ -61,7 +61,7 @@ describe('every row is accounted for', { timeout }, () => {
     expect(await account(name)).toEqual(new Map([['ok', count]]));
   });
 
-  it('where it throttles, which is no failure', async () => {
+  it('while it throttles, which is not a failure', async () => {
     // So low that a machine is throttled however slow it is.
     await served('--rate-limit', `${Math.min(200, count / 30)}/s`);
     const length = count / 10;
@@ -71,7 +71,7 @@ describe('every row is accounted for', { timeout }, () => {
     expect(machine.log.match(/ 42901 /g)?.length).toBeGreaterThan(0);
   });
 
-  it('where 5 % of the answers are 5xx', async () => {
+  it('if 5 % of the answers are 5xx', async () => {
     await served('--fault', 'error=5%', '--fault-seed', '5');
     const done = await passBack(writeRows(), '--attempts', '1');
     expect(done.status).toBe(6);
@@ -87,7 +87,7 @@ describe('every row is accounted for', { timeout }, () => {
     expect(await account('rows.csv')).toEqual(new Map([['ok', count]]));
   });
 
-  it('where 2 % of the connections are closed after the write was done: those are unknown, not ok', async () => {
+  it('if 2 % of the connections close after the write: those rows are unknown, not ok', async () => {
     await served('--fault', 'drop-after-commit=2%', '--fault-seed', '5');
     const name = writeRows();
     const done = await passBack(name, '--attempts', '1', '--failed', 'again.csv');
@@ -101,8 +101,8 @@ describe('every row is accounted for', { timeout }, () => {
   });
 });
 
-describe('a run stops where all rows would fare the same', () => {
-  it('at a refused signature, with status 4; the right secret goes on with all of them', async () => {
+describe('a run stops if all rows would fail', () => {
+  it('at a refused signature, with status 4; the right secret resumes it', async () => {
     await served();
     const name = writeRows(100);
     const before = machine.log.length;
@@ -117,7 +117,7 @@ describe('a run stops where all rows would fare the same', () => {
     expect(await account(name, 100)).toEqual(new Map([['ok', 100]]));
   });
 
-  it('where nobody answers, with status 5', async () => {
+  it('if nothing answers, with status 5', async () => {
     await served();
     const name = writeRows();
     await machine.stop();

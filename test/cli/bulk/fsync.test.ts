@@ -38,7 +38,7 @@ function unsynced(events: readonly Event[]): Set<string> {
   return names;
 }
 
-it('a code is on the disk before it is sent, and all files are before a run is called finished', async () => {
+it('a code is on disk before it is sent, and all files before a run counts as finished', async () => {
   const codes = Array.from({ length: 60 }, (_, i) => `c${i}`);
   writeFileSync(join(machine.folder, 'codes.csv'), `code\n${codes.join('\n')}\n`);
   const env = { SECRET: 's3cret', NODE_OPTIONS: `--require ${preload}`, DISK_LOG: log };

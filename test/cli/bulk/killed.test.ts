@@ -76,8 +76,8 @@ async function killOften(
   }
 }
 
-describe('a run that is killed at ten random moments', { timeout: 120_000 + rowCount * 30 }, () => {
-  it('sends no row again that has its outcome, and ends as if it had never stopped', async () => {
+describe('a run that is killed at ten random times', { timeout: 120_000 + rowCount * 30 }, () => {
+  it('sends no row again that has an outcome, and ends as an uninterrupted run', async () => {
     const unionIds = Array.from({ length: rowCount }, (_, i) => `k${i}`);
     await machine.putUsers(unionIds);
     const rows = unionIds.map((unionId, i) => `${unionId},"v${i}\n${i}"`);
@@ -107,7 +107,7 @@ describe('a run that is killed at ten random moments', { timeout: 120_000 + rowC
     for (const [i, unionId] of unionIds.entries()) expect(stored.get(unionId)).toEqual({ k: `v${i}\n${i}` });
   });
 
-  it('uses no code twice', async () => {
+  it('sends no code twice', async () => {
     const codes = await machine.issueCodes(40);
     writeFileSync(
       join(machine.folder, 'codes.csv'),

@@ -38,7 +38,7 @@ afterAll(async () => {
 const passBack = ['-p', 'shop', 'passback', '--from', 'rows.csv'];
 
 describe('many rows for production', () => {
-  it('need --yes where nobody can be asked', async () => {
+  it('need --yes without a terminal', async () => {
     const refused = await machine.run(passBack, { env });
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toContain(
@@ -65,14 +65,14 @@ describe('many rows for production', () => {
     },
   );
 
-  it('need nothing to be read, or to be checked only', async () => {
+  it('need no confirmation for reads or a dry run', async () => {
     writeFileSync(join(machine.folder, 'codes.csv'), 'code\nc1\n');
     expect((await machine.run(['-p', 'shop', 'read', '--from', 'codes.csv'], { env })).status).toBe(0);
     expect((await machine.run([...passBack, '--dry-run'], { env })).status).toBe(0);
   });
 });
 
-it('a read whose answer has no union_id keeps its data in the results: the code may be used up', async () => {
+it('a read whose answer has no union_id keeps its data in the results: the code may be consumed', async () => {
   writeFileSync(join(machine.folder, 'used.csv'), 'code\nc1\n');
   answer = (response) => {
     response.end('{"code":200,"msg":"ok","data":{"mobile":"13800001234","n":1.00}}');
@@ -86,8 +86,8 @@ it('a read whose answer has no union_id keeps its data in the results: the code 
   expect(done.stdout + done.stderr).not.toContain('13800001234');
 });
 
-describe('what a run says', () => {
-  it('is a bar on a terminal, which is gone at the end', async () => {
+describe('the messages of a run', () => {
+  it('are a progress bar on a terminal, removed at the end', async () => {
     const args = [...passBack, '--yes', '--rate', '500/s'];
     const { stdout, status } = await machine.onTerminal(args, [], { env: { ...env, NO_COLOR: '1' } });
     expect(status).toBe(0);
@@ -97,13 +97,13 @@ describe('what a run says', () => {
     );
   });
 
-  it('is nothing with --quiet', async () => {
+  it('are none with --quiet', async () => {
     const done = await machine.run([...passBack, '--yes', '--quiet'], { env });
     expect(done).toMatchObject({ status: 0, stdout: '' });
     expect(done.stderr).toBe(`production: profile "shop", ${new URL(server.url).host}\n`);
   });
 
-  it('is an object for programs', async () => {
+  it('are an object with --json', async () => {
     const done = await machine.run([...passBack, '--yes', '--json'], { env });
     expect(JSON.parse(done.stdout)).toEqual({
       ok: 300,
@@ -118,7 +118,7 @@ describe('what a run says', () => {
     });
   });
 
-  it('is a line every ten seconds where there is no terminal', async () => {
+  it('are a line every ten seconds without a terminal', async () => {
     vi.useFakeTimers();
     try {
       const stderr = new PassThrough();
@@ -154,7 +154,7 @@ describe('what a run says', () => {
     }
   });
 
-  it('has numbers that can be read', () => {
+  it('have readable numbers', () => {
     expect(formatRows(1)).toBe('1 row');
     expect(formatRows(48_211)).toBe('48,211 rows');
     expect([400, 9_949, 59_000, 3_661_000, 200_000].map(formatDuration)).toEqual([

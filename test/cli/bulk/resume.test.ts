@@ -42,7 +42,7 @@ function resultsOf(name: string): { line: number; outcome: string; code?: number
 
 const requests = () => machine.log.match(/ passback /g)?.length ?? 0;
 
-it('the outcome of a row is in the results before another takes its place', async () => {
+it('the outcome of a row is in the results before the next row is sent', async () => {
   const name = writeRows('order.csv');
   const concurrency = 4;
   const results = path(`${name}.results.ndjson`);
@@ -59,7 +59,7 @@ it('the outcome of a row is in the results before another takes its place', asyn
   expect(Math.max(...missing)).toBeLessThanOrEqual(0);
 });
 
-describe('what cannot be used is refused before anything is sent', () => {
+describe('invalid input is refused before anything is sent', () => {
   it.each([
     ['an empty file', '', '"it.csv" is empty'],
     ['a header without rows', 'union_id,a\n', '"it.csv" has no row'],
@@ -78,7 +78,7 @@ describe('what cannot be used is refused before anything is sent', () => {
     expect(existsSync(path('it.csv.results.ndjson'))).toBe(false);
   });
 
-  it('rows at fault are listed by line, some of them', async () => {
+  it('some of the invalid rows are listed by line', async () => {
     const rows = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? `f${i},x` : `f${i}`));
     const done = await passBack(write('bad.csv', `union_id,a\n${rows.join('\n')}\nf1,"x"y\n`));
     expect(done.status).toBe(2);
@@ -88,7 +88,7 @@ describe('what cannot be used is refused before anything is sent', () => {
     expect(said).toHaveLength(22);
   });
 
-  it('faults of NDJSON are, too', async () => {
+  it('so are those of NDJSON', async () => {
     const lines = [
       '{"union_id":"f1","a":1}',
       '{"union_id":"f1","a":{}}',
@@ -105,7 +105,7 @@ describe('what cannot be used is refused before anything is sent', () => {
     expect(done.stderr).toContain('error: 4 rows of "bad.ndjson" cannot be sent: nothing was\n');
   });
 
-  it('options that do not go together', async () => {
+  it('incompatible options', async () => {
     const name = writeRows('opts.csv', { count: 1 });
     const refused: [string[], string][] = [
       [['passback', 'a=b', '--from', name], '--from and pairs, --user-info or --union-id are both given'],
@@ -137,8 +137,8 @@ describe('a dry run', () => {
   });
 });
 
-describe('rows that are not ok', () => {
-  it('end the run with status 6, and are the input of the next one without editing', async () => {
+describe('failed rows', () => {
+  it('end the run with status 6, and are valid input of the next one', async () => {
     const name = writeRows('mixed.csv', { mixed: true });
     const done = await passBack(name, '--failed', 'mixed.failed.csv');
     expect(done).toMatchObject({ status: 6, stdout: '' });
@@ -163,7 +163,7 @@ describe('rows that are not ok', () => {
     expect((await machine.extensionInfo()).get('mixed.csvf190')).toEqual({ v: 'x190' });
   });
 
-  it('stop the run once there are as many as --max-failures', async () => {
+  it('stop the run when they reach --max-failures', async () => {
     const name = writeRows('enough.csv', { mixed: true });
     const done = await passBack(name, '--max-failures', '3', '--concurrency', '2');
     expect(done.status).toBe(6);
@@ -172,7 +172,7 @@ describe('rows that are not ok', () => {
     expect(done.stderr).toContain('resume with: userinfo -p local passback --from enough.csv');
   });
 
-  it('are invalid where nothing was checked before', async () => {
+  it('are invalid if there was no preflight', async () => {
     const name = write('unchecked.csv', 'union_id,v\nf1,x\nf2\nf3,y\n');
     const done = await passBack(name, '--no-preflight', '--failed', 'unchecked.failed.csv');
     expect(done.status).toBe(6);
@@ -184,7 +184,7 @@ describe('rows that are not ok', () => {
     expect(existsSync(path('unchecked.failed.csv'))).toBe(false);
   });
 
-  it('are those of 10 MB, and no others', async () => {
+  it('can be too large: 10 MB, and no others', async () => {
     const huge = 'x'.repeat(10 * 1024 * 1024);
     const name = write('huge.csv', `union_id,v\nf1,before\nf2,${huge}\nf3,after\n`);
     const done = await passBack(name, '--failed', 'huge.failed.csv');
@@ -196,7 +196,7 @@ describe('rows that are not ok', () => {
 });
 
 describe('the files of a run', () => {
-  it('of one that is finished are replaced', async () => {
+  it('are replaced if it is finished', async () => {
     const name = writeRows('twice.csv', { count: 3 });
     expect((await passBack(name)).status).toBe(0);
     expect((await passBack(name)).status).toBe(0);
@@ -205,7 +205,7 @@ describe('the files of a run', () => {
     expect(more).toMatchObject({ status: 0, stderr: expect.stringContaining('nothing was left to do') });
   });
 
-  it('of one that is not are refused without --resume or --restart', async () => {
+  it('are refused if it is unfinished, without --resume or --restart', async () => {
     const name = writeRows('unfinished.csv', { mixed: true });
     await passBack(name, '--max-failures', '1', '--concurrency', '1');
     const refused = await passBack(name);
@@ -234,7 +234,7 @@ describe('the files of a run', () => {
     expect(requests()).toBe(before);
   });
 
-  it('start over where there is no journal, which is said', async () => {
+  it('start over if there is no journal, with a notice', async () => {
     const name = writeRows('lost.csv', { count: 3 });
     const done = await passBack(name, '--resume');
     expect(done.status).toBe(0);
@@ -251,7 +251,7 @@ describe('the files of a run', () => {
     expect((await passBack(mine, '--restart')).stderr).toContain('is no journal of userinfo');
   });
 
-  it('that cannot be written are named; what was written before stays, and the run is resumed later', async () => {
+  it('that cannot be written are named; the run is resumed later', async () => {
     const name = writeRows('full.csv');
     const before = requests();
     // No file may become larger than 4 kB.
@@ -269,8 +269,8 @@ describe('the files of a run', () => {
   });
 });
 
-describe('a run that a person stops', () => {
-  it('awaits what was sent at the first Ctrl-C, and is resumed by the command that it prints', async () => {
+describe('an interrupted run', () => {
+  it('waits for answers at the first Ctrl-C, and is resumed by the printed command', async () => {
     const name = writeRows('stopped.csv');
     const run = machine.start(['-p', 'local', 'passback', '--from', name, '--rate', '100/s']);
     let stderr = '';
@@ -296,7 +296,7 @@ describe('a run that a person stops', () => {
     expect(results).toHaveLength(200);
   });
 
-  it('stops at once at the second', async () => {
+  it('stops immediately at the second', async () => {
     const name = writeRows('at-once.csv', { count: 5 });
     const silent = await httpServer(() => {});
     const run = machine.start(['-p', 'local', 'passback', '--base-url', silent.url, '--from', name]);

@@ -92,7 +92,7 @@ async function startHeld(name: string, ...more: string[]) {
   return { ended, pid: lock.split(' ')[0] };
 }
 
-describe('a run has its files to itself', () => {
+describe('a run locks its files', () => {
   it.each<[string, string[]]>([
     ['--resume', ['--resume']],
     ['--restart', ['--restart']],
@@ -121,7 +121,7 @@ describe('a run has its files to itself', () => {
     rmSync(path('other.journal'), { force: true });
   });
 
-  it('of two that resume it at the same instant, one does', async () => {
+  it('only one of two that resume it at the same time succeeds', async () => {
     for (let round = 0; round < 2; round += 1) {
       const name = writeRows(`twice${round}.csv`, { failing: 1 });
       await passBack(name, '--max-failures', '1', '--concurrency', '1');
@@ -146,7 +146,7 @@ describe('a run has its files to itself', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  it('and takes over at once what a killed one left, drafts too', async () => {
+  it('and takes over the files of a killed one at once, drafts included', async () => {
     const name = writeRows('killed.csv');
     held = [];
     const run = machine.start(args(name, '--failed', 'killed.failed.csv'), options);
@@ -162,7 +162,7 @@ describe('a run has its files to itself', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  it('is refused where a run of another machine has them', async () => {
+  it('is refused while a run on another machine has them', async () => {
     const name = writeRows('shared.csv');
     const lock = path('shared.csv.results.ndjson.userinfo-lock');
     writeFileSync(lock, '17 1 01234567-89ab-4def-8123-456789abcdef elsewhere');
@@ -175,7 +175,7 @@ describe('a run has its files to itself', () => {
   });
 });
 
-describe('what is there and is no file of a run is refused before the first row, and stays', () => {
+describe('an existing file that is not of a run is refused before the first row, and kept', () => {
   const kinds: Readonly<Record<string, (place: string) => void>> = {
     folder: (place) => mkdirSync(place),
     pipe: (place) => execFileSync('mkfifo', [place]),
@@ -202,7 +202,7 @@ describe('what is there and is no file of a run is refused before the first row,
     expect(leftBehind()).toEqual([]);
   });
 
-  it('--failed names a file of someone else', async () => {
+  it('--failed names a file of another origin', async () => {
     const name = writeRows('foreign.csv', { failing: 2 });
     writeFileSync(path('precious.csv'), 'precious\n');
     for (const more of [[], ['--restart']]) {
@@ -219,7 +219,7 @@ describe('what is there and is no file of a run is refused before the first row,
     expect(content('precious.csv')).toBe('precious\n');
   });
 
-  it('--results names a file of someone else', async () => {
+  it('--results names a file of another origin', async () => {
     const name = writeRows('finished.csv', { count: 3 });
     expect((await passBack(name)).status).toBe(0);
     server.requests.length = 0;
@@ -245,7 +245,7 @@ describe('what is there and is no file of a run is refused before the first row,
 describe('the file of failed rows', () => {
   const failed = ['--failed', 'again.csv'];
 
-  it('is replaced by the run that wrote it, not after someone edited it', async () => {
+  it('is replaced by the run that wrote it, unless it was edited', async () => {
     const name = writeRows('again-of.csv', { failing: 3 });
     expect((await passBack(name, ...failed)).status).toBe(6);
     const written = content('again.csv');
@@ -266,7 +266,7 @@ describe('the file of failed rows', () => {
     rmSync(path('again.csv'));
   });
 
-  it('is removed where no row failed, if the run wrote it', async () => {
+  it('is removed if no row failed and the run wrote it', async () => {
     const name = writeRows('better.csv', { failing: 3 });
     await passBack(name, ...failed);
     expect(existsSync(path('again.csv'))).toBe(true);
@@ -275,7 +275,7 @@ describe('the file of failed rows', () => {
     expect(existsSync(path('again.csv'))).toBe(false);
   });
 
-  it('does not replace what was put there during the run', async () => {
+  it('does not replace a file created there during the run', async () => {
     const name = writeRows('meanwhile.csv', { failing: 3 });
     onRequest = (count) => {
       if (count === 20) writeFileSync(path('again.csv'), 'precious\n');
@@ -342,7 +342,7 @@ describe('files of a run', () => {
     expect(stdout).toContain('theirs.ndjson" cannot be written (EPERM)');
   });
 
-  it('can be read by their owner alone, whatever they could be before', async () => {
+  it('are readable by their owner alone, whatever their mode was before', async () => {
     const name = writeRows('modes.csv', { failing: 1 });
     const files = ['modes.csv.results.ndjson', 'modes.csv.userinfo-journal', 'modes.failed.csv'];
     const more = ['--failed', 'modes.failed.csv'];
@@ -355,7 +355,7 @@ describe('files of a run', () => {
     expect(statSync(path('modes.csv.results.ndjson')).mode & 0o777).toBe(0o600);
   });
 
-  it('end the run where the journal is removed meanwhile', async () => {
+  it('end the run if the journal is removed meanwhile', async () => {
     const name = writeRows('no-journal.csv');
     onRequest = (count) => {
       if (count === 60) rmSync(path(`${name}.userinfo-journal`));

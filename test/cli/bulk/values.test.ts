@@ -64,7 +64,7 @@ const results = (name: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe('every value arrives as it was', { timeout }, () => {
+describe('every value arrives unchanged', { timeout }, () => {
   it('from CSV, empty cells left out', async () => {
     const rows = unionIds.map((unionId, i) => [unionId, value(i, 0), i % 3 === 0 ? '' : value(i, 1)]);
     const name = write('all.csv', stringify([['union_id', 'csv_a', 'csv_b'], ...rows]));
@@ -88,7 +88,7 @@ describe('every value arrives as it was', { timeout }, () => {
     });
   });
 
-  it('from packed CSV with semicolons, empty cells kept', async () => {
+  it('from gzip CSV with semicolons, empty cells kept', async () => {
     const rows = unionIds.map((unionId, i) => [value(i, 2), unionId, '']);
     const table = stringify([['semi_a', 'id', 'semi_b'], ...rows], {
       delimiter: ';',

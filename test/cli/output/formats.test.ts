@@ -40,7 +40,7 @@ const text = fc
   .map((parts) => parts.join('').replaceAll('\0', '').toWellFormed());
 
 describe('yaml', () => {
-  it('shows data as it is nested, numbers as they were written', () => {
+  it('shows nested data, and numbers as written', () => {
     expect(formatYaml(answer)).toBe(
       `union_id: u001
 level: gold
@@ -59,7 +59,7 @@ login_device_info:
     );
   });
 
-  it('is read back as it was, by readers of YAML 1.1 and 1.2', () => {
+  it('is parsed back unchanged, by YAML 1.1 and 1.2', () => {
     fc.assert(
       fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text), fc.boolean())), (data) => {
         const yaml = formatYaml(data);
@@ -71,7 +71,7 @@ login_device_info:
 });
 
 describe('csv', () => {
-  it('has a column for every single value, named as a query would name it', () => {
+  it('has a column for every value, named like a query for it', () => {
     expect(formatCsv(answer)).toBe(
       'union_id,level,big,cut,vip,none,basic_info.mobile,login_device_info[0].brand,login_device_info[1].brand,' +
         '"login_device_info[1].""a.b c"""\n' +
@@ -79,7 +79,7 @@ describe('csv', () => {
     );
   });
 
-  it('has a row for each of several things, and no header where they have no names', () => {
+  it('has a row per item, and no header if items have no names', () => {
     expect(formatCsv([{ a: 1 }, { b: 'x', a: null }])).toBe('a,b\n1,\n,x\n');
     expect(formatCsv([['a', 1], ['b']])).toBe('a,1\nb\n');
     expect(formatCsv(['a', 'b,c'])).toBe('a\n"b,c"\n');
@@ -88,7 +88,7 @@ describe('csv', () => {
     expect(formatCsv({})).toBe('');
   });
 
-  it('is read back as it was', () => {
+  it('is parsed back unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ a: text, b: text }), { minLength: 1 }), (rows) => {
         expect(parseCsv(formatCsv(rows), { columns: true, record_delimiter: '\n' })).toEqual(rows);
@@ -100,7 +100,7 @@ describe('csv', () => {
 describe('on a terminal', () => {
   const acting = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u2029]/;
 
-  it('no format has a character that acts there, whatever is in the data', () => {
+  it('no format contains control characters, whatever the data', () => {
     fc.assert(
       fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text))), (data) => {
         expect(showData(formatCsv(data))).not.toMatch(acting);
@@ -110,7 +110,7 @@ describe('on a terminal', () => {
     );
   });
 
-  it('JSON means what it meant', () => {
+  it('JSON keeps its meaning', () => {
     fc.assert(
       fc.property(fc.dictionary(text, text), (data) => {
         expect(JSON.parse(showData(JSON.stringify(data, null, 2)))).toEqual({ ...data });

@@ -63,7 +63,7 @@ const commands: readonly (readonly [what: string, args: () => readonly string[]]
   ['an unknown profile', () => ['-p', name, 'read', 'c']],
 ];
 
-describe('a terminal is given nothing that acts on it by', () => {
+describe('no control character reaches a terminal from', () => {
   it.each(commands)('%s', async (_, args) => {
     const text = await shown(args());
     expect(text).not.toBe('');
@@ -86,7 +86,7 @@ describe('a terminal is given nothing that acts on it by', () => {
   });
 });
 
-describe('a pipe is given', () => {
+describe('a pipe gets', () => {
   it('JSON byte for byte', async () => {
     const body = `{"code":200,\r"msg":"ok","data":{"union_id":"u001","x":"\u009b\u202e\u007f"}}`;
     const server = await httpServer((_, response) => response.end(body));

@@ -37,7 +37,7 @@ async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('the apps', () => {
-  it('are made with a key and a secret of their own', async () => {
+  it('are created with a key and a secret of their own', async () => {
     const made = await admin.createApp({ tenantCode: 'acme', channel: 'web' });
     expect(made).toMatchObject({ tenant_code: 'acme', channel: 'web' });
     expect(made.app_key).toMatch(/^app_[0-9a-f]{16}$/);
@@ -50,7 +50,7 @@ describe('the apps', () => {
     ]);
   });
 
-  it('take their bytes from the source that is handed in', async () => {
+  it('use the given source of random bytes', async () => {
     const fixed = await openAdmin({ database: ':memory:', randomBytes: (size) => Buffer.alloc(size, 0xab) });
     const { app_key, app_secret } = await fixed.createApp({ tenantCode: 'acme', channel: 'web' });
     expect([app_key, app_secret.reveal()]).toEqual([`app_${'ab'.repeat(8)}`, 'ab'.repeat(16)]);
@@ -98,13 +98,13 @@ describe('the apps', () => {
 });
 
 describe('the users', () => {
-  it('are put and got whole', async () => {
+  it('are stored and returned completely', async () => {
     const record = user('u1', { basic_info: { mobile: '138' }, extension_info: { a: '1' }, gps: '1,2' });
     await admin.putUser(record);
     expect(await admin.getUser({ tenantCode: tenant, unionId: 'u1' })).toEqual(record);
   });
 
-  it('are checked and made text, for callers without types', async () => {
+  it('are validated and converted to text, for untyped callers', async () => {
     const loose = { tenant_code: tenant, union_id: 'u1', extension_info: { age: 28, vip: true, none: null } };
     await admin.putUser(loose as unknown as UserRecord);
     expect(await admin.getUser({ tenantCode: tenant, unionId: 'u1' })).toEqual(
@@ -115,7 +115,7 @@ describe('the users', () => {
     await expect(admin.putUser(user('x'.repeat(256)))).rejects.toThrow(InvalidInputError);
   });
 
-  it('are put by the thousand, and listed in order without being held', async () => {
+  it('are imported by the thousand, and listed in order as a stream', async () => {
     async function* records() {
       for (let i = 1200; i > 0; i--) yield user(`u${String(i).padStart(5, '0')}`);
     }
@@ -127,7 +127,7 @@ describe('the users', () => {
     expect(await admin.putUsers([])).toBe(0);
   });
 
-  it('that come before a record that is refused are stored', async () => {
+  it('before a refused record are stored', async () => {
     const records = [user('u1'), user('u2'), user('')];
     await expect(admin.putUsers(records)).rejects.toThrow('the record has no union_id');
     expect(await all(admin.listUsers({ tenantCode: tenant }))).toHaveLength(2);
@@ -184,7 +184,7 @@ describe('the warnings of recipes', () => {
     completeRecipe({ message, steps, ...more });
   const noSecret = (name: string) => `${name} does not depend on the secret`;
 
-  it('are none for the recipes that sign all of a request', () => {
+  it('are none for recipes that sign the whole request', () => {
     expect(recipeWarnings(defaultRecipes)).toEqual([]);
     for (const name of ['form-encoded-md5', 'aliyun-rpc', 'path-kv-hmac-sha256']) {
       expect(recipeWarnings({ app_sign, sign: findPreset(name)?.recipe ?? sign })).toEqual([]);
@@ -236,7 +236,7 @@ function withoutTime(sign: Recipe): Recipe {
   return { ...sign, params: { ...sign.params, exclude: ['random', 'timestamp'] } };
 }
 
-describe('what is not there', () => {
+describe('missing apps, users and codes', () => {
   it.each([
     [40401, () => admin.getUser({ tenantCode: tenant, unionId: 'nobody' })],
     [40401, () => admin.deleteUser({ tenantCode: tenant, unionId: 'nobody' })],
@@ -250,7 +250,7 @@ describe('what is not there', () => {
   });
 });
 
-it('works beside a service that runs on the same file', async () => {
+it('works beside a service that uses the same file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-admin-'));
   const database = join(folder, 'shared.db');
   const service = await createService({ database });

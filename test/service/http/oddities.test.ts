@@ -29,7 +29,7 @@ afterAll(() => running.service.close());
 const exchange = (bytes: string | Buffer, url = running.service.url) => exchangeWith(url, bytes);
 const last = 'Connection: close\r\n\r\n';
 
-describe('what is no request', () => {
+describe('input that is not a request', () => {
   it.each([
     ['no request line', 'HELLO\r\n\r\n', 40002],
     ['an unknown method', `BREW / HTTP/1.1\r\n${last}`, 40002],
@@ -75,7 +75,7 @@ describe('what is no request', () => {
   });
 });
 
-describe('an odd request', () => {
+describe('an unusual request', () => {
   it.each(['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY', 'PURGE'])(
     'of method %s to the read is answered with 40501 and Allow',
     async (method) => {
@@ -100,21 +100,21 @@ describe('an odd request', () => {
     expectEnvelope(answer, 40402);
   });
 
-  it('may name the service in its target, and need not in a Host header', async () => {
+  it('can have an absolute target without a Host header', async () => {
     const { code } = await running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
     const { target } = signDraft(draftRead(running.app, code));
     const [answer] = await exchange(`GET ${running.service.url}${target} HTTP/1.1\r\n${last}`);
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 200, data: { union_id: 'u1' } });
   });
 
-  it('may carry a Content-Type without a body', async () => {
+  it('can have a Content-Type without a body', async () => {
     const { code } = await running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
     const draft = draftRead(running.app, code);
     draft.headers['content-type'] = 'application/json';
     expect((await send(running.service.url, draft)).envelope.code).toBe(200);
   });
 
-  it('may expect what it likes', async () => {
+  it('can have any Expect header', async () => {
     const signed = signDraft(draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' }));
     const head = `PUT ${signed.target} HTTP/1.1\r\nExpect: miracles\r\nContent-Length: ${signed.body?.length}`;
     const [answer] = await exchange(`${head}\r\n${last}${signed.body}`);
@@ -160,7 +160,7 @@ describe('the body', () => {
     expect((await sendBody(Buffer.from(good), headers)).code).toBe(200);
   });
 
-  it('is malformed in another charset', async () => {
+  it('is refused in another charset', async () => {
     for (const charset of ['=gbk', '="ISO-8859-1"', '=', ' = gbk']) {
       const { code, msg } = await sendBody(good, { 'content-type': `${formType}; charset${charset}` });
       expect({ code, msg }).toEqual({ code: 40002, msg: expect.stringContaining('not in UTF-8') });
@@ -185,7 +185,7 @@ describe('the body', () => {
     expect((await sendBody(body, { 'content-type': formType })).code).toBe(40002);
   });
 
-  it('may be UTF-8 without escapes', async () => {
+  it('can be UTF-8 without escapes', async () => {
     const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"name":"张三"}' });
     const { target } = signDraft(draft);
     const answer = await fetchAnswer(running.service.url + target, {
@@ -211,7 +211,7 @@ describe('the body', () => {
     await finished;
   });
 
-  it('may be just as large as the limit', async () => {
+  it('can be as large as the limit', async () => {
     const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":""}' });
     const length = signDraft(draft).body?.length ?? 0;
     draft.form?.set('user_info', `{"a":"${'x'.repeat(10_000 - length)}"}`);

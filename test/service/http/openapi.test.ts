@@ -50,12 +50,12 @@ const answerSchema = ({ path, method }: typeof readEndpoint, status: number) => 
 ];
 
 describe('the OpenAPI document', () => {
-  it('has nothing that a linter finds fault with', async () => {
+  it('has no linter findings', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
     expect(await lintFromString({ source: JSON.stringify(document), config })).toEqual([]);
   });
 
-  it('is served at /openapi.json, however often, and not logged', async () => {
+  it('is served at /openapi.json repeatedly, and not logged', async () => {
     const throttled = await runService({ rateLimit: 1 });
     const logged = throttled.log.length;
     for (let count = 0; count < 3; count += 1) {
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
     await throttled.service.close();
   });
 
-  it('gives the sign its length, says which of two names wins, and leaves optional parameters free', () => {
+  it('declares the length of sign, the precedence of identifiers, and optional parameters', () => {
     const schemaOf = (at: number) => {
       const place = ['paths', readEndpoint.path, 'get', 'parameters', String(at), 'schema'];
       return (value: unknown) => faults(place, value);
@@ -90,7 +90,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document)).toContain('takes priority where primary_key is sent too');
   });
 
-  it('fits what the client sends', () => {
+  it('matches what the client sends', () => {
     const client = new UserInfoClient({
       baseUrl: running.service.url,
       tenantCode: 'acme',
@@ -126,7 +126,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('what the service answers is as the document says:', () => {
+describe('the answers of the service match the document:', () => {
   const check = (endpoint: typeof readEndpoint, { status, envelope }: Answer) =>
     expect(faults(answerSchema(endpoint, status), envelope)).toEqual([]);
 

@@ -184,13 +184,13 @@ describe('the parameters', () => {
     }
   });
 
-  it.each([8, 20])('may have a random of %i characters', async (length) => {
+  it.each([8, 20])('can have a random of %i characters', async (length) => {
     const draft = await goodRead();
     draft.query.set('random', freshRandom().padStart(length, 'x').slice(-length));
     expect((await send(running.service.url, draft)).envelope.code).toBe(200);
   });
 
-  it.each([-300, 300])('may have a timestamp that is %i seconds off', async (seconds) => {
+  it.each([-300, 300])('can have a timestamp that is off by %i seconds', async (seconds) => {
     const timed = await runService({ now: () => 1_800_000_000_000 });
     await timed.service.admin.putUser(user('u1'));
     const readAt = async (timestamp: number) => {
@@ -211,7 +211,7 @@ describe('the parameters', () => {
   });
 });
 
-it('uses up the random of a request that a later check refuses', async () => {
+it('keeps the random of a request that a later check refuses', async () => {
   const random = freshRandom();
   const refused = goodPassback();
   refused.query.set('random', random);
@@ -222,7 +222,7 @@ it('uses up the random of a request that a later check refuses', async () => {
   expectRefusal(await send(running.service.url, again), 40105);
 });
 
-it('leaves the random of a request with a wrong signature unused', async () => {
+it('does not keep the random of a request with a wrong signature', async () => {
   const random = freshRandom();
   const forged = goodPassback();
   forged.query.set('random', random);

@@ -26,7 +26,7 @@ describe('a passback (§4.2)', () => {
     expect([status, text]).toEqual([200, '{"code":200,"msg":"ok","data":{"union_id":"u1"}}']);
   });
 
-  it('puts each key where it belongs, and takes away what is null', async () => {
+  it('stores each key in its place, and removes keys that are null', async () => {
     await put('u2', { basic_info: { id_card: 'old', chat_sex: '1' }, extension_info: { gone: 'x' } });
     const passed = {
       mobile: '13800138000',
@@ -50,7 +50,7 @@ describe('a passback (§4.2)', () => {
     );
   });
 
-  it('finds the user by the primary key, whatever type it is written in', async () => {
+  it('finds the user by primary key, whatever its JSON type', async () => {
     await put('u3', { extension_info: { number: '3003' } });
     const byNumber = await running.passback({ primary_key: 'number', user_info: '{"number":3003,"a":1}' });
     expect(byNumber.envelope.data).toEqual({ union_id: 'u3' });
@@ -60,7 +60,7 @@ describe('a passback (§4.2)', () => {
     expect(other.envelope.code).toBe(40401);
   });
 
-  it('goes by union_id where both are sent', async () => {
+  it('uses union_id if both are sent', async () => {
     await put('u4');
     await put('u5', { extension_info: { seat: '5' } });
     const { envelope } = await running.passback({
@@ -72,7 +72,7 @@ describe('a passback (§4.2)', () => {
     expect((await get('u5')).extension_info).toEqual({ seat: '5' });
   });
 
-  it('creates nobody', async () => {
+  it('creates no user', async () => {
     expect((await running.passback({ union_id: 'nobody', user_info: '{"a":"b"}' })).envelope.code).toBe(
       40401,
     );
@@ -127,7 +127,7 @@ describe('a passback (§4.2)', () => {
     }
   });
 
-  it('names nobody by an empty value, by true or by false', async () => {
+  it('matches no user by an empty value, true or false', async () => {
     await put('u10', { basic_info: { mobile: '' }, extension_info: { member: 'true' } });
     const by = (primary_key: string, user_info: string) => running.passback({ primary_key, user_info });
     expect((await by('mobile', '{"mobile":"","level":"gold"}')).envelope.code).toBe(40006);
@@ -135,7 +135,7 @@ describe('a passback (§4.2)', () => {
     expect((await by('member', '{"member":"true"}')).envelope.data).toEqual({ union_id: 'u10' });
   });
 
-  it('makes no record larger than 1 MiB', async () => {
+  it('refuses a record larger than 1 MiB', async () => {
     await put('u11');
     const pass = (key: string, length: number) =>
       running.passback({ union_id: 'u11', user_info: `{"${key}":"${'x'.repeat(length)}"}` });
@@ -157,7 +157,7 @@ describe('a passback (§4.2)', () => {
     });
   });
 
-  it('loses no key of many passbacks to one user at once', async () => {
+  it('loses no key of concurrent passbacks to one user', async () => {
     await put('u8');
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
@@ -202,8 +202,8 @@ const key = fc
       !['', 'union_id', 'channel', 'device_info', 'location_info'].includes(name),
   );
 
-describe('what is passed back', () => {
-  it('is read back by name as it was written, and names its user', async () => {
+describe('passed-back data', () => {
+  it('is read by name as written, and identifies its user', async () => {
     await put('property');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(key, value), { minLength: 1, maxLength: 8 }), async (given) => {

@@ -30,7 +30,7 @@ except urllib.error.HTTPError as error:
 print(answer.read().decode('utf-8'))
 `;
 
-it('understands a request that Python signed, and refuses it with one byte changed', async () => {
+it('accepts a request signed by Python, and refuses it with one byte changed', async () => {
   const { service, app } = await runService();
   await service.admin.putUser(user('u1'));
   const passback = async (changed: string) => {

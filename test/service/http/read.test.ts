@@ -65,7 +65,7 @@ describe('a read (§4.1)', () => {
     expect((await running.read('u1', '')).envelope.data).toHaveProperty('basic_info');
   });
 
-  it('gives devices and locations as arrays of JSON texts', async () => {
+  it('returns devices and locations as arrays of JSON strings', async () => {
     const { envelope } = await running.read('u1', 'device_info,location_info');
     expect(envelope.data).toEqual({
       union_id: 'u1',
@@ -80,7 +80,7 @@ describe('a read (§4.1)', () => {
     });
   });
 
-  it('of a user without anything has empty objects', async () => {
+  it('of an empty user has empty objects', async () => {
     expect((await running.read('empty')).envelope.data).toEqual({
       union_id: 'empty',
       basic_info: {},
@@ -89,7 +89,7 @@ describe('a read (§4.1)', () => {
     });
   });
 
-  it('tells no more than the code authorizes', async () => {
+  it('returns no more than the code authorizes', async () => {
     const authorized = ['mobile', 'level'];
     const whole = await running.read('u1', undefined, authorized);
     expect(whole.envelope.data).toEqual({
@@ -104,7 +104,7 @@ describe('a read (§4.1)', () => {
     expect(gps.envelope.data.extension_info).toEqual({ gps: '120.1,30.2' });
   });
 
-  it('keeps devices and locations apart: a code for one of them shows nothing of the other', async () => {
+  it('separates devices and locations: a code for one does not expose the other', async () => {
     const device = {
       brand: 'Acme',
       os: 'Android',
@@ -135,7 +135,7 @@ describe('a read (§4.1)', () => {
     expect((await running.read('u1', name)).envelope.data).toEqual({ union_id: 'u1', [name]: value });
   });
 
-  it('takes scope get_user_info, and no other', async () => {
+  it('accepts scope get_user_info, and no other', async () => {
     const { admin, url } = running.service;
     const issued = await admin.issueCode({ tenantCode: tenant, unionId: 'u1', uses: 'unlimited' });
     const readWith = (scope: string) => send(url, draftRead(running.app, issued.code, { scope }));
@@ -150,20 +150,20 @@ describe('an authorization code', () => {
   const issue = (more: { ttlSeconds?: number; uses?: number | 'unlimited' } = {}) =>
     running.service.admin.issueCode({ tenantCode: tenant, unionId: 'u1', ...more });
 
-  it('is good once', async () => {
+  it('can be used once', async () => {
     const { code } = await issue();
     expect(await readAt(code)).toBe(200);
     expect(await readAt(code)).toBe(40106);
   });
 
-  it('is good once, even for many reads at the same time', async () => {
+  it('can be used once, even by concurrent reads', async () => {
     const { code } = await issue();
     const codes = await Promise.all(Array.from({ length: 20 }, () => readAt(code)));
     expect(codes.filter((found) => found === 200)).toHaveLength(1);
     expect(codes.filter((found) => found === 40106)).toHaveLength(19);
   });
 
-  it('is good for as many uses as it was issued for', async () => {
+  it('can be used as often as it was issued for', async () => {
     const three = await issue({ uses: 3 });
     expect([
       await readAt(three.code),
@@ -183,7 +183,7 @@ describe('an authorization code', () => {
     expect(await readAt(usual.code)).toBe(200);
   });
 
-  it('is good no more when it is revoked, or its user deleted', async () => {
+  it('is invalid once it is revoked, or its user is deleted', async () => {
     const { admin } = running.service;
     const revoked = await issue();
     await admin.revokeCode({ tenantCode: tenant, code: revoked.code });
@@ -205,7 +205,7 @@ describe('a replayed request', () => {
   });
   afterAll(() => timed.service.close());
 
-  it('is refused for as long as its timestamp is good, and its random with another timestamp too', async () => {
+  it('is refused while its timestamp is valid, and so is its random with another timestamp', async () => {
     const { code } = await timed.service.admin.issueCode({
       tenantCode: tenant,
       unionId: 'u1',
@@ -229,7 +229,7 @@ describe('a replayed request', () => {
     expect(await sendAt(first + 300)).toBe(40105);
   });
 
-  it('is refused when it is sent many times at once', async () => {
+  it('is refused when sent many times concurrently', async () => {
     const { code } = await timed.service.admin.issueCode({
       tenantCode: tenant,
       unionId: 'u1',

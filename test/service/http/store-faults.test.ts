@@ -46,8 +46,8 @@ function expectUnavailable(answer: Awaited<ReturnType<typeof passback>>, problem
   expect(log).toContainEqual({ event: 'store_unavailable', problem });
 }
 
-describe('the service over a store that does not answer', () => {
-  it('says so while another process locks the database, and works on after that', async () => {
+describe('the service over a failing store', () => {
+  it('reports a database that another process locks, and continues afterwards', async () => {
     const holder = new DatabaseSync(database.file);
     holder.exec('BEGIN IMMEDIATE');
     const answers = await Promise.all([passback('1'), passback('2'), passback('3')]);
@@ -63,7 +63,7 @@ describe('the service over a store that does not answer', () => {
     expect(await stored()).toBe('4');
   });
 
-  it('says so when the disk is full, and works on when there is room', async () => {
+  it('reports a full disk, and continues once there is room', async () => {
     const [pages] = await driver.read((sql) => sql.all('PRAGMA store.page_count'));
     await driver.read((sql) => sql.all(`PRAGMA store.max_page_count = ${pages?.page_count}`));
     expectUnavailable(await passback('x'.repeat(100_000)), 'the database or its disk is full');
@@ -72,7 +72,7 @@ describe('the service over a store that does not answer', () => {
     expect(await stored()).toBe('y'.repeat(100_000));
   });
 
-  it('says so when the database is read-only, and works on when it is not', async () => {
+  it('reports a read-only database, and continues once it is writable', async () => {
     // As a file that is opened without the right to write: that connection stays so, and another one has to be opened.
     await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
     expectUnavailable(await passback(), 'the database is read-only');
@@ -81,7 +81,7 @@ describe('the service over a store that does not answer', () => {
     await expect.poll(async () => (await health()).status).toBe(200);
   });
 
-  it('stores none of many users where it cannot store one', async () => {
+  it('stores none of many users if it cannot store one', async () => {
     const users = [user('u2'), user('u3')];
     await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
     await expect(service.admin.putUsers(users)).rejects.toThrow('the database is read-only');
@@ -91,14 +91,14 @@ describe('the service over a store that does not answer', () => {
     expect(found).toEqual(['u1']);
   });
 
-  it('says so when the database is closed under it', async () => {
+  it('reports a database that was closed', async () => {
     expect(await health()).toMatchObject({ status: 200, text: '{"status":"ok"}' });
     await driver.close();
     expectUnavailable(await passback(), 'the database is closed');
     await expect.poll(health).toMatchObject({ status: 503, text: '{"status":"unavailable"}' });
   });
 
-  it('lets a request that was not stored be sent again as it was', async () => {
+  it('accepts a request again that was not stored', async () => {
     await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
     const draft = draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' });
     expect((await send(service.url, draft)).envelope.code).toBe(50301);
@@ -107,7 +107,7 @@ describe('the service over a store that does not answer', () => {
   });
 });
 
-it('answers a fault with 50001 and keeps what it is to itself and its log, but for personal data', async () => {
+it('answers a fault with 50001, and logs its cause without personal data', async () => {
   await driver.write((sql) => sql.run('UPDATE users SET record = $1', ['{"mobile":"13800138000" oops']));
   const answer = await passback();
   expect(answer.status).toBe(500);
@@ -119,7 +119,7 @@ it('answers a fault with 50001 and keeps what it is to itself and its log, but f
   expect(JSON.stringify(log)).not.toContain('13800138000');
 });
 
-it('logs a problem at once, and its repeats together with their number', async () => {
+it('logs a problem at once, and its repetitions with a count', async () => {
   const holder = new DatabaseSync(database.file);
   holder.exec('BEGIN IMMEDIATE');
   await Promise.all(Array.from({ length: 12 }, () => passback()));
@@ -133,7 +133,7 @@ it('logs a problem at once, and its repeats together with their number', async (
   expect(logged.reduce((count, { repeats = 1 }) => count + repeats, 0)).toBe(12);
 });
 
-it('purges what has expired of a tenant that sends nothing any more', async () => {
+it('purges expired rows of an inactive tenant', async () => {
   const expired = ['nonces', 'codes'].map((table) => `SELECT expires_at FROM ${table}`);
   const left = async () => (await driver.read((sql) => sql.all(expired.join(' UNION ALL ')))).length;
   await passback();
@@ -151,7 +151,7 @@ it('purges what has expired of a tenant that sends nothing any more', async () =
   await expect.poll(left).toBe(0);
 });
 
-it('answers /healthz from one probe a second, however many ask', async () => {
+it('answers /healthz from one probe per second, whatever the load', async () => {
   const probes = async () => {
     const [row] = await driver.read((sql) =>
       sql.all("SELECT value FROM service_state WHERE name = 'health'"),

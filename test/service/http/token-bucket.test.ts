@@ -17,7 +17,7 @@ import {
 } from '../../support/running-service.js';
 
 describe('a token bucket', () => {
-  it('lets as many through at once as it allows a second, and then one after the other', () => {
+  it('allows a burst of one second, then a steady rate', () => {
     let now = 0;
     const bucket = new TokenBucket(4, () => now);
     expect([1, 2, 3, 4].map(() => bucket.take())).toEqual([0, 0, 0, 0]);
@@ -32,7 +32,7 @@ describe('a token bucket', () => {
     expect(bucket.take()).toBe(1);
   });
 
-  it('tells how many seconds to wait where it allows less than one a second', () => {
+  it('reports the seconds to wait if it allows less than one a second', () => {
     let now = 0;
     const bucket = new TokenBucket(0.1, () => now);
     expect(bucket.take()).toBe(0);
@@ -43,7 +43,7 @@ describe('a token bucket', () => {
     expect(bucket.take()).toBe(0);
   });
 
-  it('counts each key by itself, and forgets the one that was quiet longest of very many', () => {
+  it('counts each key separately, and evicts the least recently used', () => {
     let now = 0;
     const buckets = new TokenBuckets(1, () => now);
     expect(['a', 'b', 'a'].map((key) => buckets.take(key))).toEqual([0, 0, 1]);
@@ -73,7 +73,7 @@ describe('the rate limit of a service', () => {
   };
   const passback = (app: AppKeys) => draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' });
 
-  it('is for each app, answers 42901 and Retry-After, and does not touch the health check', async () => {
+  it('applies per app, answers 42901 and Retry-After, and exempts the health check', async () => {
     const { service, app } = running;
     const other = await createAppKeys(service, tenant);
     expect(await codesOf([passback(app), passback(app)])).toEqual([200, 200]);
@@ -89,7 +89,7 @@ describe('the rate limit of a service', () => {
     expect(await codesOf([late, passback(app)])).toEqual([200, 42901]);
   });
 
-  it('holds up no app because of those who cannot sign, and explains no more of them', async () => {
+  it('does not delay apps because of unauthenticated requests, and limits explanations', async () => {
     const { service, app, log } = running;
     const forged = () => ({ ...passback(app), spoilSign: true });
     const unknown = () => draftRead({ ...app, app_key: 'nobody' }, 'c');

@@ -33,7 +33,7 @@ const rejected: LogEvent = {
 };
 
 describe('the pretty log', () => {
-  it('has a line for a request, with what is wrong', () => {
+  it('has a line per request, with the fault', () => {
     expect(logged('pretty', request)).toEqual([
       `${time} 401 read app_key=k1 tenant_code=acme 3ms 40103 sign is wrong`,
     ]);
@@ -42,7 +42,7 @@ describe('the pretty log', () => {
     ]);
   });
 
-  it('shows a rejected signature stage by stage', () => {
+  it('explains a rejected signature by stage', () => {
     expect(logged('pretty', rejected)).toEqual([
       `${time} sign of app k1 is wrong; the service computes:`,
       '    params    a=1',
@@ -53,7 +53,7 @@ describe('the pretty log', () => {
   });
 });
 
-describe('the pretty log of what needs somebody', () => {
+describe('the pretty log of problems', () => {
   const faults: LogEvent = {
     event: 'faults',
     latencyMs: { min: 200, max: 2_000 },
@@ -94,7 +94,7 @@ describe('the pretty log of what needs somebody', () => {
 });
 
 describe('the JSON log', () => {
-  it('has one object a line, with its time and level', () => {
+  it('has one object per line, with time and level', () => {
     expect(logged('json', request).map((line) => JSON.parse(line))).toEqual([
       { time, level: 'info', ...request },
     ]);
@@ -104,7 +104,7 @@ describe('the JSON log', () => {
   });
 });
 
-it('a request takes no less than no time, however the clock is set', async () => {
+it('the duration of a request is never negative, even if the clock is set back', async () => {
   let now = Date.now();
   const { service, log } = await runService({ now: () => (now -= 3_600_000) });
   await fetchAnswer(`${service.url}/nothing`);
@@ -126,13 +126,13 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
   });
   afterEach(() => running.service.close());
 
-  it('tells when it starts and stops', async () => {
+  it('reports start and stop', async () => {
     await running.service.close();
     expect(lines[0]).toContain(format === 'pretty' ? `listening on ${running.service.url}` : '"listening"');
     expect(lines.at(-1)).toContain('stopped');
   });
 
-  it('warns of a user_info with needless escapes', async () => {
+  it('warns about a user_info with unnecessary escapes', async () => {
     await running.passback({ union_id: 'u1', user_info: '{"name":"\\u5f20"}' });
     expect(lines.join('\n')).toMatch(/escape/);
     lines.length = 0;
@@ -140,7 +140,7 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     expect(lines.join('\n')).not.toMatch(/escape/);
   });
 
-  it('hides a secret that was sent in the place of a signature', async () => {
+  it('hides a secret that was sent as a signature', async () => {
     const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
     const { target, body } = signDraft(draft);
     await fetchAnswer(running.service.url + target.replace(/(?<=&sign=)\w+/, running.app.secret), {
@@ -154,7 +154,7 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     expect(text).not.toContain(running.app.secret);
   });
 
-  it('cuts what nobody would read to its end', async () => {
+  it('truncates very long values', async () => {
     const many = Object.fromEntries(Array.from({ length: 330 }, (_, index) => [`k${index}`, 'a']));
     const draft = draftPassback(running.app, { union_id: 'u1', user_info: JSON.stringify(many) });
     draft.spoilSign = true;
@@ -165,7 +165,7 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     expect(text).not.toContain('&key=<secret>');
   });
 
-  it('explains a rejected signature with the secret hidden and personal data masked', async () => {
+  it('explains a rejected signature with secret and personal data masked', async () => {
     const draft = draftPassback(running.app, {
       union_id: 'u1',
       user_info: '{"mobile":"13800138000","name":"张三丰李四光王五","330106199001011234":"x"}',
@@ -214,7 +214,7 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     }
   });
 
-  it('lets nothing from the network act on a terminal', async () => {
+  it('escapes control characters from the network', async () => {
     const attack = 'x\u001b[2J\n\r\u009b31m\u202e';
     const draft = draftRead(running.app, 'code', { info_name: attack });
     draft.query.set('tenant_code', attack);

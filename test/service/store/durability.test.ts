@@ -59,7 +59,7 @@ while True:
   return spawn('python3', ['-c', script, database], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-it('has everything that it acknowledged after a kill -9, though another program reads, copies and vacuums', async () => {
+it('has everything it acknowledged after kill -9, while another program reads, copies and vacuums', async () => {
   const database = join(folder, 'killed.db');
   const admin = await openAdmin({ database });
   const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
@@ -116,7 +116,7 @@ function filesIn(folder: string): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, statSync(join(folder, name)).ino]));
 }
 
-it('leaves one file when it is stopped, which is all of the database, whether that file was new or not', async () => {
+it('leaves one file when stopped, which is the whole database', async () => {
   await using machine = await ServedMachine.create();
   const ofDatabase = async () => (await readdir(machine.folder)).filter((name) => name.includes('.db'));
   for (const union_id of ['u1', 'u2']) {
@@ -131,7 +131,7 @@ it('leaves one file when it is stopped, which is all of the database, whether th
   expect(await usersOf(machine, cold)).toEqual(['u001', 'u1', 'u2']);
 });
 
-it('can be backed up while it runs, and is restored from the copy', async () => {
+it('can be backed up while running, and restored from the copy', async () => {
   await using machine = await ServedMachine.create();
   const copy = join(machine.folder, 'backup.db');
   const script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM INTO ?', [sys.argv[2]])";
@@ -145,7 +145,7 @@ it('can be backed up while it runs, and is restored from the copy', async () => 
   expect(await usersOf(machine, machine.database)).toEqual(['u001']);
 });
 
-it('is not healthy when its file cannot grow, and loses nothing of what it acknowledged', async () => {
+it('is unhealthy when its file cannot grow, and loses nothing it acknowledged', async () => {
   const database = join(folder, 'full.db');
   const admin = await openAdmin({ database });
   const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });

@@ -6,7 +6,7 @@ import { runService, user } from '../../support/running-service.js';
 const chromium = findChromium();
 
 describe('the page of the service in a browser', () => {
-  it('follows the requests as they come, and what is in them does nothing', {
+  it('shows requests live, and their content executes nothing', {
     timeout: 60_000,
   }, async (test) => {
     if (chromium === undefined) {

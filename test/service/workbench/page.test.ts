@@ -65,7 +65,7 @@ async function sendSigned(draft: Draft, signed: Partial<Draft>): Promise<number>
 }
 
 describe('the page of the service', () => {
-  it('shows each request with its operation, app, result and time, the last one first', async () => {
+  it('shows each request with operation, app, result and time, latest first', async () => {
     await serve();
     await running.passback({ union_id: 'u1', user_info: '{"level":"gold"}' });
     await send(running.service.url, draftRead(running.app, 'no-such-code'));
@@ -80,12 +80,12 @@ describe('the page of the service', () => {
     expect(seen).toContain('2 shown, 1 refused');
   });
 
-  it('has nothing to show at first, and says how that comes to be', async () => {
+  it('is empty at first, and explains how to send a request', async () => {
     await serve();
     expect(textOf((await page()).text)).toContain('No request yet');
   });
 
-  it('is no request that it shows', async () => {
+  it('does not list its own requests', async () => {
     await serve();
     await page();
     expect(textOf((await page()).text)).toContain('0 shown, 0 refused');
@@ -102,7 +102,7 @@ describe('the page of the service', () => {
     expect(text).not.toMatch(/\/nothing\/n4</);
   });
 
-  it('gives what has come since, and tells a new run of the service', async () => {
+  it('returns newer requests, and detects a restart of the service', async () => {
     await serve();
     await running.passback({ union_id: 'u1', user_info: '{"level":"gold"}' });
     const [, run] = /data-run="(\w+)"/.exec((await page()).text) ?? [];
@@ -115,7 +115,7 @@ describe('the page of the service', () => {
     expect((await page('?run=another&after=1')).status).toBe(205);
   });
 
-  it('may do nothing but what it came with', async () => {
+  it('has a strict content security policy', async () => {
     await serve();
     const { text, headers } = await page();
     const policy = headers.get('content-security-policy') ?? '';
@@ -128,7 +128,7 @@ describe('the page of the service', () => {
   });
 });
 
-it('a fault on the page is told apart from what was refused', async () => {
+it('a fault on the page is distinguished from a refusal', async () => {
   await serve({ faults: { error: 1, seed: 1 } });
   await send(running.service.url, passback());
   expect((await page()).text).toMatch(/<tbody[^>]*fault[^>]*>/);
@@ -141,7 +141,7 @@ describe('a refused signature on the page', () => {
       ['user_info', user_info],
     ] as const);
 
-  it('is shown stage by stage, the first character that differs marked on both sides', async () => {
+  it('is shown by stage, with the first difference marked on both sides', async () => {
     await serve();
     const signed = { form: form('{"a": "b"}') };
     expect(await sendSigned({ ...passback(), form: form('{"a":"b"}') }, signed)).toBe(40103);
@@ -154,7 +154,7 @@ describe('a refused signature on the page', () => {
     expect(digest[0]).toMatch(/^Digest <small>(?:differs at character \d|equal, as far)/);
   });
 
-  it('is shown with all alike where only the digest is written otherwise', async () => {
+  it("is shown without differences if only the digest's encoding differs", async () => {
     await serve();
     const { target, body } = signDraft(passback());
     const shouted = target.replace(/(?<=&sign=)\w+/, (sign) => sign.toUpperCase());
@@ -170,7 +170,7 @@ describe('a refused signature on the page', () => {
     expect(message[1]).toBe(message[2]);
   });
 
-  it('is shown with where the text of the client ends too early', async () => {
+  it("is shown with the position where the client's text ends too early", async () => {
     await serve();
     await sendSigned(passback(), { form: new Map([['union_id', 'u1']]) });
     const { text } = await page();
@@ -180,7 +180,7 @@ describe('a refused signature on the page', () => {
     expect(params[2]).toContain('<mark class="end" title="the text ends here"></mark>');
   });
 
-  it('is shown with its cause alone where that is inside what is masked', async () => {
+  it('is shown with its cause alone if the difference is masked', async () => {
     await serve();
     await sendSigned({ ...passback(), form: form('{"a":"b c"}') }, { form: form('{"a":"b+c"}') });
     const { text } = await page();
@@ -189,7 +189,7 @@ describe('a refused signature on the page', () => {
     expect(params[2]).toBe('The difference is in the masked part.');
   });
 
-  it('is shown with its cause where that is in the secret, which is not', async () => {
+  it('is shown with its cause if the secret differs, without the secret', async () => {
     await serve();
     const { secret, app_key } = running.app;
     expect(await sendSigned(passback(), { secret: app_key })).toBe(40102);
@@ -201,7 +201,7 @@ describe('a refused signature on the page', () => {
     expect(text).not.toContain(secret);
   });
 
-  it('is shown with what is known where no usual mistake gives it', async () => {
+  it('is shown with the known facts if no usual mistake explains it', async () => {
     await serve();
     await sendSigned(passback(), { secret: 'quite another' });
     const { text } = await page();
@@ -212,7 +212,7 @@ describe('a refused signature on the page', () => {
     expect(digest[2]).not.toContain('Unknown');
   });
 
-  it('by an app with recipes of its own is explained by them', async () => {
+  it('by an app with its own recipes is explained by them', async () => {
     await serve();
     const recipe = { message: ['$params', '$secret'], steps: ['md5'] };
     const { app_secret, ...app } = await running.service.admin.createApp({
@@ -247,7 +247,7 @@ describe('a refused signature on the page', () => {
     }
   });
 
-  it('of many are analyzed, some of them at each request', async () => {
+  it('among many are analyzed, some at each request', async () => {
     await serve();
     for (let count = 0; count < 25; count += 1) await sendSigned(passback(), { secret: 'quite another' });
     const left = async () => (await page()).text.match(/Not analyzed/g)?.length ?? 0;
@@ -255,7 +255,7 @@ describe('a refused signature on the page', () => {
     expect(await left()).toBe(0);
   });
 
-  it('that is very long is cut', async () => {
+  it('that is very long is truncated', async () => {
     await serve();
     const long = JSON.stringify(
       Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`k${i}`, 'value'])),
@@ -267,14 +267,14 @@ describe('a refused signature on the page', () => {
   });
 });
 
-describe('what comes from the network', () => {
+describe('text from the network', () => {
   const attack = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>\u202e`;
 
   // What is masked keeps its ends: they are tags here.
   const short = `<b>'"<i>&</i><hr>`;
 
   it.each(['app_key', 'tenant_code', 'channel', 'info_name', 'scope', 'random'])(
-    'can do nothing on the page, as %s',
+    'is inert on the page as %s',
     async (name) => {
       await serve();
       const draft = draftRead(running.app, 'c');
@@ -285,7 +285,7 @@ describe('what comes from the network', () => {
     },
   );
 
-  it('can do nothing on the page, as a name, a value or a path', async () => {
+  it('is inert on the page as a name, a value or a path', async () => {
     await serve();
     const drafts = [
       draftRead(running.app, 'c', { [attack]: 'x', x: attack }),
@@ -301,7 +301,7 @@ describe('what comes from the network', () => {
     await expectHarmless();
   });
 
-  it('is shown as it is where it is an app of that name', async () => {
+  it('is shown as the name of an app', async () => {
     await serve();
     const { app_secret, ...app } = await running.service.admin.createApp({
       tenantCode: attack,
@@ -355,14 +355,14 @@ describe('the page is shown', () => {
     expect(await pageAt('localhost', '/?run=x&after=0', header)).toBe(404);
   });
 
-  it('not over HTTP/1.0, which proxies speak by default, and no browser', async () => {
+  it('not over HTTP/1.0, the default of proxies but of no browser', async () => {
     await serve();
     const { host } = new URL(running.service.url);
     const [answer] = await exchange(running.service.url, `GET / HTTP/1.0\r\nHost: ${host}\r\n\r\n`);
     expectEnvelope(answer, 40402);
   });
 
-  it('on another service only where it is asked for, and then to addresses, not to names', async () => {
+  it('on another service only if enabled, and then by address, not by name', async () => {
     await serve({ host: '0.0.0.0' });
     expect(await pageAt('127.0.0.1')).toBe(404);
     const put = await fetchAnswer(`${running.service.url}/`, { method: 'PUT' });
@@ -375,12 +375,12 @@ describe('the page is shown', () => {
     expect(await pageAt('evil.example')).toBe(404);
   });
 
-  it('not at all where it is not wanted', async () => {
+  it('not at all if disabled', async () => {
     await serve({ page: false });
     expect(await pageAt('127.0.0.1')).toBe(404);
   });
 
-  it('to GET alone', async () => {
+  it('only for GET', async () => {
     await serve();
     const put = await fetchAnswer(`${running.service.url}/`, { method: 'PUT' });
     expect({ code: put.envelope.code, allow: put.headers.get('allow') }).toEqual({
