@@ -25,6 +25,7 @@ const defaultStatementTimeoutMs = 5000;
 /** Time for the answer to a statement to arrive, in milliseconds, after its maximum duration. */
 const answerGraceMs = 1000;
 
+/** Maximum wait for a connection, free or new, in milliseconds. */
 const connectTimeoutMs = 3000;
 
 /** How long an idle connection is kept, in milliseconds. */
@@ -38,7 +39,7 @@ const integerTypes = new Set([20, 21, 23]);
  *
  * @throws StartError that shows nothing of an invalid URL
  */
-export function postgresConfig(url: string, poolSize: number): PoolConfig {
+export function postgresConfig(url: string): PoolConfig {
   const given = readUrl(url);
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
   return {
@@ -49,7 +50,6 @@ export function postgresConfig(url: string, poolSize: number): PoolConfig {
     types: valueTypes,
     // BEGIN is sent together with the first statement.
     pipeline: true,
-    max: poolSize,
     keepAlive: true,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ClientBase, Pool, type QueryResult } from 'pg';
+import type { ClientBase, QueryResult } from 'pg';
 import { StartError, StoreUnavailableError } from './errors.js';
 import { postgresConfig } from './postgres-config.js';
 import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
@@ -71,12 +71,8 @@ class PostgresDriver implements SqlDriver {
 
   constructor(url: string, poolSize: number, prepares: boolean) {
     this.#prepares = prepares;
-    const pool = new Pool(postgresConfig(url, poolSize));
-    if (prepares) {
-      // Other engines that speak PostgreSQL's protocol may not have these settings.
-      pool.on('connect', (client) => void client.query(planByIndex).catch(() => {}));
-    }
-    this.#pool = new PostgresPool(pool, poolSize);
+    // Other engines that speak PostgreSQL's protocol may not have these settings.
+    this.#pool = new PostgresPool(postgresConfig(url), poolSize, prepares ? planByIndex : '');
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {

@@ -53,6 +53,7 @@ const bySystemError: Readonly<Record<string, string>> = {
 
 /** Messages of `pg` without a code. */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
+  [/^timeout exceeded when trying to connect/, ['no connection to the database was free in time']],
   [/timeout/i, ['the database does not answer', DatabaseNoAnswerError]],
   [/^SASL: .*password must be/, ['the database requires a password', ConnectionLostError, passwordHint]],
   [/does not support SSL/, ['the database does not speak TLS', ConnectionLostError]],
