@@ -13,8 +13,8 @@ export interface SqliteOptions {
 
 /** A unit of work that waits for a commit. */
 interface Job {
-  /** Runs the work, and returns a function that answers the caller once it is durable. */
-  readonly run: () => Promise<() => void>;
+  readonly work: (sql: Sql) => Promise<unknown>;
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -49,8 +49,9 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
 }
 
 /**
- * Group commit: work that arrives in one turn of the event loop, or during a commit, shares the next transaction,
- * each unit in its own savepoint, and is answered after its COMMIT. So one write to the disk serves many.
+ * Group commit: work that arrives in one turn of the event loop, or during a commit, shares the next transaction, and
+ * is answered after its COMMIT. So one write to the disk serves many. If a unit fails, the others are run again without
+ * it.
  */
 class SqliteDriver implements SqlDriver {
   /** About as many pages as SQLite caches. */
@@ -86,11 +87,7 @@ class SqliteDriver implements SqlDriver {
         reject(new StoreUnavailableError('the database is closed'));
         return;
       }
-      const run = async () => {
-        const result = await work(this.#sql);
-        return () => resolve(result);
-      };
-      this.#jobs.push({ run, reject });
+      this.#jobs.push({ work, resolve: (result) => resolve(result as T), reject });
       this.#committing ??= this.#commitJobs();
     });
   }
@@ -137,42 +134,28 @@ class SqliteDriver implements SqlDriver {
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {
+    const results: unknown[] = [];
     try {
-      const answers = [];
-      for (const job of jobs) answers.push(await this.#runInSavepoint(job));
-      this.#connection.run('COMMIT');
-      for (const answer of answers) answer();
+      for (const { work } of jobs) results.push(await work(this.#sql));
     } catch (error) {
       this.#connection.rollBack();
-      if (error instanceof TransactionLostError && jobs.length > 1) await this.#commitEach(jobs);
-      else for (const job of jobs) job.reject(unavailable(error));
+      const [failed, ...later] = jobs.slice(results.length);
+      failed?.reject(error);
+      this.#jobs.unshift(...jobs.slice(0, results.length), ...later);
+      return;
     }
-  }
-
-  /** Commits each job by itself, so that one that cannot be stored does not affect the others. */
-  async #commitEach(jobs: readonly Job[]): Promise<void> {
-    for (const job of jobs) {
-      try {
-        await this.#begin();
-        await this.#commit([job]);
-      } catch (error) {
-        job.reject(error);
-      }
-    }
-  }
-
-  async #runInSavepoint(job: Job): Promise<() => void> {
-    this.#connection.run('SAVEPOINT job');
     try {
-      const answer = await job.run();
-      this.#connection.run('RELEASE job');
-      return answer;
+      this.#connection.run('COMMIT');
     } catch (error) {
-      if (!this.#connection.inTransaction) throw new TransactionLostError(error);
-      this.#connection.run('ROLLBACK TO job');
-      this.#connection.run('RELEASE job');
-      return () => job.reject(error);
+      this.#connection.rollBack();
+      const unavailable =
+        error instanceof StoreUnavailableError
+          ? error
+          : new StoreUnavailableError('the database did not commit', { cause: error });
+      for (const { reject } of jobs) reject(unavailable);
+      return;
     }
+    for (const [index, { resolve }] of jobs.entries()) resolve(results[index]);
   }
 }
 
@@ -185,18 +168,5 @@ async function whenFree<T>(timeoutMs: number, attempt: () => Promise<T>): Promis
       if (!isBusy(error) || waited >= timeoutMs) throw error;
     }
     await wait(busyPauseMs);
-  }
-}
-
-function unavailable(error: unknown): unknown {
-  const cause = error instanceof TransactionLostError ? error.cause : error;
-  if (cause instanceof StoreUnavailableError) return cause;
-  return new StoreUnavailableError('the database did not commit', { cause });
-}
-
-/** SQLite rolls back the whole transaction by itself if it runs out of space, with the other jobs in it. */
-class TransactionLostError extends Error {
-  constructor(cause: unknown) {
-    super('the transaction was rolled back', { cause });
   }
 }
