@@ -29,8 +29,7 @@ export { compileRecipes, type SignaturePair, type Signers } from './signing/app-
 export { compileRecipe } from './signing/compile-recipe.js';
 export { moduleSigner, type SignerModule } from './signing/module-signer.js';
 export { defaultRecipes, type Preset, presets } from './signing/presets.js';
-export type { Recipe, RecipeJson, SigningRecipes } from './signing/recipe.js';
-export { RecipeError } from './signing/recipe-error.js';
+export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './signing/recipe.js';
 export { parseRecipe, parseSigningRecipes } from './signing/recipe-json.js';
 export type { Param, SignableRequest } from './signing/request.js';
 export { Secret } from './signing/secret.js';

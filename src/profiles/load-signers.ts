@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Signers } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
 import { moduleSigner, moduleSigners } from '../signing/module-signer.js';
-import { fieldPath } from '../signing/recipe-error.js';
+import { fieldPath } from '../signing/recipe.js';
 import { describeSystemError } from '../support/errors.js';
 import { findUnsafePath } from '../support/trusted-path.js';
 import { SigningModuleError } from './errors.js';

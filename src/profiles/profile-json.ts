@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
-import { RecipeError } from '../signing/recipe-error.js';
+import { RecipeError } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';
 import { checkProfileName, environments, type Profile, parseIdentifier } from './profile.js';
 import type { SecretSource } from './secret.js';

@@ -1,8 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { presets } from '../signing/presets.js';
-import type { Recipe } from '../signing/recipe.js';
-import { RecipeError } from '../signing/recipe-error.js';
+import { type Recipe, RecipeError } from '../signing/recipe.js';
 import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../signing/recipe-json.js';
 import type { JsonObject } from './profile-json.js';
 

@@ -9,8 +9,7 @@ import {
 } from './digest.js';
 import { encoders } from './encodings.js';
 import { compileParams, type Entry, type ParamsFormat } from './params.js';
-import type { EncodeRule, Recipe } from './recipe.js';
-import { fieldPath, RecipeError } from './recipe-error.js';
+import { type EncodeRule, fieldPath, type Recipe, RecipeError } from './recipe.js';
 import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import type { Explanation, Signature, Signer } from './signer.js';

@@ -7,8 +7,7 @@ import {
   writtenLength,
 } from './digests.js';
 import { folds } from './encodings.js';
-import type { KeyDecoding, Recipe } from './recipe.js';
-import { RecipeError } from './recipe-error.js';
+import { type KeyDecoding, type Recipe, RecipeError } from './recipe.js';
 import { parseTemplate, type Source, type Template, tokensOf } from './template.js';
 
 /** The inputs of the steps besides the message. */

@@ -1,5 +1,5 @@
 import type { Signers } from './app-signatures.js';
-import { RecipeError } from './recipe-error.js';
+import { RecipeError } from './recipe.js';
 import type { SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import type { Signature, Signer } from './signer.js';

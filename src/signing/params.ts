@@ -1,7 +1,6 @@
 import type { Renderer } from './compile-recipe.js';
-import { encoders, folds } from './encodings.js';
-import type { ParamsRule } from './recipe.js';
-import { fieldPath, RecipeError } from './recipe-error.js';
+import { encoders, escapePattern, folds } from './encodings.js';
+import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
 import type { Param } from './request.js';
 import type { Secret } from './secret.js';
 import { parseTemplate, renderTemplate, type Template, tokensOf } from './template.js';
@@ -190,9 +189,6 @@ function compileEscape(table: ParamsRule['escape']): (text: string) => string {
   const replacements = new Map(Object.entries(table));
   if (replacements.size === 0) return (text) => text;
   const texts = [...replacements.keys()].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(
-    texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|'),
-    'g',
-  );
+  const pattern = new RegExp(texts.map(escapePattern).join('|'), 'g');
   return (text) => text.replace(pattern, (found) => replacements.get(found) ?? found);
 }

@@ -5,17 +5,18 @@ import { blockEncodings, cases, textEncodings } from './encodings.js';
 import {
   type EncodeRule,
   emptyRules,
+  fieldPath,
   type KeyRule,
   keyDecodings,
   orders,
   type ParamsRule,
   type Recipe,
+  RecipeError,
   type RecipeJson,
   recipeDefaults,
   type SigningRecipes,
   type SubRule,
 } from './recipe.js';
-import { fieldPath, RecipeError } from './recipe-error.js';
 
 /**
  * Checks a value of untrusted JSON.
@@ -72,7 +73,7 @@ function oneOf<T extends string>(allowed: readonly T[]): Parse<T> {
 /** An object with these fields and no others. A field with a default is optional. */
 export function fields<T extends object>(
   parsers: { readonly [K in keyof T]-?: Parse<T[K]> },
-  defaults: Partial<T> = {},
+  defaults: Partial<NoInfer<T>> = {},
 ): Parse<T> {
   const names = Object.keys(parsers) as (keyof T & string)[];
   return (value, field) => {

@@ -1,3 +1,4 @@
+import { UserInfoError } from '../support/errors.js';
 import type { Output } from './digests.js';
 import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
 
@@ -137,4 +138,21 @@ export function completeRecipe(json: RecipeJson): Recipe {
     encode: { ...recipeDefaults.encode, ...json.encode },
     key: { ...recipeDefaults.key, ...json.key },
   };
+}
+
+/** An invalid recipe, or one with a feature that the language does not have. */
+export class RecipeError extends UserInfoError {
+  readonly code = 'INVALID_RECIPE';
+  /** The path in the recipe, such as `sign.params.order`. */
+  readonly field: string;
+
+  constructor(field: string, problem: string, hint?: string) {
+    super(`${field}: ${problem}`, { hint });
+    this.field = field;
+  }
+}
+
+/** The path of a field inside another; the outermost path is empty. */
+export function fieldPath(outer: string, field: string): string {
+  return outer === '' ? field : `${outer}.${field}`;
 }

@@ -1,7 +1,7 @@
 import type { Renderer, TextChange } from './compile-recipe.js';
 import { algorithms, digestText } from './digests.js';
 import { encoders, folds } from './encodings.js';
-import { RecipeError } from './recipe-error.js';
+import { RecipeError } from './recipe.js';
 
 /** The modifiers of a token by name, as in `$secret.md5`. */
 export const modifiers: ReadonlyMap<string, TextChange> = new Map([

@@ -1,6 +1,5 @@
 import { compileRecipe } from '../signing/compile-recipe.js';
-import type { Recipe } from '../signing/recipe.js';
-import { RecipeError } from '../signing/recipe-error.js';
+import { type Recipe, RecipeError } from '../signing/recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Signer } from '../signing/signer.js';
 import { chainIdentity } from './candidates/chains.js';

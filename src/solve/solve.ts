@@ -1,6 +1,6 @@
 import { forAppSign } from '../signing/app-signatures.js';
 import { paramOf, type Sample } from '../signing/request.js';
-import { SampleError } from '../signing/samples/sample-error.js';
+import { SampleError } from '../signing/samples/captured-request.js';
 import type { Secret } from '../signing/secret.js';
 import type { SolveTask } from './candidates/search-space.js';
 import { readSignature } from './candidates/signature-reading.js';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { outputs } from '../../src/signing/digests.js';
 import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
-import { keyDecodings, orders, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
-import { RecipeError } from '../../src/signing/recipe-error.js';
+import { keyDecodings, orders, type Recipe, RecipeError, type RecipeJson } from '../../src/signing/recipe.js';
 import { formatRecipe, parseRecipe, parseSigningRecipes } from '../../src/signing/recipe-json.js';
 
 const short: RecipeJson = { message: ['$params', '&key=', '$secret'], steps: ['md5'] };

@@ -1,13 +1,16 @@
 import { describe, expect, it, test } from 'vitest';
-import { compileRecipes } from '../../src/signing/app-signatures.js';
+import { compileRecipes, type SigningChoice } from '../../src/signing/app-signatures.js';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, presets } from '../../src/signing/presets.js';
 import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
-import type { SigningChoice } from '../../src/signing/signing-choice.js';
-import { checkVectors } from '../../src/signing/vectors/check-vectors.js';
-import { makeVectors, vectorSecret } from '../../src/signing/vectors/make-vectors.js';
-import { parseVectors, type Vector } from '../../src/signing/vectors/vector-file.js';
+import {
+  checkVectors,
+  makeVectors,
+  parseVectors,
+  type Vector,
+  vectorSecret,
+} from '../../src/signing/vectors.js';
 
 const pair: SigningChoice = {
   kind: 'pair',
@@ -21,7 +24,7 @@ function one(recipe: Recipe): SigningChoice {
 
 /** The vectors of `right`, computed by an implementation that signs by `recipe`. */
 function computedBy(recipe: Recipe, right: Recipe): Vector[] {
-  return makeVectors(one(right)).map(({ name, request }) => ({
+  return makeVectors(one(right)).vectors.map(({ name, request }) => ({
     name,
     request,
     signatures: { sign: compileRecipe(recipe).sign(request, new Secret(vectorSecret)) },
@@ -30,15 +33,15 @@ function computedBy(recipe: Recipe, right: Recipe): Vector[] {
 
 test('our own vectors are right, by every preset', () => {
   for (const { recipe } of presets) {
-    const checks = checkVectors(one(recipe), makeVectors(one(recipe)), null);
+    const checks = checkVectors(one(recipe), makeVectors(one(recipe)).vectors, null);
     expect(checks.every(({ result }) => result === 'right')).toBe(true);
   }
-  const checks = checkVectors(pair, makeVectors(pair), vectorSecret);
+  const checks = checkVectors(pair, makeVectors(pair).vectors, vectorSecret);
   expect(checks.map(({ result }) => result)).toEqual(new Array(checks.length).fill('right'));
 });
 
 test('what is written as JSON comes back the same', () => {
-  const vectors = makeVectors(pair);
+  const vectors = makeVectors(pair).vectors;
   const returned = parseVectors(JSON.parse(JSON.stringify({ recipes: defaultRecipes, vectors })));
   expect(returned).toMatchObject({ recipes: defaultRecipes, secret: null });
   expect(returned.vectors).toEqual(vectors.map(({ why: _, ...vector }) => vector));
@@ -73,7 +76,7 @@ describe('an implementation that is wrong in one respect fails', () => {
 });
 
 test('a digest that nothing gives is told as what it may be, where the text came back as well', () => {
-  const [ours] = makeVectors(one(defaultRecipes.sign));
+  const [ours] = makeVectors(one(defaultRecipes.sign)).vectors;
   if (ours === undefined) throw new Error('there are no vectors');
   const { message } = ours.signatures.sign ?? {};
   const causesOf = (stages: object) => {
@@ -93,7 +96,7 @@ test('a digest that nothing gives is told as what it may be, where the text came
 
 test('the text of a module is compared by pairs as they are usually written', () => {
   const module: SigningChoice = { ...pair, recipes: { app_sign: null, sign: null } };
-  const ours = makeVectors(pair).slice(0, 1);
+  const ours = makeVectors(pair).vectors.slice(0, 1);
   const vectors = ours.map((vector) => {
     const message = `${vector.signatures.sign?.message}`.replace('&key=', '&extra=1&key=');
     return { ...vector, signatures: { sign: { message } } };
@@ -105,7 +108,7 @@ test('the text of a module is compared by pairs as they are usually written', ()
 });
 
 test('stages that did not come back are not checked, signatures without any are missing', () => {
-  const [first, second] = makeVectors(pair);
+  const [first, second] = makeVectors(pair).vectors;
   const digest = first?.signatures.sign?.digest ?? '';
   const returned = parseVectors({
     vectors: [

@@ -3,8 +3,11 @@ import { parameterText, unsentParameters } from '../../protocol/parameters.js';
 import { defaultRecipes } from '../../signing/presets.js';
 import { parseSigningRecipes } from '../../signing/recipe-json.js';
 import { namedPresets } from '../../signing/verify/recipe-suspects.js';
-import type { ReceivedSignature } from '../../signing/verify/suspect.js';
-import { type Finding, likeliestMistake } from '../../signing/verify/verify-signature.js';
+import {
+  type Finding,
+  likeliestMistake,
+  type ReceivedSignature,
+} from '../../signing/verify/verify-signature.js';
 import { asSeenBy, cutStage, maskRequest, type RejectedSignature } from '../rejection.js';
 import type { RecentRequest } from './request-ring.js';
 

@@ -1,5 +1,14 @@
+import { UserInfoError } from '../../support/errors.js';
 import type { Param, Sample, SignableRequest } from '../request.js';
-import { SampleError } from './sample-error.js';
+
+/** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
+export class SampleError extends UserInfoError {
+  readonly code = 'INVALID_SAMPLE';
+
+  constructor(message: string, hint?: string) {
+    super(message, { hint });
+  }
+}
 
 /** A request as sent or logged; nothing in it is decoded. */
 export interface CapturedRequest {

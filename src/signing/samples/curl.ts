@@ -1,112 +1,26 @@
+import { parseArgs } from 'node:util';
 import { encoders } from '../encodings.js';
-import type { CapturedRequest } from './captured-request.js';
-import { SampleError } from './sample-error.js';
+import { type CapturedRequest, SampleError } from './captured-request.js';
 import { isCmd, splitCmdWords, splitShellWords } from './words.js';
 
-/** Short options with a value, by their long names. */
-const shortValues: Readonly<Record<string, string>> = {
-  A: 'user-agent',
-  b: 'cookie',
-  c: 'cookie-jar',
-  C: 'continue-at',
-  d: 'data',
-  D: 'dump-header',
-  e: 'referer',
-  E: 'cert',
-  F: 'form',
-  h: 'help',
-  H: 'header',
-  K: 'config',
-  m: 'max-time',
-  o: 'output',
-  P: 'ftp-port',
-  Q: 'quote',
-  r: 'range',
-  t: 'telnet-option',
-  T: 'upload-file',
-  u: 'user',
-  U: 'proxy-user',
-  w: 'write-out',
-  x: 'proxy',
-  X: 'request',
-  y: 'speed-time',
-  Y: 'speed-limit',
-  z: 'time-cond',
-};
+/** Options with a value, with their short names where they have one. */
+const valueOptions =
+  'user-agent:A cookie:b cookie-jar:c continue-at:C data:d dump-header:D referer:e cert:E form:F help:h header:H ' +
+  'config:K max-time:m output:o ftp-port:P quote:Q range:r telnet-option:t upload-file:T user:u proxy-user:U ' +
+  'write-out:w proxy:x request:X speed-time:y speed-limit:Y time-cond:z cacert capath ciphers connect-timeout ' +
+  'connect-to data-ascii data-binary data-raw data-urlencode form-string interface json key limit-rate max-redirs ' +
+  'noproxy oauth2-bearer pass resolve retry retry-delay retry-max-time stderr tls-max trace trace-ascii ' +
+  'unix-socket url url-query';
 
-const shortFlags: Readonly<Record<string, string>> = { G: 'get', I: 'head' };
-
-const longValues: ReadonlySet<string> = new Set([
-  ...Object.values(shortValues),
-  'cacert',
-  'capath',
-  'ciphers',
-  'connect-timeout',
-  'connect-to',
-  'data-ascii',
-  'data-binary',
-  'data-raw',
-  'data-urlencode',
-  'form-string',
-  'interface',
-  'json',
-  'key',
-  'limit-rate',
-  'max-redirs',
-  'noproxy',
-  'oauth2-bearer',
-  'pass',
-  'resolve',
-  'retry',
-  'retry-delay',
-  'retry-max-time',
-  'stderr',
-  'tls-max',
-  'trace',
-  'trace-ascii',
-  'unix-socket',
-  'url',
-  'url-query',
+/** For `parseArgs`. Other options are flags, which change nothing in the request. */
+const curlOptions = Object.fromEntries([
+  ...valueOptions.split(' ').map((names) => {
+    const [name = '', short] = names.split(':');
+    return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
+  }),
+  ['get', { type: 'boolean' as const, short: 'G' }],
+  ['head', { type: 'boolean' as const, short: 'I' }],
 ]);
-
-/** An option by its long name, or a word that is not an option. */
-interface CurlOption {
-  /** Empty for a word that is not an option: a URL. */
-  readonly name: string;
-  readonly value: string;
-}
-
-/** The options of a curl command, in order, each with its value; a flag has an empty one. */
-function* readCurlOptions(words: Iterable<string>): Generator<CurlOption> {
-  const rest = words[Symbol.iterator]();
-  const next = (): string => {
-    const { value, done } = rest.next();
-    return done ? '' : value;
-  };
-  for (let { value: word, done } = rest.next(); !done; { value: word, done } = rest.next()) {
-    if (word.startsWith('--')) {
-      const [, name = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
-      yield { name, value: value ?? (longValues.has(name) ? next() : '') };
-    } else if (word.startsWith('-') && word.length > 1) {
-      yield* readShortOptions(word.slice(1), next);
-    } else {
-      yield { name: '', value: word };
-    }
-  }
-}
-
-/** `-sXPUT` is `-s -X PUT`. */
-function* readShortOptions(letters: string, next: () => string): Generator<CurlOption> {
-  for (let at = 0; at < letters.length; at += 1) {
-    const letter = letters[at] ?? '';
-    const name = shortValues[letter];
-    if (name !== undefined) {
-      yield { name, value: letters.slice(at + 1) || next() };
-      return;
-    }
-    yield { name: shortFlags[letter] ?? letter, value: '' };
-  }
-}
 
 const start = /^(?:[$%>#] +)?curl(?:\.exe)?(?=[\s^])/;
 
@@ -141,15 +55,17 @@ export function readCurl(text: string): CapturedRequest {
     get: false,
     head: false,
   };
-  for (const option of readCurlOptions(isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest))) {
-    readOption(option, command);
+  const args = isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest);
+  const { tokens } = parseArgs({ args, options: curlOptions, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === 'positional') command.urls.push(token.value);
+    else if (token.kind === 'option') readOption(token.name, token.value ?? '', command);
   }
   return toRequest(command);
 }
 
-function readOption({ name, value }: CurlOption, command: Command): void {
+function readOption(name: string, value: string, command: Command): void {
   switch (name) {
-    case '':
     case 'url':
       command.urls.push(value);
       return;

@@ -1,20 +1,24 @@
 import type { Sample, SignableRequest } from '../request.js';
-import { type CapturedRequest, defaultSignParam, takeSignature, toSignable } from './captured-request.js';
+import {
+  type CapturedRequest,
+  defaultSignParam,
+  SampleError,
+  takeSignature,
+  toSignable,
+} from './captured-request.js';
 import { isCurl, readCurl } from './curl.js';
-import { SampleError } from './sample-error.js';
 import { readSampleFile } from './sample-file.js';
 
-interface ReadSampleOptions {
-  /** The parameter that carries the signature. Default: the one that the sample file names, else `sign`. */
-  readonly signParam?: string | undefined;
-}
-
 /**
- * Reads a request: a sample file (JSON), a URL, a curl command or the text of an HTTP request.
+ * Reads a request: a sample file (JSON), a URL, a curl command or the text of an HTTP request. `signParam` is the
+ * parameter that carries the signature. Default: the one that the sample file names, else `sign`.
  *
  * @throws SampleError for any other text, or for a part that cannot be read
  */
-export function readSample(text: string, { signParam }: ReadSampleOptions = {}): Sample {
+export function readSample(
+  text: string,
+  { signParam }: { readonly signParam?: string | undefined } = {},
+): Sample {
   const given = text.replace(/^[\ufeff\s]+/, '');
   if (given.startsWith('{')) return readSampleFile(given, signParam);
   return { ...takeSignature(readRequest(given), signParam ?? defaultSignParam), secret: null };

@@ -1,85 +1,68 @@
-import { RecipeError } from '../recipe-error.js';
-import { fields, listOf, nullOr, type Parse, parsePair, parseText, parseTextMap } from '../recipe-json.js';
+import { RecipeError } from '../recipe.js';
+import {
+  fields,
+  listOf,
+  nullOr,
+  type Parse,
+  parseObject,
+  parsePair,
+  parseText,
+  parseTextMap,
+} from '../recipe-json.js';
 import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
-import { defaultSignParam, takeSignature, toSignable } from './captured-request.js';
-import { SampleError } from './sample-error.js';
-
-/** A JSON object as written: JSON.parse reorders names that look like integers, and drops repeated names. */
-class JsonMembers {
-  readonly entries: readonly (readonly [name: string, value: unknown])[];
-
-  constructor(entries: JsonMembers['entries']) {
-    this.entries = entries;
-  }
-
-  /** The first repeated name, if any. */
-  get doubled(): string | undefined {
-    const names = this.entries.map(([name]) => name);
-    return names.find((name, index) => names.indexOf(name) < index);
-  }
-}
+import { defaultSignParam, SampleError, takeSignature, toSignable } from './captured-request.js';
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
 
 /**
- * Parses JSON with its objects as `JsonMembers`, and its numbers as their text.
+ * Parses JSON with a number before each name, as JSON.parse reorders names that look like integers and drops
+ * repeated names; numbers become their text.
  *
- * @throws SyntaxError, whose message may quote the text
+ * @throws SampleError where the text is not JSON
  */
-function parseInOrder(text: string): unknown {
-  JSON.parse(text);
+function parseNumbered(text: string): unknown {
   let count = 0;
-  // In valid JSON a string before a colon is a name. A number in front of each makes all names distinct.
-  const numbered = text.replace(stringOrNumber, (whole, string?: string, colon?: string) => {
-    if (string === undefined) return `"${whole}"`;
-    return colon === undefined ? whole : `"${count++}:${string.slice(1)}${colon}`;
-  });
-  return JSON.parse(numbered, (_name, value) =>
-    isObject(value) ? new JsonMembers(membersOf(value)) : value,
-  );
-}
-
-function membersOf(numbered: object): [string, unknown][] {
-  return Object.entries(numbered).map(([name, value]) => [name.slice(name.indexOf(':') + 1), value]);
-}
-
-function isObject(value: unknown): value is object {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonMembers)
-  );
-}
-
-/** A sample file as written. */
-interface SampleJson {
-  readonly method: string | null;
-  readonly url: string;
-  /** Null where they are in the query of `url` and in `body`. */
-  readonly params: readonly Param[] | null;
-  readonly body: string | null;
-  readonly extra: Readonly<Record<string, string>>;
-  readonly signParam: string;
-  readonly signature: string | null;
-  readonly secret: string | null;
-}
-
-const parseParams: Parse<readonly Param[]> = (value, field) => {
-  if (value instanceof JsonMembers) {
-    return value.entries.map(([name, text]) => [name, parseText(text, `${field}.${name}`)]);
+  try {
+    JSON.parse(text);
+    // In valid JSON a string before a colon is a name.
+    const numbered = text.replace(stringOrNumber, (whole, string?: string, colon?: string) => {
+      if (string === undefined) return `"${whole}"`;
+      return colon === undefined ? whole : `"${count++}:${string.slice(1)}${colon}`;
+    });
+    return JSON.parse(numbered);
+  } catch {
+    throw new SampleError('the sample is not JSON');
   }
-  return listOf(parsePair)(value, field);
-};
+}
 
-const parseExtra: Parse<Readonly<Record<string, string>>> = (value, field) =>
-  parseTextMap(toObject(value, field), field);
+/** The members of an object of `parseNumbered`, as written. */
+function membersOf(value: unknown, field: string): [name: string, value: unknown][] {
+  const numbered = Object.entries(parseObject(value, field));
+  return numbered.map(([name, inner]) => [name.slice(name.indexOf(':') + 1), inner]);
+}
 
-const parseFields = fields<SampleJson>(
+function toObject(value: unknown, field: string): object {
+  const members = membersOf(value, field);
+  const names = members.map(([name]) => name);
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) throw new RecipeError(`${field}.${repeated}`, 'stands there twice');
+  return Object.fromEntries(members);
+}
+
+const parseParams: Parse<readonly Param[]> = (value, field) =>
+  Array.isArray(value)
+    ? listOf(parsePair)(value, field)
+    : membersOf(value, field).map(([name, text]) => [name, parseText(text, `${field}.${name}`)]);
+
+/** `params` is null where they are in the query of `url` and in `body`. */
+const parseFields = fields(
   {
     method: nullOr(parseText),
     url: parseText,
     params: nullOr(parseParams),
     body: nullOr(parseText),
-    extra: parseExtra,
+    extra: (value: unknown, field: string) => parseTextMap(toObject(value, field), field),
     signParam: parseText,
     signature: nullOr(parseText),
     secret: nullOr(parseText),
@@ -93,8 +76,9 @@ const parseFields = fields<SampleJson>(
  * @throws SampleError that names the wrong field
  */
 export function readSampleFile(text: string, signParam: string | undefined): Sample {
+  const json = parseNumbered(text);
   try {
-    const given = toObject(parse(text), 'sample');
+    const given = toObject(json, 'sample');
     return toSample(
       parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
     );
@@ -104,21 +88,7 @@ export function readSampleFile(text: string, signParam: string | undefined): Sam
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    return parseInOrder(text);
-  } catch {
-    throw new SampleError('the sample is not JSON');
-  }
-}
-
-function toObject(value: unknown, field: string): object {
-  if (!(value instanceof JsonMembers)) throw new RecipeError(field, 'must be an object');
-  if (value.doubled !== undefined) throw new RecipeError(`${field}.${value.doubled}`, 'stands there twice');
-  return Object.fromEntries(value.entries);
-}
-
-function toSample({ params, extra, signParam, secret, ...json }: SampleJson): Sample {
+function toSample({ params, extra, signParam, secret, ...json }: ReturnType<typeof parseFields>): Sample {
   const { url, body, method } = json;
   if (params !== null && url.includes('?')) {
     throw new SampleError(

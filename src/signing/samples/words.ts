@@ -1,4 +1,4 @@
-import { SampleError } from './sample-error.js';
+import { SampleError } from './captured-request.js';
 
 /** Ends a command, between words. A line break does not where an option follows. */
 const end = /\d?>|[|;&<]|\r?\n(?!\s*-)/y;

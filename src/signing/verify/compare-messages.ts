@@ -1,65 +1,5 @@
+import { decodePercent, encoders, escapePattern } from '../encodings.js';
 import type { Secret } from '../secret.js';
-import { placeSecret } from './secret-suspects.js';
-
-interface TextCause {
-  readonly words: string;
-  /** Removes this cause: texts that differ by it alone become equal. */
-  readonly even: (text: string) => string;
-}
-
-const causes: readonly TextCause[] = [
-  { words: 'Line breaks: one has CR LF, the other LF', even: (text) => text.replaceAll('\r\n', '\n') },
-  { words: 'A line break at the end of one of them', even: (text) => text.replace(/[\r\n]+$/, '') },
-  { words: 'White space at the beginning or the end of one of them', even: (text) => text.trim() },
-  { words: 'Letter case of the percent escapes: %2f and %2F', even: upperEscapes },
-  {
-    words: 'Encoding: a space is + in one of them and %20 in the other',
-    even: (text) => text.replaceAll('+', '%20'),
-  },
-  { words: 'Encoding: one of them is percent-encoded, the other is not, or not as often', even: decodeAll },
-  {
-    words: 'Encoding: one of them is form-encoded (a space as +), the other is not',
-    even: (text) => decodeAll(text.replaceAll('+', ' ')),
-  },
-  { words: 'Escapes: one of them has \\u escapes for non-ASCII characters', even: unescapeUnicode },
-  { words: 'Escapes: one of them has \\/ for slashes', even: (text) => text.replaceAll('\\/', '/') },
-  { words: 'Letter case', even: (text) => text.toLowerCase() },
-  { words: 'Unicode normal form: the same characters in other bytes', even: (text) => text.normalize('NFC') },
-  { words: 'White space inside', even: (text) => text.replace(/\s/g, '') },
-  { words: 'Invisible characters', even: (text) => text.replace(/[\p{Cf}\p{Cc}]/gu, '') },
-];
-
-/** The only cause of the difference between two texts, in words; null where there is no single cause. */
-function textCause(ours: string, theirs: string): string | null {
-  return causes.find(({ even }) => even(ours) === even(theirs))?.words ?? null;
-}
-
-function upperEscapes(text: string): string {
-  return text.replace(/%[\da-f]{2}/gi, (found) => found.toUpperCase());
-}
-
-function decodeAll(text: string): string {
-  let decoded = text;
-  for (;;) {
-    const next = decoded.replace(/(?:%[\da-f]{2})+/gi, decodeEscapes);
-    if (next === decoded) return decoded;
-    decoded = next;
-  }
-}
-
-function decodeEscapes(escapes: string): string {
-  try {
-    return decodeURIComponent(escapes);
-  } catch {
-    return escapes;
-  }
-}
-
-function unescapeUnicode(text: string): string {
-  return text.replace(/\\u([\da-f]{4})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-}
 
 /** Where two texts to sign differ, and why. */
 export interface Difference {
@@ -91,7 +31,7 @@ export function compareMessages(
   ours: string,
   given: string,
   secret: Secret,
-  separators: Separators,
+  separators: Separators = { pairSep: '&', kvSep: '=' },
 ): Difference | null {
   const { text: theirs, otherLength } = placeSecret(ours, given, secret);
   if (ours === theirs) return null;
@@ -124,6 +64,54 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
   return at;
+}
+
+/** Another party's text to sign, masked. */
+interface PlacedSecret {
+  /** With a label in place of the secret. */
+  readonly text: string;
+  /** The length of the secret in it, where it is not ours. */
+  readonly otherLength: number | null;
+}
+
+const other = '<another secret>';
+
+/** Placeholders for a secret in logs and messages. */
+const placeholder = /[*•…]{2,}|^x{3,}$|^<.*>$|^[{[(].*[)\]}]$|secret|your|密/i;
+
+/**
+ * Puts the label of the secret where the other text has the secret or a placeholder. `ours` is our own masked
+ * text: it shows where the secret can be.
+ */
+function placeSecret(ours: string, theirs: string, secret: Secret): PlacedSecret {
+  const label = secret.toString();
+  const found = secretPattern(ours, label).exec(theirs)?.slice(1) ?? [];
+  const [first] = found;
+  if (!first || found.some((one) => one !== first)) {
+    return { text: hideSecret(theirs, secret), otherLength: null };
+  }
+  const hidden = first === secret.reveal() ? label : hideSecret(first, secret);
+  if (hidden.includes(label)) return { text: ours.replaceAll(label, () => hidden), otherLength: null };
+  return placeholder.test(hidden)
+    ? { text: ours, otherLength: null }
+    : { text: ours.replaceAll(label, other), otherLength: hidden.length };
+}
+
+/** A shorter text would match by chance. */
+const shortestForm = 4;
+
+/** In one pass, so that no label is taken for the secret. Stars count as our secret. */
+function hideSecret(text: string, secret: Secret): string {
+  const plain = secret.reveal();
+  const { rfc3986, form } = encoders;
+  const forms = [plain, rfc3986(plain), form(plain), plain.toUpperCase(), plain.toLowerCase()];
+  const patterns = forms.filter((written) => written.length >= shortestForm).map(escapePattern);
+  return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), secret.toString());
+}
+
+/** Our text as a pattern, with any text in place of the secret. */
+function secretPattern(ours: string, label: string): RegExp {
+  return new RegExp(`^${ours.split(label).map(escapePattern).join('(.*?)')}$`, 's');
 }
 
 /** The label in place of the secret. */
@@ -278,5 +266,57 @@ function canonical(value: unknown): string {
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => compareTexts(x, y)))
       : inner,
+  );
+}
+
+interface TextCause {
+  readonly words: string;
+  /** Removes this cause: texts that differ by it alone become equal. */
+  readonly even: (text: string) => string;
+}
+
+const causes: readonly TextCause[] = [
+  { words: 'Line breaks: one has CR LF, the other LF', even: (text) => text.replaceAll('\r\n', '\n') },
+  { words: 'A line break at the end of one of them', even: (text) => text.replace(/[\r\n]+$/, '') },
+  { words: 'White space at the beginning or the end of one of them', even: (text) => text.trim() },
+  { words: 'Letter case of the percent escapes: %2f and %2F', even: upperEscapes },
+  {
+    words: 'Encoding: a space is + in one of them and %20 in the other',
+    even: (text) => text.replaceAll('+', '%20'),
+  },
+  { words: 'Encoding: one of them is percent-encoded, the other is not, or not as often', even: decodeAll },
+  {
+    words: 'Encoding: one of them is form-encoded (a space as +), the other is not',
+    even: (text) => decodeAll(text.replaceAll('+', ' ')),
+  },
+  { words: 'Escapes: one of them has \\u escapes for non-ASCII characters', even: unescapeUnicode },
+  { words: 'Escapes: one of them has \\/ for slashes', even: (text) => text.replaceAll('\\/', '/') },
+  { words: 'Letter case', even: (text) => text.toLowerCase() },
+  { words: 'Unicode normal form: the same characters in other bytes', even: (text) => text.normalize('NFC') },
+  { words: 'White space inside', even: (text) => text.replace(/\s/g, '') },
+  { words: 'Invisible characters', even: (text) => text.replace(/[\p{Cf}\p{Cc}]/gu, '') },
+];
+
+/** The only cause of the difference between two texts, in words; null where there is no single cause. */
+function textCause(ours: string, theirs: string): string | null {
+  return causes.find(({ even }) => even(ours) === even(theirs))?.words ?? null;
+}
+
+function upperEscapes(text: string): string {
+  return text.replace(/%[\da-f]{2}/gi, (found) => found.toUpperCase());
+}
+
+function decodeAll(text: string): string {
+  let decoded = text;
+  for (;;) {
+    const next = decoded.replace(/(?:%[\da-f]{2})+/gi, decodePercent);
+    if (next === decoded) return decoded;
+    decoded = next;
+  }
+}
+
+function unescapeUnicode(text: string): string {
+  return text.replace(/\\u([\da-f]{4})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
   );
 }

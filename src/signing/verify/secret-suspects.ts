@@ -1,60 +1,7 @@
 import { digestText } from '../digests.js';
-import { encoders } from '../encodings.js';
 import { paramOf } from '../request.js';
 import { Secret } from '../secret.js';
-import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
-
-/** Another party's text to sign, masked. */
-interface PlacedSecret {
-  /** With a label in place of the secret. */
-  readonly text: string;
-  /** The length of the secret in it, where it is not ours. */
-  readonly otherLength: number | null;
-}
-
-const other = '<another secret>';
-
-/** Placeholders for a secret in logs and messages. */
-const placeholder = /[*•…]{2,}|^x{3,}$|^<.*>$|^[{[(].*[)\]}]$|secret|your|密/i;
-
-/**
- * Puts the label of the secret where the other text has the secret or a placeholder. `ours` is our own masked
- * text: it shows where the secret can be.
- */
-export function placeSecret(ours: string, theirs: string, secret: Secret): PlacedSecret {
-  const label = secret.toString();
-  const found = secretPattern(ours, label).exec(theirs)?.slice(1) ?? [];
-  const [first] = found;
-  if (!first || found.some((one) => one !== first)) {
-    return { text: hideSecret(theirs, secret), otherLength: null };
-  }
-  const hidden = first === secret.reveal() ? label : hideSecret(first, secret);
-  if (hidden.includes(label)) return { text: ours.replaceAll(label, () => hidden), otherLength: null };
-  return placeholder.test(hidden)
-    ? { text: ours, otherLength: null }
-    : { text: ours.replaceAll(label, other), otherLength: hidden.length };
-}
-
-/** A shorter text would match by chance. */
-const shortest = 4;
-
-/** In one pass, so that no label is taken for the secret. Stars count as our secret. */
-function hideSecret(text: string, secret: Secret): string {
-  const plain = secret.reveal();
-  const { rfc3986, form } = encoders;
-  const forms = [plain, rfc3986(plain), form(plain), plain.toUpperCase(), plain.toLowerCase()];
-  const patterns = forms.filter((written) => written.length >= shortest).map(escapePattern);
-  return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), secret.toString());
-}
-
-/** Our text as a pattern, with any text in place of the secret. */
-function secretPattern(ours: string, label: string): RegExp {
-  return new RegExp(`^${ours.split(label).map(escapePattern).join('(.*?)')}$`, 's');
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
+import type { Mistake, ReceivedSignature, Suspect } from './verify-signature.js';
 
 /** Characters that copy-and-paste adds, and their names. */
 const blanks: readonly (readonly [text: string, words: string])[] = [
@@ -78,20 +25,32 @@ export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignat
   const suspect = (changed: string, mistake: Mistake) => {
     if (changed !== text) suspects.push({ ...mistake, change: { secret: new Secret(changed) } });
   };
+  const suspectAddition = (changed: string, words: string) =>
+    suspect(changed, {
+      id: 'secret-space',
+      says: `It was signed with ${words}.`,
+      advice: 'Take it away where the signer reads the secret: it came along when the secret was copied.',
+    });
   suspect(text.trim(), {
     id: 'secret-space',
     says: 'It was signed without the white space that is around the secret here.',
     advice: 'Store the secret again, without the white space.',
   });
   for (const [blank, words] of blanks) {
-    suspect(text + blank, blankMistake(`${words} after the secret`));
-    suspect(blank + text, blankMistake(`${words} before the secret`));
+    suspectAddition(text + blank, `${words} after the secret`);
+    suspectAddition(blank + text, `${words} before the secret`);
   }
-  suspect(` ${text} `, blankMistake('spaces around the secret'));
-  for (const quote of ['"', "'"]) suspect(quote + text + quote, blankMistake('quotes around the secret'));
+  suspectAddition(` ${text} `, 'spaces around the secret');
+  for (const quote of ['"', "'"]) suspectAddition(quote + text + quote, 'quotes around the secret');
 
   const sentKeys = appKeyNames.map((name) => paramOf(request, name)).filter((key) => key !== undefined);
-  for (const key of sentKeys) suspect(key, appKeyMistake);
+  for (const key of sentKeys) {
+    suspect(key, {
+      id: 'app-key-as-secret',
+      says: 'It was signed with the app key in place of the secret.',
+      advice: 'Give the signer the secret: its settings may have the two swapped.',
+    });
+  }
   for (const { name, value } of otherSecrets) {
     suspect(value.reveal(), {
       id: 'other-secret',
@@ -120,17 +79,3 @@ export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignat
   });
   return suspects;
 }
-
-function blankMistake(words: string): Mistake {
-  return {
-    id: 'secret-space',
-    says: `It was signed with ${words}.`,
-    advice: 'Take it away where the signer reads the secret: it came along when the secret was copied.',
-  };
-}
-
-const appKeyMistake: Mistake = {
-  id: 'app-key-as-secret',
-  says: 'It was signed with the app key in place of the secret.',
-  advice: 'Give the signer the secret: its settings may have the two swapped.',
-};

@@ -1,10 +1,58 @@
-import { RecipeError } from '../recipe-error.js';
-import type { Explanation } from '../signer.js';
-import { compareDigest } from './compare-digest.js';
+import { decodePercent } from '../encodings.js';
+import { type Recipe, RecipeError } from '../recipe.js';
+import type { Param, SignableRequest } from '../request.js';
+import type { Secret } from '../secret.js';
+import type { Explanation, Signer } from '../signer.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
-import type { Attempt, Mistake, ReceivedSignature, Suspect } from './suspect.js';
+
+/** A mistake that explains a wrong signature. */
+export interface Mistake {
+  /** Stable, for programs: `secret-space`. */
+  readonly id: string;
+  /** How the request was signed, in one sentence without the secret. */
+  readonly says: string;
+  /** What to do about it, in one sentence. */
+  readonly advice: string;
+}
+
+/** The inputs of a signature. */
+export interface Attempt {
+  readonly request: SignableRequest;
+  readonly secret: Secret;
+  readonly signer: Signer;
+}
+
+/** A mistake, and how it changes a correct signature. */
+export interface Suspect extends Mistake {
+  readonly change: Partial<Attempt>;
+}
+
+/** What a wrong signature may have been made with, besides the right inputs. */
+export interface OtherInputs {
+  /** With their names: `the secret of profile "shop"`. */
+  readonly otherSecrets: readonly Named<Secret>[];
+  /** With their names: `the preset taobao`. */
+  readonly otherRecipes: readonly Named<Recipe>[];
+  /** Parameters that were not sent but may have been signed: optional ones, with their defaults. */
+  readonly unsent: readonly Param[];
+}
+
+export interface Named<T> {
+  readonly name: string;
+  readonly value: T;
+}
+
+/** A received signature and its context. */
+export interface ReceivedSignature extends Attempt, OtherInputs {
+  readonly received: string;
+  /** Of the signer; null for a module. */
+  readonly recipe: Recipe | null;
+}
+
+/** Mistakes that were made together. */
+export type Finding = readonly Mistake[];
 
 /** The result of verifying a signature. */
 export interface Verdict {
@@ -24,8 +72,17 @@ export function verifySignature(wrong: ReceivedSignature): Verdict {
   return { right, received, explanation, findings: right ? [] : findMistakes(wrong) };
 }
 
-/** Mistakes that were made together. */
-export type Finding = readonly Mistake[];
+const mostFindings = 3;
+
+/**
+ * The usual mistakes that explain the received signature, the likeliest first: single ones, else two of different
+ * kinds together. Empty where none does.
+ */
+export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
+  const kinds = suspectsOf(wrong);
+  const alone = findingsAmong(wrong, [[], ...kinds.flat().map((suspect) => [suspect])]);
+  return alone.length > 0 ? alone : findingsAmong(wrong, pairsOf(kinds));
+}
 
 /** A mistake that explains a received signature by itself. */
 interface LikelyMistake {
@@ -37,33 +94,20 @@ interface LikelyMistake {
   readonly madeWith: (other: ReceivedSignature) => Attempt | null;
 }
 
-const mostFindings = 3;
-
-/**
- * The usual mistakes that explain the received signature, the likeliest first: single ones, else two of different
- * kinds together. Empty where none does.
- */
-export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
-  const kinds = suspectsOf(wrong);
-  const alone = [[], ...kinds.flat().map((suspect) => [suspect])];
-  return firstFits(wrong, alone) ?? firstFits(wrong, pairsOf(kinds)) ?? [];
-}
-
 /** The likeliest single mistake that explains the received signature; a search for pairs takes many times as long. */
 export function likeliestMistake(wrong: ReceivedSignature): LikelyMistake | null {
-  const written = tryOut(wrong, []);
+  const written = explain(wrong, []);
   if (written !== null) return { finding: written, madeWith: (other) => other };
   for (const suspect of suspectsOf(wrong).flat()) {
-    const finding = tryOut(wrong, [suspect]);
+    const finding = explain(wrong, [suspect]);
     if (finding !== null) return { finding, madeWith: (other) => sameMistake(other, suspect) };
   }
   return null;
 }
 
 function sameMistake(other: ReceivedSignature, { id, says }: Mistake): Attempt | null {
-  const same = suspectsOf(other)
-    .flat()
-    .find((suspect) => suspect.id === id && suspect.says === says);
+  const suspects = suspectsOf(other).flat();
+  const same = suspects.find((suspect) => suspect.id === id && suspect.says === says);
   return same === undefined ? null : { ...other, ...same.change };
 }
 
@@ -79,30 +123,27 @@ function* pairsOf(kinds: readonly (readonly Suspect[])[]): Generator<Suspect[]> 
   }
 }
 
-function firstFits(wrong: ReceivedSignature, candidates: Iterable<readonly Suspect[]>): Finding[] | null {
+function findingsAmong(wrong: ReceivedSignature, candidates: Iterable<readonly Suspect[]>): Finding[] {
   const findings = new Map<string, Finding>();
   for (const suspects of candidates) {
-    const finding = tryOut(wrong, suspects);
+    const finding = explain(wrong, suspects);
     if (finding === null) continue;
     const words = finding.map(({ says }) => says).join(' ');
     if (!findings.has(words)) findings.set(words, finding);
     if (findings.size === mostFindings) break;
   }
-  return findings.size === 0 ? null : [...findings.values()];
+  return [...findings.values()];
 }
 
-/**
- * The mistakes, with that of the digest's format where there is one; null where they do not explain the signature.
- */
-function tryOut(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
+/** The mistakes, with that of the digest's format where there is one; null where they do not explain the signature. */
+function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
   const changes = suspects.map(({ change }) => change);
   const digest = digestOf(Object.assign({}, wrong, ...changes));
-  const compared = digest === null ? null : compareDigest(digest, wrong.received);
-  if (compared === null) return null;
+  if (digest === null) return null;
   const mistakes = suspects.map(({ id, says, advice }) => ({ id, says, advice }));
-  if (compared === 'same') return mistakes;
-  const { id, says, advice } = compared;
-  return [...mistakes, { id, says, advice }];
+  if (digest === wrong.received) return mistakes;
+  const written = writtenMistakes.find(({ fits }) => fits(digest, wrong.received));
+  return written === undefined ? null : [...mistakes, written.mistake];
 }
 
 /** Null where the secret does not suit the recipe, for example a key that is not base64. */
@@ -114,3 +155,54 @@ function digestOf({ signer, request, secret }: Attempt): string | null {
     throw error;
   }
 }
+
+/** The shortest part of a digest that is recognized. */
+const shortestPart = 8;
+
+/** How a received signature writes the right digest in another way. */
+const writtenMistakes: readonly {
+  readonly mistake: Mistake;
+  readonly fits: (expected: string, received: string) => boolean;
+}[] = [
+  {
+    mistake: {
+      id: 'signature-case',
+      says: 'It is the right digest in the wrong letter case.',
+      advice: 'Send the digest in the letter case that the recipe says.',
+    },
+    fits: (expected, received) =>
+      /^[\da-f]+$/i.test(expected) && received.toLowerCase() === expected.toLowerCase(),
+  },
+  {
+    mistake: {
+      id: 'signature-encoding',
+      says: 'It is the right digest, its + sent as it is: on the way it became a space.',
+      advice: 'Percent-encode the signature as any other value: + is %2B.',
+    },
+    fits: (expected, received) => received.replaceAll(' ', '+') === expected,
+  },
+  {
+    mistake: {
+      id: 'signature-encoding',
+      says: 'It is the right digest, encoded once too often.',
+      advice: 'Encode the signature once.',
+    },
+    fits: (expected, received) => received.includes('%') && decodePercent(received) === expected,
+  },
+  {
+    mistake: {
+      id: 'signature-space',
+      says: 'It is the right digest with white space around it.',
+      advice: 'Trim the digest: a command that prints it adds a line break.',
+    },
+    fits: (expected, received) => received.trim() === expected,
+  },
+  {
+    mistake: {
+      id: 'signature-length',
+      says: 'It is a part of the right digest.',
+      advice: 'Send all of it; where the operator wants a part, the recipe has the step slice:FROM:TO.',
+    },
+    fits: (expected, received) => received.length >= shortestPart && expected.includes(received),
+  },
+];

@@ -1,8 +1,7 @@
 import { decodeKey } from '../../signing/digest.js';
 import { type Algorithm, digestText } from '../../signing/digests.js';
 import { folds } from '../../signing/encodings.js';
-import type { KeyDecoding, KeyRule, SubRule } from '../../signing/recipe.js';
-import { RecipeError } from '../../signing/recipe-error.js';
+import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { changed, glue, join, literal, nothing, type Piece, type RequestPieces } from './pieces.js';

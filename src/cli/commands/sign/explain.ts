@@ -2,11 +2,15 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type PlainRequest, passbackRequest, readRequest, signableRequest } from '../../../client/request.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';
-import { explainBoth } from '../../../signing/app-signatures.js';
+import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
+import type { Explanation } from '../../../signing/signer.js';
+import type { Difference } from '../../../signing/verify/compare-messages.js';
 import { readSecretOf, resolveService } from '../../connect.js';
 import type { CliContext } from '../../context.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../../options.js';
-import { outputStyle } from '../../output/style.js';
+import { printData } from '../../output/print.js';
+import { isPlainTable, type OutputStyle, outputStyle, warn } from '../../output/style.js';
+import { showInvisible } from '../../output/terminal-text.js';
 import {
   addRecipeOption,
   profileSigning,
@@ -17,7 +21,6 @@ import {
 import { addPassbackArguments, type PassbackOptions, readUserInfo } from '../passback.js';
 import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
-import { printExplanation } from './stages.js';
 
 type ExplainOptions = CommonOptions & SampleOptions & RecipeOptions;
 
@@ -66,8 +69,6 @@ async function runExplain(
   await printExplanation(context, explained, style);
 }
 
-type ExplainReadOptions = ReadOptions & MomentOptions & RecipeOptions;
-
 function declareExplainRead(explain: Command, context: CliContext): void {
   const command = explain
     .command('read')
@@ -84,21 +85,11 @@ function declareExplainRead(explain: Command, context: CliContext): void {
         ],
       ),
     )
-    .action((code: string, names: string[]) =>
-      runExplainRead(context, code, names, command.optsWithGlobals()),
-    );
+    .action(async (code: string, names: string[]) => {
+      const options = command.optsWithGlobals<ReadOptions & ExplainRequestOptions>();
+      await explainRequest(context, readRequest(readInputOf(code, names, options)), options);
+    });
 }
-
-async function runExplainRead(
-  context: CliContext,
-  code: string,
-  names: readonly string[],
-  options: ExplainReadOptions,
-): Promise<void> {
-  await explainRequest(context, readRequest(readInputOf(code, names, options)), options);
-}
-
-type ExplainPassbackOptions = PassbackOptions & MomentOptions & RecipeOptions;
 
 function declareExplainPassback(explain: Command, context: CliContext): void {
   const command = explain
@@ -116,17 +107,12 @@ function declareExplainPassback(explain: Command, context: CliContext): void {
         ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
       ),
     )
-    .action((pairs: string[]) => runExplainPassback(context, pairs, command.optsWithGlobals()));
-}
-
-async function runExplainPassback(
-  context: CliContext,
-  pairs: readonly string[],
-  options: ExplainPassbackOptions,
-): Promise<void> {
-  const { unionId, primaryKey } = options;
-  const userInfo = await readUserInfo(context, pairs, options.userInfo);
-  await explainRequest(context, passbackRequest({ unionId, primaryKey, userInfo }), options);
+    .action(async (pairs: string[]) => {
+      const options = command.optsWithGlobals<PassbackOptions & ExplainRequestOptions>();
+      const { unionId, primaryKey } = options;
+      const userInfo = await readUserInfo(context, pairs, options.userInfo);
+      await explainRequest(context, passbackRequest({ unionId, primaryKey, userInfo }), options);
+    });
 }
 
 /** Values that differ in every request: fixed, so that signatures can be compared. */
@@ -156,11 +142,13 @@ function addMomentOptions(command: Command): Command {
     );
 }
 
+type ExplainRequestOptions = ExplainOptions & ConnectionOptions & MomentOptions;
+
 /** Shows how a request would be signed, stage by stage. Sends nothing. */
 async function explainRequest(
   context: CliContext,
   request: PlainRequest,
-  options: CommonOptions & ConnectionOptions & RecipeOptions & SampleOptions & MomentOptions,
+  options: ExplainRequestOptions,
 ): Promise<void> {
   const style = await outputStyle(options, context.io);
   if (options.sample !== undefined) {
@@ -188,4 +176,38 @@ async function explainRequest(
   );
   const secret = await readSecretOf(context, settings);
   await printExplanation(context, explainBoth(signing.signers, signable, secret), style);
+}
+
+/** Prints the stages of one signature or of both, and warns of tokens without a value in the request. */
+async function printExplanation(
+  { io }: CliContext,
+  explained: Explanation | ExplanationPair,
+  style: OutputStyle,
+): Promise<void> {
+  const pairs = 'digest' in explained ? [explained] : [explained.app_sign, explained.sign];
+  for (const token of new Set(pairs.flatMap(({ missing }) => missing))) {
+    await warn(io, `the request has no value for ${token}: an empty text is used`);
+  }
+  const write = isPlainTable(style) ? visibleStages : stagesOf;
+  const record =
+    'digest' in explained
+      ? write(explained)
+      : { app_sign: write(explained.app_sign), sign: write(explained.sign) };
+  await printData(record, io, style);
+}
+
+/** The stages for programs. */
+export function stagesOf({ params, message, digest }: Explanation) {
+  return { params, message, digest };
+}
+
+/** The stages for a person. */
+export function visibleStages({ params, message, digest }: Explanation) {
+  return { params: showInvisible(params), message: showInvisible(message), digest };
+}
+
+/** Both texts, with a mark at the first difference. */
+export function markDifference({ ours, theirs, alike }: Difference): { ours: string; theirs: string } {
+  const mark = (text: string) => `${showInvisible(text.slice(0, alike))}▶${showInvisible(text.slice(alike))}`;
+  return { ours: mark(ours), theirs: mark(theirs) };
 }

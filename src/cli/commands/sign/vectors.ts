@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
 import { quoteName } from '../../../protocol/text.js';
-import { formatRecipe } from '../../../signing/recipe-json.js';
-import type { SigningChoice } from '../../../signing/signing-choice.js';
-import { checkVectors, type VectorCheck } from '../../../signing/vectors/check-vectors.js';
-import { makeVectors, vectorSecret } from '../../../signing/vectors/make-vectors.js';
-import { parseVectors, type ReturnedVectors, type VectorFile } from '../../../signing/vectors/vector-file.js';
+import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing/vectors.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
 import { write } from '../../io.js';
@@ -13,7 +9,7 @@ import { printData } from '../../output/print.js';
 import { isPlainTable, outputStyle } from '../../output/style.js';
 import { CheckFailedError } from '../../report-error.js';
 import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '../../resolve-signing.js';
-import { markDifference } from './stages.js';
+import { markDifference } from './explain.js';
 
 export function declareSignVectors(sign: Command, context: CliContext): void {
   const vectors = sign
@@ -23,11 +19,6 @@ export function declareSignVectors(sign: Command, context: CliContext): void {
   declareVectorsExport(vectors, context);
   declareVectorsVerify(vectors, context);
 }
-
-const about =
-  'Sign each request with the secret, and compare your params, message and digest with those under "signatures". ' +
-  'The params of a request are in request order, as plain text. Replace them with your own values and send the ' +
-  'file back: "userinfo sign vectors verify" reports the first stage that differs.';
 
 function declareVectorsExport(vectors: Command, context: CliContext): void {
   const command = vectors
@@ -51,22 +42,9 @@ async function runVectorsExport(context: CliContext, options: CommonOptions & Re
   const { io } = context;
   const style = await outputStyle(options, io);
   const signing = await selectSigning(context, options);
-  const file: VectorFile = {
-    about,
-    ...recipesOf(signing),
-    secret: vectorSecret,
-    vectors: makeVectors(signing),
-  };
+  const file = makeVectors(signing);
   if (isPlainTable(style)) await write(io.stdout, `${JSON.stringify(file, null, 2)}\n`);
   else await printData(file, io, style);
-}
-
-/** The recipes; none if a module signs. */
-function recipesOf(signing: SigningChoice): Pick<VectorFile, 'recipe' | 'recipes'> {
-  if (signing.kind === 'one') return { recipe: formatRecipe(signing.recipe) };
-  const { app_sign, sign } = signing.recipes;
-  if (app_sign === null || sign === null) return {};
-  return { recipes: { app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) } };
 }
 
 function declareVectorsVerify(vectors: Command, context: CliContext): void {
@@ -99,9 +77,10 @@ async function runVectorsVerify(
 ): Promise<void> {
   const { io } = context;
   const style = await outputStyle(options, io);
-  const returned = parseVectors(await readJson(context, file));
-  const signing = await chooseSigning(context, options, returned);
-  const checks = checkVectors(signing, returned.vectors, returned.secret);
+  const { recipes, vectors, secret } = parseVectors(await readJson(context, file));
+  const useFile = options.recipe === undefined && recipes !== null;
+  const signing = useFile ? choiceOf(recipes) : await selectSigning(context, options);
+  const checks = checkVectors(signing, vectors, secret);
   const failed = checks.filter(({ result }) => result !== 'right');
   const record = isPlainTable(style) ? showChecks(checks) : { right: failed.length === 0, checks };
   await printData(record, io, style);
@@ -110,15 +89,6 @@ async function runVectorsVerify(
   throw new CheckFailedError(`${failed.length} of ${checks.length} signatures are wrong or missing`, {
     hint: `The first is ${first.signature} of ${quoteName(first.vector)}; "sign explain" shows how it is made.`,
   });
-}
-
-async function chooseSigning(
-  context: CliContext,
-  options: CommonOptions & RecipeOptions,
-  { recipes }: ReturnedVectors,
-): Promise<SigningChoice> {
-  if (options.recipe !== undefined || recipes === null) return selectSigning(context, options);
-  return choiceOf(recipes);
 }
 
 /** Checks for a person: the number of each result, then each check that failed. */

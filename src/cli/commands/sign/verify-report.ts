@@ -1,12 +1,9 @@
-import { paramOf, type Sample } from '../../../signing/request.js';
+import type { RequestSignature } from '../../../signing/app-signatures.js';
 import type { Secret } from '../../../signing/secret.js';
-import { type RequestSignature, type SigningChoice, signaturesOf } from '../../../signing/signing-choice.js';
 import { compareMessages, type Difference } from '../../../signing/verify/compare-messages.js';
 import type { Finding, Verdict } from '../../../signing/verify/verify-signature.js';
-import type { CliContext } from '../../context.js';
-import { readText } from '../../input.js';
 import { CheckFailedError } from '../../report-error.js';
-import { markDifference, stagesOf, visibleStages } from './stages.js';
+import { markDifference, stagesOf, visibleStages } from './explain.js';
 
 /** The results of the checks of a signed request. */
 export interface VerifyReport {
@@ -18,11 +15,13 @@ export interface VerifyReport {
 
 /** A report for programs. */
 export function reportRecord(report: VerifyReport): object {
+  const { signature, difference = null } = report.comparison ?? {};
+  const comparison = { signature, same: difference === null, ...difference };
   const verdicts = [...report.verdicts].map(([name, verdict]) => [name, verdict && verdictRecord(verdict)]);
   return {
     right: faultOf(report) === null,
     ...Object.fromEntries(verdicts),
-    ...(report.comparison && { theirs: comparisonRecord(report.comparison) }),
+    ...(report.comparison && { theirs: comparison }),
   };
 }
 
@@ -94,35 +93,20 @@ interface Comparison {
 }
 
 /**
- * Reads `--theirs`: the text itself, `@file`, or `-` for standard input. A final line break of a file or of
- * standard input is removed.
- */
-export async function readTheirs(context: CliContext, theirs: string): Promise<string> {
-  if (theirs !== '-' && !theirs.startsWith('@')) return theirs;
-  return (await readText(context, theirs.replace(/^@/, ''))).replace(/\r?\n$/, '');
-}
-
-/**
  * Compares the operator's text to sign with the text to sign of each signature, and returns the one with the
  * longest common beginning.
  */
 export function compareTheirs(
-  signatures: readonly CheckedSignature[],
+  signatures: readonly RequestSignature[],
   theirs: string,
   secret: Secret,
 ): Comparison | null {
   const comparisons = signatures.map(({ name, signer, request, recipe }): Comparison => {
-    const { pairSep = '&', kvSep = '=' } = recipe?.params ?? {};
     const { message } = signer.explain(request, secret);
-    return { signature: name, difference: compareMessages(message, theirs, secret, { pairSep, kvSep }) };
+    return { signature: name, difference: compareMessages(message, theirs, secret, recipe?.params) };
   });
   const alike = ({ difference }: Comparison) => difference?.offset ?? Number.POSITIVE_INFINITY;
   return comparisons.toSorted((a, b) => alike(b) - alike(a))[0] ?? null;
-}
-
-/** A comparison for programs. */
-function comparisonRecord({ signature, difference }: Comparison) {
-  return { signature, same: difference === null, ...difference };
 }
 
 /** A comparison for a person. */
@@ -135,19 +119,4 @@ function showComparison({ signature, difference }: Comparison) {
     ...markDifference(difference),
     cause: causes.join(' ') || 'unknown',
   };
-}
-
-/** A signature of a request, with the signature received. */
-export interface CheckedSignature extends RequestSignature {
-  /** `null` if the request does not have it. */
-  readonly received: string | null;
-}
-
-/** The signature of the one recipe, or `app_sign` and `sign`. */
-export function checkedSignatures(signing: SigningChoice, sample: Sample): CheckedSignature[] {
-  return signaturesOf(signing, sample, sample.signParam).map((signature) => ({
-    ...signature,
-    received:
-      signature.name === sample.signParam ? sample.signature : (paramOf(sample, signature.name) ?? null),
-  }));
 }

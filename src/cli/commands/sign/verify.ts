@@ -5,28 +5,20 @@ import { isModule, type SignerSource } from '../../../profiles/signing-source.js
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../../../protocol/errors.js';
 import { checkParameters, collectParameters, unsentParameters } from '../../../protocol/parameters.js';
+import { signaturesOf } from '../../../signing/app-signatures.js';
 import type { Recipe } from '../../../signing/recipe.js';
-import type { Param, Sample } from '../../../signing/request.js';
+import { paramOf, type Sample } from '../../../signing/request.js';
 import { Secret } from '../../../signing/secret.js';
 import { namedPresets } from '../../../signing/verify/recipe-suspects.js';
-import type { Named } from '../../../signing/verify/suspect.js';
-import { verifySignature } from '../../../signing/verify/verify-signature.js';
+import { type Named, type OtherInputs, verifySignature } from '../../../signing/verify/verify-signature.js';
 import type { CliContext } from '../../context.js';
+import { readText } from '../../input.js';
 import { type CommonOptions, examples } from '../../options.js';
 import { printData } from '../../output/print.js';
 import { isPlainTable, outputStyle, warn } from '../../output/style.js';
 import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
-import {
-  type CheckedSignature,
-  checkedSignatures,
-  compareTheirs,
-  faultOf,
-  readTheirs,
-  reportRecord,
-  showReport,
-  type VerifyReport,
-} from './verify-report.js';
+import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 
 interface VerifyOptions extends CommonOptions, SampleOptions, RecipeOptions {
   readonly theirs?: string;
@@ -78,17 +70,22 @@ async function runVerify(
   const theirs = options.theirs === undefined ? null : await readTheirs(context, options.theirs);
   const rule = brokenRule(sample);
   if (rule !== null) await warn(io, `the service refuses this request whatever its signature: ${rule}`);
-  const signatures = checkedSignatures(signing, sample);
-  const judged = signaturesToJudge(signatures, theirs !== null);
+  const signatures = signaturesOf(signing, sample, sample.signParam);
+  const received = receivedSignatures(
+    sample,
+    signatures.map(({ name }) => name),
+    theirs !== null,
+  );
   const secret = await selectSecret(context, options, sample.secret);
-  const known = await knownSuspects(context, sample);
-
+  const others = await otherInputs(context, sample);
   const report: VerifyReport = {
     verdicts: new Map(
-      judged.map(({ name, received, ...signature }) => [
-        name,
-        received === null ? null : verifySignature({ ...signature, ...known, secret, received }),
-      ]),
+      signatures.flatMap(({ name, ...signature }) => {
+        const digest = received.get(name);
+        if (digest === undefined) return [];
+        const attempt = { ...signature, ...others, secret };
+        return [[name, digest === null ? null : verifySignature({ ...attempt, received: digest })]];
+      }),
     ),
     comparison: theirs === null ? null : compareTheirs(signatures, theirs, secret),
   };
@@ -97,39 +94,45 @@ async function runVerify(
   if (fault !== null) throw fault;
 }
 
-/** A request without a signature is allowed if there is an operator's text to compare. */
-function signaturesToJudge(
-  signatures: readonly CheckedSignature[],
+/** The received signature by each name to judge; null where the request lacks it. */
+function receivedSignatures(
+  sample: Sample,
+  names: readonly string[],
   canBeUnsigned: boolean,
-): CheckedSignature[] {
-  const received = signatures.filter((signature) => signature.received !== null);
-  if (canBeUnsigned) return received;
-  if (received.length > 0) return [...signatures];
-  const names = signatures.map(({ name }) => name);
+): ReadonlyMap<string, string | null> {
+  const digestOf = (name: string) =>
+    name === sample.signParam ? sample.signature : (paramOf(sample, name) ?? null);
+  const received = new Map(names.map((name) => [name, digestOf(name)]));
+  const present = [...received].filter(([, digest]) => digest !== null);
+  if (canBeUnsigned) return new Map(present);
+  if (present.length > 0) return received;
   throw new InvalidInputError(`the request has no ${names.join(' and no ')}`, {
     hint: 'Name the parameter with --sign-param, or see "sign explain" for the expected signature.',
   });
 }
 
-/** Secrets, recipes and parameters known on this machine that a wrong signature may have been made with. */
-interface KnownSuspects {
-  readonly otherSecrets: readonly Named<Secret>[];
-  readonly otherRecipes: readonly Named<Recipe>[];
-  readonly unsent: readonly Param[];
+/**
+ * Reads `--theirs`: the text itself, `@file`, or `-` for standard input. A final line break of a file or of
+ * standard input is removed.
+ */
+async function readTheirs(context: CliContext, theirs: string): Promise<string> {
+  if (theirs !== '-' && !theirs.startsWith('@')) return theirs;
+  return (await readText(context, theirs.replace(/^@/, ''))).replace(/\r?\n$/, '');
 }
 
 /**
  * Collects secrets, app keys and recipes of all profiles, the presets, and optional parameters that were not sent.
  */
-async function knownSuspects({ io, profiles }: CliContext, sample: Sample): Promise<KnownSuspects> {
+async function otherInputs({ io, profiles }: CliContext, { url, params }: Sample): Promise<OtherInputs> {
   const known = await profiles.list().catch((error: unknown) => {
     if (error instanceof UserInfoError) return []; // a damaged file does not prevent the check
     throw error;
   });
+  const endpoint = endpointOf(url);
   return {
     otherSecrets: known.flatMap((profile) => secretsOf(profile, io.env)),
     otherRecipes: [...known.flatMap(recipesOf), ...namedPresets],
-    unsent: unsentParams(sample),
+    unsent: endpoint === undefined ? [] : unsentParameters(endpoint, new Map(params)),
   };
 }
 
@@ -155,18 +158,14 @@ function recipesOf({ name, signing }: Profile): Named<Recipe>[] {
   return [...named('app_sign', signing.app_sign), ...named('sign', signing.sign)];
 }
 
-/** Parameters of the operation that may have been signed but were not sent. */
-function unsentParams({ url, params }: Sample): Param[] {
-  const endpoint = endpoints.find(({ path }) => url.endsWith(path));
-  return endpoint === undefined ? [] : unsentParameters(endpoint, new Map(params));
+/** The operation that a URL calls; undefined for a request to another service. */
+function endpointOf(url: string) {
+  return endpoints.find(({ path }) => url.endsWith(path));
 }
 
-/**
- * The rule of §4 or §8 that a parameter breaks, in which case the service refuses the request whatever its
- * signature; `null` if there is none, or if the request is for another service.
- */
+/** The rule of §4 or §8 that a parameter breaks: the service refuses the request whatever its signature. */
 function brokenRule({ url, params, signParam, signature }: Sample): string | null {
-  const endpoint = endpoints.find(({ path }) => url.endsWith(path));
+  const endpoint = endpointOf(url);
   if (endpoint === undefined || signature === null) return null;
   try {
     checkParameters(endpoint, collectParameters([...params, [signParam, signature]]));

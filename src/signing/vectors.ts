@@ -1,0 +1,302 @@
+import { type RequestSignature, type SigningChoice, signaturesOf, signBoth } from './app-signatures.js';
+import { encoders } from './encodings.js';
+import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './recipe.js';
+import {
+  formatRecipe,
+  listOf,
+  nullOr,
+  type Parse,
+  parseObject,
+  parsePair,
+  parseRecipe,
+  parseSigningRecipes,
+  parseText,
+  parseTextMap,
+} from './recipe-json.js';
+import type { Param, SignableRequest } from './request.js';
+import { Secret } from './secret.js';
+import { compareMessages, type Difference } from './verify/compare-messages.js';
+import { findMistakes } from './verify/verify-signature.js';
+
+/** In order of computation. */
+const stageNames = ['params', 'message', 'digest'] as const;
+type StageName = (typeof stageNames)[number];
+
+/** The stages of one signature; an implementation may leave some out. */
+type Stages = Readonly<Partial<Record<StageName, string>>>;
+
+/** A request and its signatures, by the parameter that carries each. */
+export interface Vector {
+  readonly name: string;
+  /** What it tests, in one sentence; absent in a returned file. */
+  readonly why?: string;
+  /** Absent where a returned file omits it. */
+  readonly request?: SignableRequest;
+  readonly signatures: Readonly<Record<string, Stages>>;
+}
+
+/** Test vectors as given to another team. */
+export interface VectorFile {
+  readonly about: string;
+  /** Absent where a module signs. */
+  readonly recipe?: RecipeJson;
+  readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
+  /** Made for these vectors; no service accepts it. */
+  readonly secret: string;
+  readonly vectors: readonly Required<Vector>[];
+}
+
+/** Test vectors as returned; unknown fields are ignored. */
+export interface ReturnedVectors {
+  readonly recipes: Recipe | SigningRecipes | null;
+  /** Null where the file omits it. */
+  readonly secret: string | null;
+  readonly vectors: readonly Vector[];
+}
+
+/** The secret of the vectors; no service accepts it. */
+export const vectorSecret = 'throw-away-secret-0123456789';
+
+const about =
+  'Sign each request with the secret, and compare your params, message and digest with those under "signatures". ' +
+  'The params of a request are in request order, as plain text. Replace them with your own values and send the ' +
+  'file back: "userinfo sign vectors verify" reports the first stage that differs.';
+
+/**
+ * Test vectors for a team that signs in another language: requests that tell implementations apart, with each
+ * stage.
+ */
+export function makeVectors(signing: SigningChoice): VectorFile {
+  const secret = new Secret(vectorSecret);
+  const vectors = vectorRequests.map(({ name, why, request }) => {
+    const filled = fillAppSign(signing, request, secret);
+    const signatures = signaturesOf(signing, filled).map((signature) => {
+      const { params, message, digest } = signature.signer.sign(signature.request, secret);
+      return [signature.name, { params, message, digest }];
+    });
+    return { name, why, request: filled, signatures: Object.fromEntries(signatures) };
+  });
+  return { about, ...recipesOf(signing), secret: vectorSecret, vectors };
+}
+
+function recipesOf(signing: SigningChoice): Pick<VectorFile, 'recipe' | 'recipes'> {
+  if (signing.kind === 'one') return { recipe: formatRecipe(signing.recipe) };
+  const { app_sign, sign } = signing.recipes;
+  if (app_sign === null || sign === null) return {};
+  return { recipes: { app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) } };
+}
+
+/** The request with its `app_sign`; without one where a single recipe signs. */
+function fillAppSign(signing: SigningChoice, request: SignableRequest, secret: Secret): SignableRequest {
+  if (signing.kind === 'one') {
+    return { ...request, params: request.params.filter(([name]) => name !== 'app_sign') };
+  }
+  const { digest } = signBoth(signing.signers, request, secret).app_sign;
+  return {
+    ...request,
+    params: request.params.map(([name, value]) => [name, name === 'app_sign' ? digest : value]),
+  };
+}
+
+/**
+ * Checks untrusted JSON as returned vectors.
+ *
+ * @throws RecipeError that names the wrong field
+ */
+export function parseVectors(json: unknown): ReturnedVectors {
+  const { recipe, recipes, secret, vectors } = parseObject(json, 'vectors file');
+  return {
+    recipes: recipe ? parseRecipe(recipe, 'recipe') : recipes ? parseSigningRecipes(recipes) : null,
+    secret: secret === undefined ? null : parseText(secret, 'secret'),
+    vectors: listOf(parseVector)(vectors, 'vectors'),
+  };
+}
+
+const parseVector: Parse<Vector> = (json, field) => {
+  const { name, request, signatures } = parseObject(json, field);
+  const stages = Object.entries(parseObject(signatures, `${field}.signatures`));
+  return {
+    name: parseText(name, `${field}.name`),
+    ...(request !== undefined && { request: parseRequest(request, `${field}.request`) }),
+    signatures: Object.fromEntries(
+      stages.map(([signature, given]) => [signature, parseStages(given, `${field}.signatures.${signature}`)]),
+    ),
+  };
+};
+
+const parseStages: Parse<Stages> = (json, field) => {
+  const given = parseObject(json, field);
+  const present = stageNames.filter((stage) => given[stage] !== undefined && given[stage] !== null);
+  return Object.fromEntries(present.map((stage) => [stage, parseText(given[stage], `${field}.${stage}`)]));
+};
+
+const parseRequest: Parse<SignableRequest> = (json, field) => {
+  const { method, url, params, body = null, extra = {} } = parseObject(json, field);
+  return {
+    method: parseText(method, `${field}.method`),
+    url: parseText(url, `${field}.url`),
+    params: listOf(parsePair)(params, `${field}.params`),
+    body: nullOr(parseText)(body, `${field}.body`),
+    extra: parseTextMap(extra, `${field}.extra`),
+  };
+};
+
+/** The result for one signature of one vector. */
+export interface VectorCheck {
+  readonly vector: string;
+  readonly signature: string;
+  /** `missing`: none of its stages is in the file. */
+  readonly result: 'right' | 'wrong' | 'missing';
+  /** For a wrong one: the first stage that differs. */
+  readonly fault: (Difference & { readonly stage: StageName }) | null;
+}
+
+/**
+ * Checks vectors that another team computed; each result names the first stage that differs. `secretText` is the
+ * secret they used; null for the secret of our own vectors.
+ *
+ * @throws RecipeError for a vector without a request whose name is unknown
+ */
+export function checkVectors(
+  signing: SigningChoice,
+  vectors: readonly Vector[],
+  secretText: string | null,
+): VectorCheck[] {
+  const secret = new Secret(secretText ?? vectorSecret);
+  return vectors.flatMap((vector) =>
+    signaturesOf(signing, requestOf(vector, signing, secret)).map((signature): VectorCheck => {
+      const named = { vector: vector.name, signature: signature.name };
+      const stages = Object.hasOwn(vector.signatures, signature.name)
+        ? vector.signatures[signature.name]
+        : undefined;
+      if (stages === undefined || Object.keys(stages).length === 0) {
+        return { ...named, result: 'missing', fault: null };
+      }
+      const fault = findFault(signature, stages, secret);
+      return { ...named, result: fault === null ? 'right' : 'wrong', fault };
+    }),
+  );
+}
+
+function requestOf({ name, request }: Vector, signing: SigningChoice, secret: Secret): SignableRequest {
+  if (request !== undefined) return request;
+  const ours = vectorRequests.find((known) => known.name === name);
+  if (ours !== undefined) return fillAppSign(signing, ours.request, secret);
+  throw new RecipeError(
+    `vector ${JSON.stringify(name)}`,
+    'has no request, and is none of those that "sign vectors export" writes',
+    'Leave the requests in the file.',
+  );
+}
+
+function findFault(signature: RequestSignature, stages: Stages, secret: Secret): VectorCheck['fault'] {
+  const explanation = signature.signer.explain(signature.request, secret);
+  for (const stage of stageNames) {
+    const theirs = stages[stage];
+    if (theirs === undefined) continue;
+    const difference = compareMessages(explanation[stage], theirs, secret, signature.recipe?.params);
+    if (difference === null) continue;
+    const causes = stage === 'digest' ? digestCauses(signature, stages, theirs, secret) : difference.causes;
+    return { ...difference, stage, causes };
+  }
+  return null;
+}
+
+/** A digest does not show how it was made, so the likely mistakes are tried. */
+function digestCauses(
+  signature: RequestSignature,
+  stages: Stages,
+  received: string,
+  secret: Secret,
+): string[] {
+  const nothingElse = { otherSecrets: [], otherRecipes: [], unsent: [] };
+  const findings = findMistakes({ ...signature, ...nothingElse, secret, received });
+  if (findings.length > 0) return findings.map((finding) => finding.map(({ says }) => says).join(' '));
+  if (stages.message === undefined) return [];
+  return [
+    'The text is the same, its digest is not: another digest, key or output, or text that is not UTF-8.',
+  ];
+}
+
+/** A request that tells implementations apart. */
+interface VectorRequest {
+  readonly name: string;
+  /** What it tests, in one sentence. */
+  readonly why: string;
+  readonly request: SignableRequest;
+}
+
+const base: readonly Param[] = [
+  ['tenant_code', 'acme'],
+  ['app_key', 'throw-away-key'],
+  ['app_sign', ''],
+  ['channel', 'web'],
+  ['random', 'k3J9xQ2mVb7T'],
+  ['timestamp', '1700000000'],
+];
+
+const userInfo = '{"name":"张三/李四","age":28,"note":"a \\"b\\" c"}';
+
+/** Requests with an empty `app_sign`, which is filled in where two signatures are made. */
+export const vectorRequests: readonly VectorRequest[] = [
+  query('plain', 'The order of the parameters and the place of the secret.', []),
+  query('empty value', 'Whether an empty value is signed or left out.', [
+    ['code', 'c-1'],
+    ['info_name', ''],
+  ]),
+  query('reserved characters', 'Whether the text is signed before or after it is percent-encoded, and how.', [
+    ['note', 'a b+c&d=e/f?g~h%20i*'],
+    ['quotes', `!'()"`],
+  ]),
+  query('non-ASCII', 'Whether text is taken as UTF-8, beyond the first plane of Unicode too.', [
+    ['name', '张三'],
+    ['city', 'Zürich'],
+    ['mood', '😀'],
+  ]),
+  query('mixed case', 'Whether names are sorted by their bytes, capitals and _ in their places.', [
+    ['Zeta', '1'],
+    ['alpha', '2'],
+    ['Beta', '3'],
+    ['beta', '4'],
+    ['_first', '5'],
+  ]),
+  query('names that begin alike', 'Whether names are sorted, or whole pairs.', [
+    ['item', '1'],
+    ['item_id', '2'],
+    ['item1', '3'],
+    ['items', '4'],
+    ['item.x', '5'],
+  ]),
+  query('values against names', 'Whether values have a say in the order.', [
+    ['aa', 'zz'],
+    ['bb', '10'],
+    ['cc', '9'],
+    ['dd', 'Mm'],
+  ]),
+  query('white space', 'Whether values are signed as they are, untrimmed.', [
+    ['lead', ' x'],
+    ['trail', 'x '],
+    ['lines', 'a\nb\tc'],
+  ]),
+  query('numbers', 'Whether numbers stay the text that is sent.', [
+    ['amount', '1.00'],
+    ['count', '007'],
+    ['big', '12345678901234567890'],
+    ['power', '1e3'],
+  ]),
+  form('form', 'Whether the fields of a form are signed with the query, JSON as it is sent.', [
+    ['union_id', 'u001'],
+    ['user_info', userInfo],
+  ]),
+];
+
+function query(name: string, why: string, params: readonly Param[]): VectorRequest {
+  const url = 'https://api.example.com/api/v1/server/user/user_info_for_third';
+  return { name, why, request: { method: 'GET', url, params: [...base, ...params], body: null, extra: {} } };
+}
+
+function form(name: string, why: string, fields: readonly Param[]): VectorRequest {
+  const url = 'https://api.example.com/api/v1/server/user/passback_user_info';
+  const body = fields.map((pair) => pair.map(encoders.rfc3986).join('=')).join('&');
+  return { name, why, request: { method: 'PUT', url, params: [...base, ...fields], body, extra: {} } };
+}
