@@ -15,17 +15,16 @@ import { platform } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { default as Conf, Options } from 'conf';
 import type { FileLock } from '../support/file-lock.js';
-import { ProfileFileError } from './errors.js';
+import { ProfileFileError } from './profile.js';
+import { formatVersion, parseProfileText, readProfileText } from './profile-file.js';
 import {
+  fileSchema,
   formatProfileList,
-  formatVersion,
   type ProfileFileJson,
-  parseProfileText,
-  readProfileText,
-  toProfileList,
-} from './profile-file.js';
-import { fileSchema, rules } from './profile-json.js';
-import type { ProfileList } from './profile-list.js';
+  type ProfileList,
+  parseProfileList,
+  schemaRules,
+} from './profile-json.js';
 
 /**
  * Changes the profile file through conf, which handles schema, defaults, format version, migrations and mode. Call
@@ -74,7 +73,7 @@ function changeCopy(
 ): ProfileList {
   try {
     const conf = openConf(copy);
-    const list = change(toProfileList(conf.store));
+    const list = change(parseProfileList(conf.store));
     conf.set(formatProfileList(list));
     void conf.store; // reads and validates it again
     return list;
@@ -113,9 +112,9 @@ export async function loadConf(): Promise<OpenConf> {
   return (path) => new ConfStore({ ...options, cwd: dirname(path), configName: basename(path) });
 }
 
-function followsRule(rule: keyof typeof rules, json: unknown): boolean {
+function followsRule(rule: string, json: unknown): boolean {
   try {
-    rules[rule](json as never, '');
+    schemaRules[rule]?.(json, rule);
     return true;
   } catch {
     return false;

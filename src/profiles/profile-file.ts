@@ -1,21 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { InvalidInputError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
-import { ProfileError, ProfileFileError } from './errors.js';
-import { checkSchema, fileSchema, formatProfile, type JsonObject, parseProfile } from './profile-json.js';
-import { noProfiles, type ProfileList } from './profile-list.js';
+import { ProfileError, ProfileFileError } from './profile.js';
+import { noProfiles, type ProfileFileJson, type ProfileList, parseProfileList } from './profile-json.js';
 
 const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 
 /** The format version that conf writes into the file. Increase the major number with every change. */
 export const formatVersion = '1.0.0';
-
-/** The content of the file, as `fileSchema` allows it. (A type, not an interface: conf needs an index signature.) */
-export type ProfileFileJson = {
-  readonly active?: string | null;
-  readonly profiles?: Readonly<Record<string, JsonObject>>;
-  readonly __internal__?: { readonly migrations?: { readonly version?: unknown } };
-};
 
 /**
  * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole read. A
@@ -63,8 +55,7 @@ export async function parseProfileText(
   if (json === undefined || beforeWriting) await refuseFaultyJson(text, path);
   refuseNewer(json, path);
   try {
-    checkSchema(fileSchema, json);
-    return toProfileList(json as ProfileFileJson);
+    return parseProfileList(json);
   } catch (error) {
     if (!(error instanceof InvalidInputError || error instanceof ProfileError)) throw error;
     throw new ProfileFileError(`${path}: ${error.message}`, { hint: error.hint ?? howToRepair });
@@ -96,19 +87,4 @@ function refuseNewer(json: unknown, path: string): void {
   if (version === undefined || Number.parseInt(String(version), 10) <= Number.parseInt(formatVersion, 10))
     return;
   throw new ProfileFileError(`${path}: was written by a newer userinfo`, { hint: 'Upgrade userinfo.' });
-}
-
-/** The profiles of a validated file. */
-export function toProfileList({ active = null, profiles = {} }: ProfileFileJson): ProfileList {
-  const entries = Object.entries(profiles);
-  return { active, profiles: new Map(entries.map(([name, fields]) => [name, parseProfile(name, fields)])) };
-}
-
-/** The content of the file, with the secrets that it stores in plain text. */
-export function formatProfileList({
-  active,
-  profiles,
-}: ProfileList): Required<Omit<ProfileFileJson, '__internal__'>> {
-  const entries = [...profiles].map(([name, profile]) => [name, formatProfile(profile)] as const);
-  return { active, profiles: Object.fromEntries(entries) };
 }

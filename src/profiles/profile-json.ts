@@ -4,217 +4,202 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { RecipeError } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';
-import { checkProfileName, environments, type Profile, parseIdentifier } from './profile.js';
-import type { SecretSource } from './secret.js';
+import { checkProfileName, type Profile, parseEnvironment, parseIdentifier } from './profile.js';
+import { keychainCommand, type SecretSource } from './secret.js';
 import { formatSigningSource, parseSigningSource } from './signing-source.js';
+
+/** The content of the file. (A type, not an interface: conf needs an index signature.) */
+export type ProfileFileJson = {
+  readonly active?: string | null;
+  readonly profiles?: Readonly<Record<string, JsonObject>>;
+  readonly __internal__?: { readonly migrations?: { readonly version?: unknown } };
+};
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The subset of JSON Schema (2020-12) that the profile file needs. */
-type Schema = TextSchema | TrueSchema | ObjectSchema | { readonly oneOf: readonly ObjectSchema[] };
-
-interface TextSchema {
-  readonly type: 'string';
-  readonly nullable?: true;
-  readonly minLength?: number;
-  readonly const?: string;
-  readonly enum?: readonly string[];
-  readonly rule?: RuleName;
-}
-interface TrueSchema {
-  readonly type: 'boolean';
-  readonly const: true;
-}
-interface ObjectSchema {
-  readonly type: 'object';
-  readonly title?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly propertyNames?: { readonly rule: RuleName };
-  readonly additionalProperties?: false | ObjectSchema;
-  readonly rule?: RuleName;
-}
-
 /**
- * Rules that JSON Schema cannot express, by the value of a schema's `rule`. Each throws InvalidInputError; that of
- * the profile name throws ProfileError.
+ * Parses a value of untrusted JSON.
+ *
+ * @throws InvalidInputError that begins with `label`
  */
-export const rules = {
-  'profile-name': (name: string) => checkProfileName(name),
-  'base-url': parseBaseUrl,
-  identifier: parseIdentifier,
-  'absolute-path': matching(isAbsolute, 'is not an absolute path'),
-  'variable-name': matching(
-    (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
-    'is not the name of an environment variable',
-    'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
-  ),
-  /** Without shell metacharacters: it becomes part of a command that is shown to the user. */
-  'keychain-account': matching(
-    (name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name),
-    'is not the name of an entry: letters, digits, ".", "_", "-"',
-  ),
-  signing: checkSigning,
-} as const;
-type RuleName = keyof typeof rules;
+type Parse<T> = (json: unknown, label: string) => T;
 
-const text = (rule?: RuleName): TextSchema => ({ type: 'string', minLength: 1, ...(rule && { rule }) });
-const secretOf = (kind: string, properties: Readonly<Record<string, Schema>>): ObjectSchema => ({
-  type: 'object',
-  properties: { kind: { type: 'string', const: kind }, ...properties },
-  required: ['kind', ...Object.keys(properties)],
-  additionalProperties: false,
-});
+const parseText: Parse<string> = (json, label) => {
+  if (typeof json !== 'string') throw new InvalidInputError(`${label} is not text`);
+  if (json === '') throw new InvalidInputError(`${label} is empty`);
+  return json;
+};
 
-/** A profile in the file; its name is the key. */
-const profileSchema = {
-  type: 'object',
-  title: 'profile',
-  properties: {
-    environment: { type: 'string', enum: environments },
-    base_url: text('base-url'),
-    tenant_code: text('identifier'),
-    channel: text('identifier'),
-    app_key: text('identifier'),
-    secret: {
-      oneOf: [
-        secretOf('file', { value: text() }),
-        secretOf('environment', { name: text('variable-name') }),
-        secretOf('command', { command: text() }),
-        secretOf('keychain', { keychain: text(), account: text('keychain-account') }),
-      ],
-    },
-    signing: { type: 'object', rule: 'signing' },
-    key_prefix: text('identifier'),
-    ca_file: text('absolute-path'),
-    allow_http: { type: 'boolean', const: true },
+const parseObject: Parse<JsonObject> = (json, label) => {
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as JsonObject;
+  throw new InvalidInputError(`${label} is not an object`);
+};
+
+type Parsers<T> = { readonly [Field in keyof T]-?: Parse<NonNullable<T[Field]> | Extract<T[Field], null>> };
+
+/** A text that a further rule parses, or checks. */
+function textBy<T>(parse: (text: string, label: string) => T): Parse<T> {
+  return (json, label) => parse(parseText(json, label), label);
+}
+
+function textMatching(isRight: (text: string) => boolean, problem: string, hint?: string): Parse<string> {
+  return textBy((text, label) => {
+    if (isRight(text)) return text;
+    throw new InvalidInputError(`${label} ${problem}`, { hint });
+  });
+}
+
+const secretFields: Readonly<Record<string, Parsers<JsonObject>>> = {
+  file: { value: textBy((value) => new Secret(value)) },
+  environment: {
+    name: textMatching(
+      (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
+      'is not the name of an environment variable',
+      'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
+    ),
   },
-  required: ['environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'],
-  additionalProperties: false,
-} as const satisfies ObjectSchema;
+  command: { command: parseText },
+  /** As userinfo 0.1 wrote it. The account becomes part of a command: no shell metacharacters. */
+  keychain: {
+    keychain: parseText,
+    account: textMatching(
+      (name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name),
+      'is not the name of an entry: letters, digits, ".", "_", "-"',
+    ),
+  },
+};
 
-/** conf stores the format version under `__internal__`. */
+const parseSecret: Parse<SecretSource> = (json, label) => {
+  const { kind, ...rest } = parseObject(json, label);
+  const [known, fields] = Object.entries(secretFields).find(([name]) => name === kind) ?? [];
+  if (known === undefined || fields === undefined) {
+    const kinds = Object.keys(secretFields).join(', ');
+    throw new InvalidInputError(`${label}.kind is none of ${kinds}`, { hint: newer });
+  }
+  const source = parseFields(fields, Object.keys(fields), rest, label);
+  if (known === 'keychain') return keychainCommand(String(source.keychain), String(source.account));
+  return { kind: known, ...source } as SecretSource;
+};
+
+/** The fields of a profile, with the only parser of each. */
+const profileFields: Parsers<Omit<Profile, 'name'>> = {
+  environment: textBy(parseEnvironment),
+  base_url: textBy(parseBaseUrl),
+  tenant_code: textBy(parseIdentifier),
+  channel: textBy(parseIdentifier),
+  app_key: textBy(parseIdentifier),
+  secret: parseSecret,
+  signing: (json, label) => withLabel(label, () => parseSigningSource(parseObject(json, label))),
+  key_prefix: textBy(parseIdentifier),
+  ca_file: textMatching(isAbsolute, 'is not an absolute path'),
+  allow_http: (json, label) => {
+    if (json === true) return true;
+    throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });
+  },
+};
+const requiredFields = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'];
+
+/** The schema of the file for conf. `rule` names one of `schemaRules`. */
 export const fileSchema = {
   type: 'object',
-  title: 'file',
   properties: {
-    active: { type: 'string', nullable: true },
+    active: { type: ['string', 'null'] },
     profiles: {
       type: 'object',
-      propertyNames: { rule: 'profile-name' },
-      additionalProperties: profileSchema,
+      propertyNames: { rule: 'name' },
+      additionalProperties: {
+        type: 'object',
+        properties: Object.fromEntries(Object.keys(profileFields).map((field) => [field, { rule: field }])),
+        required: requiredFields,
+        additionalProperties: false,
+      },
     },
+    /** conf stores the format version here. */
     __internal__: { type: 'object' },
   },
   additionalProperties: false,
-} as const satisfies ObjectSchema;
+} as const;
 
-/**
- * Validates JSON against a schema as ajv does, but loads faster and uses the messages of this program.
- *
- * @throws InvalidInputError that names the first invalid field, and begins with `label`
- */
-export function checkSchema(schema: Schema, json: unknown, label = 'the file'): void {
-  if ('oneOf' in schema) checkSchema(chooseByKind(schema.oneOf, json, label), json, label);
-  else if (schema.type === 'object') checkObject(schema, json, label);
-  else if (schema.type === 'boolean') {
-    if (json !== true) throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });
-  } else checkText(schema, json, label);
-}
-
-function chooseByKind(schemas: readonly ObjectSchema[], json: unknown, label: string): ObjectSchema {
-  const { kind } = requireObject(json, label);
-  const kindOf = ({ properties }: ObjectSchema) => (properties?.kind as TextSchema | undefined)?.const;
-  const chosen = schemas.find((schema) => kindOf(schema) === kind);
-  if (chosen !== undefined) return chosen;
-  throw new InvalidInputError(`${label}.kind is none of ${schemas.map(kindOf).join(', ')}`, { hint: newer });
-}
-
-function checkObject(schema: ObjectSchema, json: unknown, label: string): void {
-  const object = requireObject(json, label);
-  const { properties = {}, required = [], additionalProperties, propertyNames, rule } = schema;
-  const others = Object.keys(object).filter((name) => !Object.hasOwn(properties, name));
-  const [unknown] = others;
-  if (additionalProperties === false && unknown !== undefined) {
-    throw new InvalidInputError(`${label} has the unknown field ${quoteName(unknown)}`, { hint: newer });
-  }
-  for (const [name, property] of Object.entries(properties)) {
-    const field = label.startsWith('the ') ? name : `${label}.${name}`;
-    if (Object.hasOwn(object, name)) checkSchema(property, object[name], field);
-    else if (required.includes(name)) throw new InvalidInputError(`${field} is missing`);
-  }
-  for (const name of additionalProperties ? others : []) {
-    if (propertyNames) rules[propertyNames.rule](name as never, name);
-    if (additionalProperties) checkNamed(additionalProperties, name, object[name]);
-  }
-  if (rule) rules[rule](object as never, label);
-}
-
-function checkNamed(schema: ObjectSchema, name: string, json: unknown): void {
-  try {
-    checkSchema(schema, json, `the ${schema.title}`);
-  } catch (cause) {
-    if (!(cause instanceof InvalidInputError)) throw cause;
-    const { message, hint } = cause;
-    throw new InvalidInputError(`${schema.title} ${quoteName(name)}: ${message}`, {
-      ...(hint && { hint }),
-      cause,
-    });
-  }
-}
-
-function checkText(schema: TextSchema, json: unknown, label: string): void {
-  if (json === null && schema.nullable) return;
-  if (typeof json !== 'string') throw new InvalidInputError(`${label} is not text`);
-  if (json.length < (schema.minLength ?? 0)) throw new InvalidInputError(`${label} is empty`);
-  if (schema.enum && !schema.enum.includes(json)) {
-    throw new InvalidInputError(`${label} is none of ${schema.enum.join(', ')}`);
-  }
-  if (schema.rule) rules[schema.rule](json as never, label);
-}
+/** The rules of `fileSchema`, by the value of the keyword `rule`. */
+export const schemaRules: Readonly<Record<string, Parse<unknown>>> = {
+  name: textBy(checkProfileName),
+  ...profileFields,
+};
 
 const newer = 'A newer userinfo may have written it: upgrade, or correct it by hand.';
 
-function requireObject(json: unknown, label: string): JsonObject {
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as JsonObject;
-  throw new InvalidInputError(`${label} is not an object`);
+/** Parses an object that has the `required` fields, and no others than `parsers`. */
+function parseFields<T extends object>(
+  parsers: Parsers<T>,
+  required: readonly string[],
+  json: unknown,
+  label: string,
+): T {
+  const object = parseObject(json, label);
+  const unknown = Object.keys(object).find((name) => !Object.hasOwn(parsers, name));
+  if (unknown !== undefined) {
+    throw new InvalidInputError(`${label} has the unknown field ${quoteName(unknown)}`, { hint: newer });
+  }
+  const parsed: Record<string, unknown> = {};
+  for (const [name, parse] of Object.entries<Parse<unknown>>(parsers)) {
+    const field = label.startsWith('the ') ? name : `${label}.${name}`;
+    if (Object.hasOwn(object, name)) parsed[name] = parse(object[name], field);
+    else if (required.includes(name)) throw new InvalidInputError(`${field} is missing`);
+  }
+  return parsed as T;
 }
 
-function matching(isRight: (value: string) => boolean, problem: string, hint?: string) {
-  return (value: string, label: string) => {
-    if (!isRight(value))
-      throw new InvalidInputError(`${label} ${problem}`, hint === undefined ? {} : { hint });
-  };
-}
-
-function checkSigning(json: unknown, label: string): void {
+/** Begins the message of an invalid input or recipe with a label. */
+function withLabel<T>(label: string, parse: () => T): T {
   try {
-    parseSigningSource(json);
+    return parse();
   } catch (cause) {
-    if (!(cause instanceof RecipeError)) throw cause;
-    const { message, hint } = cause;
-    throw new InvalidInputError(`${label}: ${message}`, { ...(hint && { hint }), cause });
+    if (!(cause instanceof InvalidInputError || cause instanceof RecipeError)) throw cause;
+    throw new InvalidInputError(`${label}: ${cause.message}`, { hint: cause.hint, cause });
   }
 }
 
-/** A profile in the file, as `profileSchema` allows it. */
-interface ProfileJson extends Omit<Profile, 'name' | 'secret' | 'signing'> {
-  readonly secret:
-    | Exclude<SecretSource, { readonly kind: 'file' }>
-    | { readonly kind: 'file'; readonly value: string };
-  readonly signing?: JsonObject;
+function parseProfile(name: string, json: unknown): Profile {
+  return { name, ...parseFields<Omit<Profile, 'name'>>(profileFields, requiredFields, json, 'the profile') };
 }
 
-/** Parses a profile that matches `profileSchema`. */
-export function parseProfile(name: string, json: unknown): Profile {
-  const { secret, signing, ...fields } = json as ProfileJson;
-  return {
-    name,
-    ...fields,
-    base_url: parseBaseUrl(fields.base_url),
-    secret: secret.kind === 'file' ? { kind: 'file', value: new Secret(secret.value) } : secret,
-    ...(signing !== undefined && { signing: parseSigningSource(signing) }),
-  };
+/** A snapshot of the profile file. */
+export interface ProfileList {
+  /** The name of the profile that is used by default. It may not exist if the file was edited by hand. */
+  readonly active: string | null;
+  /** By name, in the order of the file. */
+  readonly profiles: ReadonlyMap<string, Profile>;
+}
+
+export const noProfiles: ProfileList = { active: null, profiles: new Map() };
+
+/**
+ * Parses the content of the file.
+ *
+ * @throws InvalidInputError or ProfileError
+ */
+export function parseProfileList(json: unknown): ProfileList {
+  const { active = null, profiles = {} } = parseFields<ProfileFileJson>(
+    {
+      active: (value, label) => (value === null || value === '' ? null : parseText(value, label)),
+      profiles: parseObject as Parse<Readonly<Record<string, JsonObject>>>,
+      __internal__: parseObject,
+    },
+    [],
+    json,
+    'the file',
+  );
+  const entries = Object.entries(profiles).map(([name, fields]): [string, Profile] => {
+    checkProfileName(name);
+    return [name, withLabel(`profile ${quoteName(name)}`, () => parseProfile(name, fields))];
+  });
+  return { active, profiles: new Map(entries) };
+}
+
+/** The content of the file, with the secrets that it stores in plain text. */
+export function formatProfileList({ active, profiles }: ProfileList): Omit<ProfileFileJson, '__internal__'> {
+  const entries = [...profiles].map(([name, profile]) => [name, formatProfile(profile)] as const);
+  return { active, profiles: Object.fromEntries(entries) };
 }
 
 /** The profile as the file stores it; a secret that is kept there is in plain text. */
@@ -226,17 +211,11 @@ export function formatProfile(profile: Profile): JsonObject {
   };
 }
 
-/**
- * The profile for another user: with its name, without its secret. An environment variable or a command is named;
- * a keychain entry is not, it exists only here.
- */
+/** The profile for another user: with its name, without its secret. A variable or a command is named. */
 export function exportProfile(profile: Profile): JsonObject {
   const { name, secret } = profile;
-  return {
-    name,
-    ...formatPublicFields(profile),
-    secret: secret.kind === 'file' || secret.kind === 'keychain' ? { kind: secret.kind } : { ...secret },
-  };
+  const source = secret.kind === 'file' ? { kind: secret.kind } : { ...secret };
+  return { name, ...formatPublicFields(profile), secret: source };
 }
 
 /** All fields but the name and the secret. */
@@ -251,7 +230,5 @@ function formatPublicFields({ name: _, secret: __, signing, ...fields }: Profile
  * @throws InvalidInputError for an invalid field
  */
 export function checkProfile(profile: Profile): Profile {
-  const json = formatProfile(profile);
-  checkSchema(profileSchema, json, 'the profile');
-  return parseProfile(profile.name, json);
+  return parseProfile(profile.name, formatProfile(profile));
 }

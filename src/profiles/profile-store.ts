@@ -1,28 +1,27 @@
 import { chmodSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { quoteName } from '../protocol/text.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { lockFile } from '../support/file-lock.js';
+import { nearestName } from '../support/nearest-name.js';
 import { findUnsafePath } from '../support/trusted-path.js';
-import { ProfileFileError } from './errors.js';
-import type { Profile, ProfilePatch } from './profile.js';
-import { readProfileFile } from './profile-file.js';
 import {
-  activateProfile,
-  addProfile,
-  findProfile,
-  type ProfileList,
-  removeProfile,
-  renameProfile,
-  updateProfile,
-} from './profile-list.js';
+  checkProfileName,
+  type Profile,
+  ProfileError,
+  ProfileFileError,
+  type ProfilePatch,
+} from './profile.js';
+import { readProfileFile } from './profile-file.js';
+import { checkProfile, type ProfileList } from './profile-json.js';
 import { profileFileName } from './profile-name.js';
 
 /** Longer than any write takes, in milliseconds: an older lock was left behind, perhaps on another host. */
 const takeOverMs = 5_000;
 
 /**
- * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. Each writing method locks the
- * file, reads it again, changes it, replaces it atomically, and returns the profiles after the change.
+ * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. `change` locks the file, reads
+ * it again, changes it and replaces it atomically.
  *
  * All methods throw ProfileFileError if the file cannot be read, parsed or written; it is then unchanged.
  */
@@ -64,43 +63,11 @@ export class ProfileStore {
   }
 
   /**
-   * Adds a profile; the first one becomes active.
+   * Changes the profiles, and returns them after the change.
    *
-   * @throws ProfileError for an invalid or existing name, InvalidInputError for an invalid field
+   * @throws what `change` throws
    */
-  add(profile: Profile): Promise<ProfileList> {
-    return this.#change((list) => addProfile(list, profile));
-  }
-
-  /**
-   * Makes a profile the active one.
-   *
-   * @throws ProfileError for an unknown name
-   */
-  use(name: string): Promise<ProfileList> {
-    return this.#change((list) => activateProfile(list, name));
-  }
-
-  /** @throws ProfileError for an unknown name, InvalidInputError for an invalid field */
-  update(name: string, patch: ProfilePatch): Promise<ProfileList> {
-    return this.#change((list) => updateProfile(list, name, patch));
-  }
-
-  /** @throws ProfileError for an unknown name, or a new name that is invalid or exists */
-  rename(from: string, to: string): Promise<ProfileList> {
-    return this.#change((list) => renameProfile(list, from, to));
-  }
-
-  /**
-   * Removes a profile. If it was the active one, none is active.
-   *
-   * @throws ProfileError for an unknown name
-   */
-  remove(name: string): Promise<ProfileList> {
-    return this.#change((list) => removeProfile(list, name));
-  }
-
-  async #change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
+  async change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
     const { changeProfileFile, loadConf } = await import('./conf-store.js');
     const openConf = await loadConf();
     try {
@@ -138,4 +105,100 @@ function prepareFolder(folder: string): void {
 /** The target if `path` is a symbolic link, for example into a dotfiles folder: the link stays. */
 function followLinks(path: string): string {
   return statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path;
+}
+
+/**
+ * Finds a profile by name. `askedBy` names the source of the name, such as a variable.
+ *
+ * @throws ProfileError that suggests the most similar name
+ */
+export function findProfile(list: ProfileList, name: string, askedBy?: string): Profile {
+  const profile = list.profiles.get(name);
+  if (profile !== undefined) return profile;
+  const nearest = nearestName(name, list.profiles.keys());
+  const asked = askedBy === undefined ? '' : `, which ${askedBy} names`;
+  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, { hint: hintFor(list, nearest) });
+}
+
+function hintFor(list: ProfileList, nearest: string | null): string {
+  if (list.profiles.size === 0)
+    return 'There are no profiles yet: add one with "userinfo profile add <name>".';
+  return nearest === null
+    ? '"userinfo profile list" lists the profiles.'
+    : `Did you mean ${quoteName(nearest)}? "userinfo profile list" lists the profiles.`;
+}
+
+/**
+ * The profile that is used by default.
+ *
+ * @throws ProfileError if it does not exist
+ */
+export function activeProfile({ active, profiles }: ProfileList): Profile | null {
+  if (active === null) return null;
+  const profile = profiles.get(active);
+  if (profile !== undefined) return profile;
+  throw new ProfileError(`the active profile ${quoteName(active)} does not exist`, {
+    hint: 'Select one with "userinfo profile use <name>", or for this command only with -p <name>.',
+  });
+}
+
+/**
+ * Adds a profile; the first one becomes active.
+ *
+ * @throws ProfileError for an invalid or existing name, InvalidInputError for an invalid field
+ */
+export function addProfile(list: ProfileList, profile: Profile): ProfileList {
+  checkNewName(list, profile.name);
+  const active = list.profiles.size === 0 ? profile.name : list.active;
+  return { active, profiles: new Map(list.profiles).set(profile.name, checkProfile(profile)) };
+}
+
+/** @throws ProfileError for an unknown name */
+export function activateProfile(list: ProfileList, name: string): ProfileList {
+  return { ...list, active: findProfile(list, name).name };
+}
+
+/** @throws ProfileError for an unknown name, InvalidInputError for an invalid field */
+export function updateProfile(list: ProfileList, name: string, patch: ProfilePatch): ProfileList {
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
+  const fields = Object.entries({ ...findProfile(list, name), ...Object.fromEntries(changes) });
+  const left = fields.filter(([, value]) => value !== null);
+  const profile = checkProfile(Object.fromEntries(left) as unknown as Profile);
+  return { ...list, profiles: new Map(list.profiles).set(name, profile) };
+}
+
+/**
+ * Renames a profile. It keeps its position, and stays active if it was.
+ *
+ * @throws ProfileError for an unknown name, or a new name that is invalid or exists
+ */
+export function renameProfile(list: ProfileList, from: string, to: string): ProfileList {
+  findProfile(list, from);
+  if (from === to) return list;
+  checkNewName(list, to);
+  const entries = [...list.profiles].map(([name, profile]): [string, Profile] =>
+    name === from ? [to, { ...profile, name: to }] : [name, profile],
+  );
+  return { active: list.active === from ? to : list.active, profiles: new Map(entries) };
+}
+
+/**
+ * Removes a profile. If it was the active one, none is active: the next one in the file may be production.
+ *
+ * @throws ProfileError for an unknown name
+ */
+export function removeProfile(list: ProfileList, name: string): ProfileList {
+  findProfile(list, name);
+  const profiles = new Map(list.profiles);
+  profiles.delete(name);
+  return { active: list.active === name ? null : list.active, profiles };
+}
+
+/** @throws ProfileError for an invalid or existing name */
+export function checkNewName(list: ProfileList, name: string): void {
+  checkProfileName(name);
+  if (!list.profiles.has(name)) return;
+  throw new ProfileError(`there is a profile ${quoteName(name)} already`, {
+    hint: 'Choose another name, or change the profile with "userinfo profile set".',
+  });
 }

@@ -1,6 +1,6 @@
 import { Secret } from '../signing/secret.js';
 import type { CommandLimits, CommandOutcome, EnvironmentVariables, RunCommand } from '../support/shell.js';
-import { CredentialError } from './errors.js';
+import { CredentialError } from './profile.js';
 
 /**
  * Where a profile's app secret is: in the profile file, in an environment variable, or in the output of a command.
@@ -8,16 +8,7 @@ import { CredentialError } from './errors.js';
 export type SecretSource =
   | { readonly kind: 'file'; readonly value: Secret }
   | { readonly kind: 'environment'; readonly name: string }
-  | { readonly kind: 'command'; readonly command: string }
-  | KeychainSource;
-
-/** An entry of the system keychain, which userinfo 0.1 could read. It is kept, but no longer read. */
-interface KeychainSource {
-  readonly kind: 'keychain';
-  readonly keychain: string;
-  /** The account of the entry, under the service "userinfo". */
-  readonly account: string;
-}
+  | { readonly kind: 'command'; readonly command: string };
 
 /** The location of the secret, for messages; never its value. */
 export function describeSecretSource(source: SecretSource): string {
@@ -28,8 +19,6 @@ export function describeSecretSource(source: SecretSource): string {
       return `the environment variable ${source.name}`;
     case 'command':
       return 'the output of a command';
-    case 'keychain':
-      return `the keychain of the system, entry "${source.account}", which userinfo no longer reads`;
   }
 }
 
@@ -55,8 +44,6 @@ export async function readSecret(source: SecretSource, { env, run }: SecretReade
       return readVariable(source.name, env[source.name]);
     case 'command':
       return readOutput(await run(source.command, limits));
-    case 'keychain':
-      throw keychainError(source);
   }
 }
 
@@ -76,19 +63,16 @@ function readOutput(outcome: CommandOutcome): Secret {
   return new Secret(text);
 }
 
-/** Suggests the command by which userinfo 0.1 read the entry, except on Windows, where it is too long to type. */
-function keychainError({ keychain, account }: KeychainSource): CredentialError {
-  const commands = new Map([
-    ['secret-service', `secret-tool lookup service userinfo account ${account}`],
-    ['macos', `security find-generic-password -s userinfo -a ${account} -w`],
-  ]);
-  const command = commands.get(keychain);
-  return new CredentialError('the app secret is in a keychain, which userinfo no longer reads', {
-    hint:
-      command === undefined
-        ? 'Store it again: userinfo profile set <name> --app-secret-stdin'
-        : `Read it with a command: userinfo profile set <name> --app-secret-command '${command}'`,
-  });
+/**
+ * The command that prints an entry of the system keychain, which the profiles of userinfo 0.1 may name. The keychain
+ * of Windows has none: the secret must be set again.
+ */
+export function keychainCommand(keychain: string, account: string): SecretSource {
+  if (keychain === 'secret-service')
+    return { kind: 'command', command: `secret-tool lookup service userinfo account ${account}` };
+  if (keychain === 'macos')
+    return { kind: 'command', command: `security find-generic-password -s userinfo -a ${account} -w` };
+  return { kind: 'environment', name: 'USERINFO_APP_SECRET' };
 }
 
 function failed(what: string): CredentialError {

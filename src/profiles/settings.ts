@@ -1,5 +1,4 @@
 import type { Secret } from '../signing/secret.js';
-import { CredentialError, ProfileFileError } from './errors.js';
 import {
   describeOrigin,
   type GivenValues,
@@ -12,8 +11,9 @@ import {
 } from './flags-and-environment.js';
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
-import { activeProfile, findProfile, noProfiles, type ProfileList } from './profile-list.js';
-import type { ProfileStore } from './profile-store.js';
+import { CredentialError, ProfileFileError } from './profile.js';
+import { noProfiles, type ProfileList } from './profile-json.js';
+import { activeProfile, findProfile, type ProfileStore } from './profile-store.js';
 import { pasteWarnings, readSecret, type SecretReaders, type SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
@@ -66,18 +66,14 @@ type RequiredField = (typeof required)[number];
  * for an invalid file that is needed, CredentialError that lists all missing values
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
-  const { flags, env, store } = sources;
-  const given = readGivenValues(flags, env);
-  const hasSecret = Boolean(env[secretVariable]);
-  const { list, profile, warnings } = await chooseProfile(given, hasSecret, store);
-
-  const find = (field: RequiredField): Setting<string> | null =>
-    given[field] ?? (profile && { value: profile[field], origin: { kind: 'profile', name: profile.name } });
+  const { given, list, profile, secret, warnings } = await chooseProfile(sources);
+  const fromProfile = <T>(value: T | undefined): Setting<T> | null =>
+    profile && value !== undefined ? { value, origin: { kind: 'profile', name: profile.name } } : null;
+  const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
   const base_url = find('base_url');
   const tenant_code = find('tenant_code');
   const channel = find('channel');
   const app_key = find('app_key');
-  const secret = findSecret(hasSecret, profile);
   if (!base_url || !tenant_code || !channel || !app_key || !secret) {
     throw missingValues(
       required.filter((field) => find(field) === null),
@@ -94,11 +90,11 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     tenant_code,
     channel,
     app_key,
-    secret: { ...secret, read: once(() => fetchSecret(secret.source, sources)) },
+    secret,
     signing: profile?.signing ?? null,
     key_prefix: profile?.key_prefix ?? null,
-    ca_file: given.ca_file ?? findCaFile(profile),
-    allow_http: findAllowHttp(flags, profile, base_url),
+    ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
+    allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [
       ...warnings,
       ...guarded.warnings,
@@ -110,11 +106,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
 }
 
 /** The settings needed to sign, but not to send. */
-export interface SigningSettings {
-  /** The profile in use; `null` if there is none. */
-  readonly profile: string | null;
-  /** `null`: the default recipes. */
-  readonly signing: SigningSource | null;
+export interface SigningSettings extends Pick<Settings, 'profile' | 'signing'> {
   /** @throws CredentialError if there is none */
   secret(): SecretSetting;
 }
@@ -125,18 +117,14 @@ export interface SigningSettings {
  * @throws as `resolveSettings`, except for missing values
  */
 export async function resolveSigning(sources: SettingSources): Promise<SigningSettings> {
-  const { flags, env, store } = sources;
-  const given = readGivenValues(flags, env);
-  const hasSecret = Boolean(env[secretVariable]);
-  const { list, profile } = await chooseProfile(given, hasSecret, store);
-  const secret = findSecret(hasSecret, profile);
+  const { list, profile, secret } = await chooseProfile(sources);
   return {
     profile: profile?.name ?? null,
     signing: profile?.signing ?? null,
-    secret: once(() => {
+    secret() {
       if (secret === null) throw missingValues([], true, list);
-      return { ...secret, read: once(() => fetchSecret(secret.source, sources)) };
-    }),
+      return secret;
+    },
   };
 }
 
@@ -147,19 +135,22 @@ interface ChosenProfile {
 }
 
 async function chooseProfile(
-  given: GivenValues,
-  hasSecret: boolean,
-  store: SettingSources['store'],
-): Promise<ChosenProfile> {
-  const isComplete = hasSecret && required.every((field) => given[field] !== null);
-  if (given.profile === null && isComplete) return withoutProfile(store);
+  sources: SettingSources,
+): Promise<ChosenProfile & { readonly given: GivenValues; readonly secret: SecretSetting | null }> {
+  const { flags, env, store } = sources;
+  const given = readGivenValues(flags, env);
+  const isComplete = Boolean(env[secretVariable]) && required.every((field) => given[field] !== null);
+  const chosen =
+    given.profile === null && isComplete ? await withoutProfile(store) : await loadProfile(given, store);
+  return { given, ...chosen, secret: findSecret(sources, chosen.profile) };
+}
+
+async function loadProfile({ profile }: GivenValues, store: SettingSources['store']): Promise<ChosenProfile> {
   const list = await store.load();
-  if (given.profile !== null) {
-    const { value, origin } = given.profile;
-    const askedBy = origin.kind === 'environment' ? origin.name : undefined;
-    return { list, profile: findProfile(list, value, askedBy), warnings: [] };
-  }
-  return { list, profile: activeProfile(list), warnings: [] };
+  if (profile === null) return { list, profile: activeProfile(list), warnings: [] };
+  const { value, origin } = profile;
+  const askedBy = origin.kind === 'environment' ? origin.name : undefined;
+  return { list, profile: findProfile(list, value, askedBy), warnings: [] };
 }
 
 /** No profile is needed: the file is read only for the production guard, and may be invalid. */
@@ -173,22 +164,21 @@ async function withoutProfile(store: SettingSources['store']): Promise<ChosenPro
   }
 }
 
-async function fetchSecret(source: SecretSource, { env, run, store }: SettingSources): Promise<Secret> {
-  if (source.kind === 'command') store.refuseUnsafeFile();
-  return readSecret(source, { env, run });
-}
-
-function findSecret(hasVariable: boolean, profile: Profile | null): Omit<SecretSetting, 'read'> | null {
-  if (hasVariable) {
-    const origin = { kind: 'environment', name: secretVariable } as const;
-    return { source: origin, origin };
-  }
-  return profile && { source: profile.secret, origin: { kind: 'profile', name: profile.name } };
-}
-
-function findCaFile(profile: Profile | null): Setting<string> | null {
-  if (profile?.ca_file === undefined) return null;
-  return { value: profile.ca_file, origin: { kind: 'profile', name: profile.name } };
+function findSecret(sources: SettingSources, profile: Profile | null): SecretSetting | null {
+  const { env, run, store } = sources;
+  const variable = { kind: 'environment', name: secretVariable } as const;
+  const source = env[secretVariable] ? variable : profile?.secret;
+  if (source === undefined) return null;
+  let secret: Promise<Secret> | undefined;
+  return {
+    source,
+    origin: source === variable ? variable : { kind: 'profile', name: profile?.name ?? '' },
+    async read() {
+      if (source.kind === 'command') store.refuseUnsafeFile();
+      secret ??= readSecret(source, { env, run });
+      return secret;
+    },
+  };
 }
 
 /** The permission of a profile applies to its own base URL only, not to that of a flag or a variable. */
@@ -221,12 +211,4 @@ function missingValues(
 
 function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {
   return pasteWarnings(`the ${settingNames[field].title} (${describeOrigin(origin)})`, value);
-}
-
-function once<T>(produce: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => {
-    made ??= { value: produce() };
-    return made.value;
-  };
 }

@@ -75,16 +75,10 @@ function describeSigner(source: SignerSource): string {
 }
 
 /** The recipes of a source; `null` where a module signs. */
-export function recipesOf(source: SigningSource): {
-  readonly app_sign: Recipe | null;
-  readonly sign: Recipe | null;
-} {
-  if (isModule(source)) return { app_sign: null, sign: null };
-  return { app_sign: recipeOf(source.app_sign), sign: recipeOf(source.sign) };
-}
-
-function recipeOf(source: SignerSource): Recipe | null {
-  return isModule(source) ? null : source;
+export function recipesOf(source: SigningSource) {
+  const { app_sign, sign } = isModule(source) ? { app_sign: source, sign: source } : source;
+  const recipeOf = (signer: SignerSource): Recipe | null => (isModule(signer) ? null : signer);
+  return { app_sign: recipeOf(app_sign), sign: recipeOf(sign) };
 }
 
 /** Whether it runs a module. */

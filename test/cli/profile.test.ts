@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
 
@@ -122,16 +122,20 @@ describe('profile add', () => {
     expect(set.stderr).toBe(`changed "shop" (test, test.example.com)\n${inPlainText()}`);
   });
 
-  it('keeps a profile with a keychain secret unchanged, and says what to run', async () => {
+  it('reads the keychain entry of an old profile by the command of the keychain', async () => {
     await add('shop');
     const stored = file();
     stored.profiles.shop.secret = { kind: 'keychain', keychain: 'secret-service', account: 'shop-1a2b' };
     writeFileSync(machine.profileFile, JSON.stringify(stored));
-    const read = await machine.run(['read', 'c1']);
+    const tools = dirname(machine.profileFile);
+    writeFileSync(join(tools, 'secret-tool'), '#!/bin/sh\necho "$*" >&2\nexit 7\n', { mode: 0o755 });
+    const read = await machine.run(['read', 'c1'], { env: { PATH: tools } });
     expect(read).toMatchObject({ status: 3, stdout: '' });
-    expect(read.stderr).toContain("'secret-tool lookup service userinfo account shop-1a2b'");
+    expect(read.stderr).toContain('lookup service userinfo account shop-1a2b\n');
+    expect(read.stderr).toContain('ended with exit status 7');
     await machine.run(['profile', 'set', 'shop', '--channel', 'app']);
-    expect(file().profiles.shop).toMatchObject({ channel: 'app', secret: stored.profiles.shop.secret });
+    const command = 'secret-tool lookup service userinfo account shop-1a2b';
+    expect(file().profiles.shop).toMatchObject({ channel: 'app', secret: { kind: 'command', command } });
   });
 
   it.each([['constructor'], ['__proto__'], [''], ['a b'], ['a/b']])('refuses the name "%s"', async (name) => {

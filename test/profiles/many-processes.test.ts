@@ -6,7 +6,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ProfileStore } from '../../src/profiles/profile-store.js';
+import {
+  activateProfile,
+  addProfile,
+  ProfileStore,
+  removeProfile,
+} from '../../src/profiles/profile-store.js';
 import { builtModule } from '../support/built-module.js';
 import { sampleProfile, temporaryFolder } from './fixtures.js';
 
@@ -32,7 +37,7 @@ describe('a process that is killed while it writes', () => {
   it('leaves the old or the new file, and its temporary file is removed later', async () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(folder);
-    await store.add(sampleProfile());
+    await store.change((list) => addProfile(list, sampleProfile()));
     // conf writes in place under snap, which is to harm nothing either.
     for (const env of [{}, { SNAP: '/snap/userinfo' }]) {
       for (let kill = 0; kill < 4; kill += 1) {
@@ -49,8 +54,9 @@ describe('a process that is killed while it writes', () => {
         expect(names.filter((name) => name.startsWith(`k${kill}-`))).toEqual(
           names.filter((name) => name.startsWith(`k${kill}-`)).map((_, index) => `k${kill}-${index}`),
         );
-        for (const name of names) if (name !== 'shop') await store.remove(name);
-        await store.use('shop');
+        for (const name of names)
+          if (name !== 'shop') await store.change((list) => removeProfile(list, name));
+        await store.change((list) => activateProfile(list, 'shop'));
         expect(readdirSync(folder)).toEqual(['profiles.json']);
       }
     }
@@ -61,7 +67,7 @@ describe.skipIf(process.platform === 'win32')('a disk that takes only a part of 
   it('leaves the file unchanged', async () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(folder);
-    await store.add(sampleProfile());
+    await store.change((list) => addProfile(list, sampleProfile()));
     const before = readFileSync(store.path);
     // No file of this process may grow past 8 blocks: the write is cut short without an error, as on a full disk.
     const limited = [

@@ -5,12 +5,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadConf } from '../../src/profiles/conf-store.js';
-import { ProfileFileError } from '../../src/profiles/errors.js';
 import type { Profile } from '../../src/profiles/profile.js';
-import { readProfileFile, toProfileList } from '../../src/profiles/profile-file.js';
-import { exportProfile, fileSchema, formatProfile } from '../../src/profiles/profile-json.js';
-import type { ProfileList } from '../../src/profiles/profile-list.js';
-import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { ProfileFileError } from '../../src/profiles/profile.js';
+import { readProfileFile } from '../../src/profiles/profile-file.js';
+import {
+  exportProfile,
+  fileSchema,
+  formatProfile,
+  type ProfileList,
+  parseProfileList,
+} from '../../src/profiles/profile-json.js';
+import { addProfile, ProfileStore, removeProfile } from '../../src/profiles/profile-store.js';
 import { parseSigningRecipes } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
 import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
@@ -76,8 +81,8 @@ describe('any profile', () => {
       fc.asyncProperty(
         fc.uniqueArray(profile, { selector: ({ name }) => name, maxLength: 3 }),
         async (profiles) => {
-          for (const { name } of await store.list()) await store.remove(name);
-          for (const one of profiles) await store.add(one);
+          for (const { name } of await store.list()) await store.change((list) => removeProfile(list, name));
+          for (const one of profiles) await store.change((list) => addProfile(list, one));
           for (const one of profiles) expect(plain(await store.get(one.name))).toEqual(plain(one));
           expect(await store.list()).toHaveLength(profiles.length);
         },
@@ -120,7 +125,7 @@ describe('any profile', () => {
         if (fault !== null) spoil(json, ...fault);
         writeFileSync(path, JSON.stringify(json));
         const read = await readProfileFile(path).catch((error: unknown) => error);
-        const throughConf = await attempt(() => toProfileList(openConf(path).store));
+        const throughConf = await attempt(() => parseProfileList(openConf(path).store));
         if (read instanceof Error || throughConf instanceof Error) {
           expect([read, throughConf]).toEqual([expect.any(ProfileFileError), expect.any(Error)]);
           refused += 1;
@@ -146,7 +151,7 @@ describe('any profile', () => {
 
   it('keeps its secret out of the errors of a damaged file', async () => {
     const store = new ProfileStore(temporaryFolder());
-    await store.add(sampleProfile());
+    await store.change((list) => addProfile(list, sampleProfile()));
     const written = readFileSync(store.path, 'utf8');
     const cut = fc.tuple(
       fc.nat(written.length - 1),

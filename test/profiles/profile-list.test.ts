@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ProfileError } from '../../src/profiles/errors.js';
+import { ProfileError } from '../../src/profiles/profile.js';
+import { noProfiles } from '../../src/profiles/profile-json.js';
 import {
   activateProfile,
   addProfile,
   findProfile,
-  noProfiles,
   removeProfile,
   renameProfile,
   updateProfile,
-} from '../../src/profiles/profile-list.js';
+} from '../../src/profiles/profile-store.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { sampleProfile } from './fixtures.js';
 

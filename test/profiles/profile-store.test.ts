@@ -12,9 +12,14 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { changeProfileFile, loadConf } from '../../src/profiles/conf-store.js';
-import { ProfileFileError } from '../../src/profiles/errors.js';
-import { noProfiles } from '../../src/profiles/profile-list.js';
-import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { ProfileFileError } from '../../src/profiles/profile.js';
+import { noProfiles } from '../../src/profiles/profile-json.js';
+import {
+  activateProfile,
+  addProfile,
+  ProfileStore,
+  removeProfile,
+} from '../../src/profiles/profile-store.js';
 import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const umask = process.umask();
@@ -44,9 +49,11 @@ describe('ProfileStore', () => {
 
   it('keeps what is added, for the next process too', async () => {
     const store = newStore();
-    await store.add(sampleProfile({ name: 'shop.cn', key_prefix: 'shop_' }));
-    await store.add(sampleProfile({ name: 'live', environment: 'production' }));
-    await store.use('live');
+    await store.change((list) => addProfile(list, sampleProfile({ name: 'shop.cn', key_prefix: 'shop_' })));
+    await store.change((list) =>
+      addProfile(list, sampleProfile({ name: 'live', environment: 'production' })),
+    );
+    await store.change((list) => activateProfile(list, 'live'));
     const next = new ProfileStore(join(store.path, '..'));
     expect((await next.load()).active).toBe('live');
     expect(await next.get('shop.cn')).toMatchObject({ name: 'shop.cn', key_prefix: 'shop_' });
@@ -56,7 +63,7 @@ describe('ProfileStore', () => {
   it('loses nothing when one process makes many changes at once', async () => {
     const store = newStore();
     const names = Array.from({ length: 6 }, (_, index) => `p${index}`);
-    await Promise.all(names.map((name) => store.add(sampleProfile({ name }))));
+    await Promise.all(names.map((name) => store.change((list) => addProfile(list, sampleProfile({ name })))));
     expect((await store.list()).map(({ name }) => name).sort()).toEqual(names.sort());
   });
 });
@@ -65,7 +72,7 @@ describe('the mode of written files', () => {
   it('is 0600 in folders of 0700, however open the umask', async () => {
     process.umask(0);
     const store = newStore();
-    await store.add(sampleProfile());
+    await store.change((list) => addProfile(list, sampleProfile()));
     expect(mode(store.path)).toBe('600');
     expect(mode(join(store.path, '..'))).toBe('700');
     expect(mode(join(store.path, '../..'))).toBe('700');
@@ -88,10 +95,10 @@ describe('the mode of written files', () => {
 
   it('is corrected if others can read the file, or a folder that holds nothing else', async () => {
     const store = newStore();
-    await store.add(sampleProfile());
+    await store.change((list) => addProfile(list, sampleProfile()));
     chmodSync(store.path, 0o644);
     chmodSync(join(store.path, '..'), 0o755);
-    await store.use('shop');
+    await store.change((list) => activateProfile(list, 'shop'));
     expect(mode(store.path)).toBe('600');
     expect(mode(join(store.path, '..'))).toBe('700');
   });
@@ -100,7 +107,7 @@ describe('the mode of written files', () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'work'));
-    await new ProfileStore(folder).add(sampleProfile());
+    await new ProfileStore(folder).change((list) => addProfile(list, sampleProfile()));
     expect(mode(folder)).toBe('755');
   });
 });
@@ -127,7 +134,7 @@ describe('a file that is damaged', () => {
     ['with a bad name', '{"profiles":{"__proto__":{}}}', '"__proto__" is not a valid profile name'],
     ['with a field missing', inProfile('"environment":"test"'), 'profile "shop.cn": base_url is missing'],
     ['with a field of another type', inProfile('"environment":1'), 'environment is not text'],
-    ['with a bad value', inProfile('"environment":"prod"'), 'environment is none of test, production'],
+    ['with a bad value', inProfile('"environment":"prod"'), 'environment is neither test nor production'],
     ['without a secret', inProfile(whole), 'profile "shop.cn": secret is missing'],
     ['with an unknown secret', inProfile(`${whole},"secret":{"kind":"tpm"}`), 'secret.kind is none of'],
     [
@@ -147,7 +154,11 @@ describe('a file that is damaged', () => {
     ],
   ])('(%s) is named with its fault and never written to', async (_, content, fault) => {
     const store = storeWith(content);
-    const attempts = [() => store.load(), () => store.add(sampleProfile()), () => store.remove('shop.cn')];
+    const attempts = [
+      () => store.load(),
+      () => store.change((list) => addProfile(list, sampleProfile())),
+      () => store.change((list) => removeProfile(list, 'shop.cn')),
+    ];
     for (const attempt of attempts) {
       const error = await rejection(attempt());
       expect(error).toBeInstanceOf(ProfileFileError);
@@ -167,7 +178,9 @@ describe('a file that is damaged', () => {
       `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
     const store = storeWith(`{"profiles":{${profile('"k1"')},\n${profile('"k2"')}}}`);
     expect((await store.get('shop')).app_key).toBe('k2');
-    expect((await rejection(store.use('shop'))).message).toContain('duplicate key at line 2');
+    expect((await rejection(store.change((list) => activateProfile(list, 'shop')))).message).toContain(
+      'duplicate key at line 2',
+    );
   });
 
   it('is not a file with a byte-order mark', async () => {
@@ -181,7 +194,7 @@ describe('a file that cannot be read or written', () => {
     writeFileSync(blocked, '');
     for (const folder of [blocked, join(blocked, 'userinfo')]) {
       const store = new ProfileStore(folder);
-      const error = await rejection(store.add(sampleProfile()));
+      const error = await rejection(store.change((list) => addProfile(list, sampleProfile())));
       expect(error).toBeInstanceOf(ProfileFileError);
       expect(error.message).toMatch(/profiles\.json: cannot be written: .*folder$/);
       const unread = await rejection(store.load());
@@ -196,7 +209,9 @@ describe('a file that cannot be read or written', () => {
     mkdirSync(join(folder, 'profiles.json'));
     const store = new ProfileStore(folder);
     expect((await rejection(store.load())).message).toMatch(/profiles\.json: cannot be read: it is a folder/);
-    expect(await rejection(store.add(sampleProfile()))).toBeInstanceOf(ProfileFileError);
+    expect(await rejection(store.change((list) => addProfile(list, sampleProfile())))).toBeInstanceOf(
+      ProfileFileError,
+    );
   });
 
   it('is left unchanged if the lock was lost meanwhile', async () => {
@@ -215,7 +230,7 @@ describe('writing', () => {
     const left = ['.new', '.new.tmp-0123456789abcdef', '.new-01234567', '.new-01234567.tmp-0123456789abcdef'];
     const foreign = ['.bak', '.newest', '.new-one'];
     for (const end of [...left, ...foreign]) writeFileSync(join(folder, `profiles.json${end}`), secretText);
-    await new ProfileStore(folder).add(sampleProfile());
+    await new ProfileStore(folder).change((list) => addProfile(list, sampleProfile()));
     expect(readdirSync(folder).sort()).toEqual(
       ['profiles.json', ...foreign.map((end) => `profiles.json${end}`)].sort(),
     );
@@ -225,13 +240,13 @@ describe('writing', () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(join(elsewhere, 'shared.json'), '{"profiles":{}}');
     symlinkSync(join(elsewhere, 'shared.json'), join(folder, 'profiles.json'));
-    await new ProfileStore(folder).add(sampleProfile());
+    await new ProfileStore(folder).change((list) => addProfile(list, sampleProfile()));
     expect(lstatSync(join(folder, 'profiles.json')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(elsewhere, 'shared.json'), 'utf8')).toContain('"shop"');
     expect(readdirSync(elsewhere)).toEqual(['shared.json']);
     const linked = join(folder, 'linked');
     symlinkSync(elsewhere, linked);
-    await new ProfileStore(linked).add(sampleProfile());
+    await new ProfileStore(linked).change((list) => addProfile(list, sampleProfile()));
     expect(lstatSync(linked).isSymbolicLink()).toBe(true);
     expect(readdirSync(elsewhere).sort()).toEqual(['profiles.json', 'shared.json']);
   });

@@ -2,8 +2,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { CredentialError } from '../../src/profiles/errors.js';
-import { readSecret, secretWarnings } from '../../src/profiles/secret.js';
+import { CredentialError } from '../../src/profiles/profile.js';
+import { keychainCommand, readSecret, secretWarnings } from '../../src/profiles/secret.js';
 import { Secret } from '../../src/signing/secret.js';
 import { type RunCommand, shellRunner } from '../../src/support/shell.js';
 import { rejection, secretText, temporaryFolder } from './fixtures.js';
@@ -75,16 +75,12 @@ describe('readSecret', () => {
   });
 
   it.each([
-    ['secret-service', "--app-secret-command 'secret-tool lookup service userinfo account shop-1'"],
-    ['macos', "--app-secret-command 'security find-generic-password -s userinfo -a shop-1 -w'"],
-    ['windows', '--app-secret-stdin'],
-    ['toString', '--app-secret-stdin'],
-  ])('does not read a keychain (%s), and says what to run instead', async (keychain, advice) => {
-    const error = await rejection(
-      readSecret({ kind: 'keychain', keychain, account: 'shop-1' }, { env, run }),
-    );
-    expect(error).toBeInstanceOf(CredentialError);
-    expect(error.hint).toContain(`userinfo profile set <name> ${advice}`);
+    ['secret-service', { kind: 'command', command: 'secret-tool lookup service userinfo account shop-1' }],
+    ['macos', { kind: 'command', command: 'security find-generic-password -s userinfo -a shop-1 -w' }],
+    ['windows', { kind: 'environment', name: 'USERINFO_APP_SECRET' }],
+    ['toString', { kind: 'environment', name: 'USERINFO_APP_SECRET' }],
+  ])('reads the keychain entry (%s) of an old profile by its own command', (keychain, source) => {
+    expect(keychainCommand(keychain, 'shop-1')).toEqual(source);
   });
 
   it('reports a command that does not exist by its exit status', async () => {

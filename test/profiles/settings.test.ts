@@ -2,10 +2,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CredentialError, ProfileError, ProfileFileError } from '../../src/profiles/errors.js';
 import type { SettingFlags } from '../../src/profiles/flags-and-environment.js';
 import type { Profile } from '../../src/profiles/profile.js';
-import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { CredentialError, ProfileError, ProfileFileError } from '../../src/profiles/profile.js';
+import { addProfile, ProfileStore, removeProfile } from '../../src/profiles/profile-store.js';
 import { resolveSettings, resolveSigning } from '../../src/profiles/settings.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -28,7 +28,7 @@ const live = sampleProfile({
 
 async function storeOf(...profiles: Profile[]): Promise<ProfileStore> {
   const store = new ProfileStore(temporaryFolder());
-  for (const profile of profiles) await store.add(profile);
+  for (const profile of profiles) await store.change((list) => addProfile(list, profile));
   return store;
 }
 
@@ -124,7 +124,7 @@ describe('what is missing or wrong', () => {
 
   it('leads to "profile use" if there are profiles but none is active', async () => {
     const store = await storeOf(sampleProfile(), live);
-    await store.remove('shop');
+    await store.change((list) => removeProfile(list, 'shop'));
     expect((await rejection(resolve(store))).hint).toContain('userinfo profile use');
   });
 

@@ -1,5 +1,5 @@
 // Adds profiles from a process of its own: add-profiles <folder> <prefix> <count> [secret length]
-import { ProfileStore } from '../../src/profiles/profile-store.js';
+import { addProfile, ProfileStore } from '../../src/profiles/profile-store.js';
 import { Secret } from '../../src/signing/secret.js';
 
 const [folder = '', prefix, count, secretLength = '10'] = process.argv.slice(2);
@@ -7,15 +7,17 @@ const store = new ProfileStore(folder);
 
 try {
   for (let index = 0; index < Number(count); index += 1) {
-    await store.add({
-      name: `${prefix}${index}`,
-      environment: 'test',
-      base_url: 'https://test.example.com',
-      tenant_code: 't1',
-      channel: 'c1',
-      app_key: 'k1',
-      secret: { kind: 'file', value: new Secret('x'.repeat(Number(secretLength))) },
-    });
+    await store.change((list) =>
+      addProfile(list, {
+        name: `${prefix}${index}`,
+        environment: 'test',
+        base_url: 'https://test.example.com',
+        tenant_code: 't1',
+        channel: 'c1',
+        app_key: 'k1',
+        secret: { kind: 'file', value: new Secret('x'.repeat(Number(secretLength))) },
+      }),
+    );
   }
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;

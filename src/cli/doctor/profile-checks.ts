@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
-import { ProfileFileError } from '../../profiles/errors.js';
 import { describeOrigin } from '../../profiles/flags-and-environment.js';
+import { ProfileFileError } from '../../profiles/profile.js';
 import { describeSecretSource, secretWarnings } from '../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../profiles/settings.js';
 import { refusePlainHttp } from '../../protocol/base-url.js';

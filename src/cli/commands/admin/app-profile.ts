@@ -1,4 +1,5 @@
 import { checkProfileName, type Profile } from '../../../profiles/profile.js';
+import { addProfile, updateProfile } from '../../../profiles/profile-store.js';
 import { sameDeployment } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
@@ -59,6 +60,9 @@ export async function writeAppProfile(
   isNew: boolean,
 ): Promise<void> {
   const values = { ...app, base_url, secret: { kind: 'file', value: app_secret } } as const;
-  if (isNew) await profiles.add({ name, environment: 'test', ...values, ...(signing && { signing }) });
-  else await profiles.update(name, { ...values, signing: signing ?? null });
+  if (isNew)
+    await profiles.change((list) =>
+      addProfile(list, { name, environment: 'test', ...values, ...(signing && { signing }) }),
+    );
+  else await profiles.change((list) => updateProfile(list, name, { ...values, signing: signing ?? null }));
 }

@@ -8,7 +8,7 @@ import {
   parseEnvironment,
   parseIdentifier,
 } from '../../../profiles/profile.js';
-import { checkNewName } from '../../../profiles/profile-list.js';
+import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
 import type { SecretSource } from '../../../profiles/secret.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
@@ -77,7 +77,7 @@ async function runAdd(context: CliContext, name: string, options: AddOptions): P
     ...(options.allowHttp && { allow_http: true }),
   };
   refusePlainHttp(parseBaseUrl(profile.base_url), options.allowHttp === true, '--allow-http');
-  const { active } = await profiles.add(profile);
+  const { active } = await profiles.change((list) => addProfile(list, profile));
   await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
   await warnOfPlainText(context, profile.secret);
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describeProfile } from '../../../profiles/profile.js';
+import { activateProfile, removeProfile, renameProfile } from '../../../profiles/profile-store.js';
 import { quoteName } from '../../../protocol/text.js';
 import type { CliContext } from '../../context.js';
 import { say } from '../../io.js';
@@ -44,7 +45,7 @@ export function declareProfileUse(profile: Command, context: CliContext): void {
 }
 
 async function runUse({ io, profiles }: CliContext, name: string): Promise<void> {
-  const { profiles: all } = await profiles.use(name);
+  const { profiles: all } = await profiles.change((list) => activateProfile(list, name));
   const profile = all.get(name);
   if (profile !== undefined) await say(io, `now using ${describeProfile(profile)}`);
   if (io.env.USERINFO_PROFILE && io.env.USERINFO_PROFILE !== name) {
@@ -70,7 +71,7 @@ export function declareProfileRename(profile: Command, context: CliContext): voi
       ),
     )
     .action(async (name: string, newName: string) => {
-      await context.profiles.rename(name, newName);
+      await context.profiles.change((list) => renameProfile(list, name, newName));
       await say(context.io, `renamed "${name}" to "${newName}"`);
     });
 }
@@ -95,7 +96,7 @@ async function runRemove(context: CliContext, name: string, { yes }: CommonOptio
   const { io, profiles } = context;
   const profile = await profiles.get(name);
   await confirm(context, `Remove profile ${describeProfile(profile)}?`, yes);
-  const { active, profiles: left } = await profiles.remove(name);
+  const { active, profiles: left } = await profiles.change((list) => removeProfile(list, name));
   await say(io, `removed "${name}"`);
   if (active === null && left.size > 0) {
     await say(io, 'No profile is active now: "userinfo profile use" selects one.');

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describeProfile, type ProfilePatch, parseEnvironment } from '../../../profiles/profile.js';
+import { updateProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { CliContext } from '../../context.js';
@@ -56,7 +57,7 @@ async function runSet(context: CliContext, name: string, options: SetOptions): P
       hint: '"userinfo profile set --help" lists the options.',
     });
   }
-  const { profiles: all } = await profiles.update(name, patch);
+  const { profiles: all } = await profiles.change((list) => updateProfile(list, name, patch));
   const profile = all.get(name);
   if (profile !== undefined) await say(io, `changed ${describeProfile(profile)}`);
   if (secret !== null) await warnOfPlainText(context, secret);

@@ -1,6 +1,8 @@
 // Apart from solve.ts: only the search loads this, not the help.
+
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { updateProfile } from '../../../profiles/profile-store.js';
 import { isModule, type SignerSources, type SigningSource } from '../../../profiles/signing-source.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { Recipe } from '../../../signing/recipe.js';
@@ -125,7 +127,7 @@ export async function saveSigning(
 ): Promise<void> {
   const names = Object.keys(found);
   if (names.length === 0) return;
-  await profiles.update(name, { signing: { ...sources, ...found } });
+  await profiles.change((list) => updateProfile(list, name, { signing: { ...sources, ...found } }));
   await say(io, `saved in profile "${name}": ${names.join(' and ')}`);
 }
 
