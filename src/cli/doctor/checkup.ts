@@ -1,8 +1,8 @@
 // Apart from commands/doctor.ts: only a run of the command loads the checks.
-import type { ChalkInstance } from 'chalk';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
+import type { Colors } from '../output/style.js';
 import { showText } from '../output/terminal-text.js';
 import { hintOf } from '../report-error.js';
 import { checkConnection, checkDns, checkProxy, checkTls } from './network-checks.js';
@@ -143,8 +143,8 @@ export class Checkup {
 const titleWidth = Math.max(...Object.values(checkTitles).map((title) => title.length));
 
 /** One line for a check, and one for what to do next. */
-export function formatCheck({ check, status, detail, next }: Check, colors: ChalkInstance): string {
-  const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
+export function formatCheck({ check, status, detail, next }: Check, colors: Colors): string {
+  const marks = { ok: colors('green', '✓'), failed: colors('red', '✗'), skipped: colors('dim', '–') };
   const title = checkTitles[check].padEnd(titleWidth);
   const line = `${marks[status]} ${title}  ${showText(detail)}\n`;
   return next === null ? line : `${line}${' '.repeat(titleWidth + 4)}${showText(next)}\n`;

@@ -13,11 +13,11 @@ const encodedKeys: readonly string[] = ['device_info', 'location_info'];
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
   const { code, msg, data } = parseLoosely(body) as Record<string, unknown>;
-  const paint = String(code) === String(resultCode.ok) ? style.colors.green : style.colors.red;
+  const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
   const verdict = formatTable(
     [
-      ['code', paint(showValue(code))],
-      ['msg', paint(showValue(msg))],
+      ['code', style.colors(color, showValue(code))],
+      ['msg', style.colors(color, showValue(msg))],
     ],
     style.columns,
   );

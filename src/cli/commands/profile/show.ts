@@ -51,7 +51,7 @@ async function runList({ io, profiles }: CliContext, options: CommonOptions): Pr
     row.active ? '*' : '',
     ...[row.name, row.environment, row.base_url, row.tenant_code, row.channel, row.app_key].map(showText),
   ]);
-  const painted = cells.map((row) => row.map((cell) => (cell === 'production' ? colors.red(cell) : cell)));
+  const painted = cells.map((row) => row.map((cell) => (cell === 'production' ? colors('red', cell) : cell)));
   await writeStyled(io.stdout, formatTable(painted, tableStyle(io, style).columns, head));
 }
 
@@ -95,7 +95,7 @@ async function runShow(
   }
   const { formatTable } = await import('../../output/table.js');
   const colors = colorsFor(io.stdout, io.env, options.color);
-  const shown = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
+  const shown = (value: Row['value']) => (value === true ? colors('yellow', 'allowed') : showText(value));
   const cells = rows.map(({ title, value, origin }) => [title, shown(value), showText(origin)]);
   await write(io.stdout, formatTable(cells, tableStyle(io, style).columns, ['', 'value', 'from']));
 }
