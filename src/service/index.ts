@@ -52,12 +52,12 @@ function hostOf({
  * @throws MissingPackageError if fastify or the package of the database is not installed
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  checkSettings(options);
+  const settings = checkSettings(options);
   // The admin needs no HTTP server: it does not load one.
   const { startService } = await loadPart(() => import('./service.js'));
   const store = await openStore(options.database ?? ':memory:', options);
   try {
-    return await startService(store, options, hostOf(options));
+    return await startService(store, settings, hostOf(options));
   } catch (error) {
     await store.close();
     throw error;

@@ -1,12 +1,9 @@
-import { defaultClockWindowSeconds, defaultMaxBodyBytes } from '../protocol/limits.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
-import { Faults } from './faults.js';
 import { startServer } from './http/server.js';
-import { createSignersCache } from './http/service-context.js';
 import { TokenBuckets } from './http/token-bucket.js';
-import { foldRepeats, logFault } from './log.js';
-import type { ServiceHost, ServiceSettings } from './settings.js';
+import { foldRepeats, type Log, logFault } from './log.js';
+import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
 
 /** A running service. */
@@ -24,12 +21,21 @@ export interface Service extends AsyncDisposable {
   reset(): Promise<void>;
 }
 
+/** What the answer to a request depends on besides the request. */
+export interface ServiceContext extends ServiceHost {
+  readonly store: Store;
+  readonly settings: CheckedSettings;
+  readonly log: Log;
+  /** The Unix time in seconds. */
+  readonly unixSeconds: () => number;
+  /** Rate limit of each app, by its key; `null` for no limit. */
+  readonly appLimit: TokenBuckets | null;
+  /** The rate at which requests of an address may be refused before they are authenticated; `null` for no limit. */
+  readonly failureLimit: TokenBuckets | null;
+}
+
 /** Size of the ID of a process among those that share a database. */
 const holderBytes = 16;
-
-const defaultHost = '127.0.0.1';
-const defaultRequestTimeoutMs = 30_000;
-const defaultMaxConnections = 1000;
 
 /**
  * Starts the service over a store, which it closes at its end.
@@ -38,35 +44,20 @@ const defaultMaxConnections = 1000;
  */
 export async function startService(
   store: Store,
-  settings: ServiceSettings,
+  settings: CheckedSettings,
   host: ServiceHost,
 ): Promise<Service> {
-  const { faults } = settings;
+  const { faults, rateLimit } = settings;
   const { log, end } = foldRepeats(settings.log ?? (() => {}));
-  const { now, steadyNow } = host;
-  const { rateLimit } = settings;
-  const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, steadyNow));
-  const unixSeconds = () => Math.floor(now() / 1000 + (faults?.skewSeconds ?? 0));
-  const context = {
+  const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
+  const server = await startServer({
+    ...host,
     store,
+    settings,
     log,
-    now,
-    steadyNow,
-    unixSeconds,
+    unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
     appLimit: newLimit(),
-    clockWindowSeconds: settings.clockWindowSeconds ?? defaultClockWindowSeconds,
-    signersOf: createSignersCache(),
-  };
-  const server = await startServer(context, {
-    host: settings.host ?? defaultHost,
-    port: settings.port ?? 0,
-    maxBodyBytes: settings.maxBodyBytes ?? defaultMaxBodyBytes,
-    requestTimeoutMs: settings.requestTimeoutMs ?? defaultRequestTimeoutMs,
-    maxConnections: settings.maxConnections ?? defaultMaxConnections,
     failureLimit: newLimit(),
-    faults: faults === undefined ? null : new Faults(faults),
-    workbench: settings.page ?? null,
-    drainMs: settings.drainMs ?? 0,
   });
   store.startPurge(randomHex(host, holderBytes), (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });

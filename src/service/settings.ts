@@ -1,6 +1,7 @@
 // Apart from service.ts: options are checked before fastify is loaded.
 import { InvalidInputError } from '../protocol/errors.js';
-import { maxClockWindowSeconds } from '../protocol/limits.js';
+import { defaultClockWindowSeconds, defaultMaxBodyBytes, maxClockWindowSeconds } from '../protocol/limits.js';
+import { quoteName } from '../protocol/text.js';
 import type { FaultSettings } from './faults.js';
 import type { Log } from './log.js';
 
@@ -52,29 +53,70 @@ export interface ServiceHost {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
-/** @throws InvalidInputError for an invalid setting */
-export function checkSettings(settings: ServiceSettings): void {
+const defaults = {
+  host: '127.0.0.1',
+  port: 0,
+  clockWindowSeconds: defaultClockWindowSeconds,
+  maxBodyBytes: defaultMaxBodyBytes,
+  requestTimeoutMs: 30_000,
+  maxConnections: 1000,
+  drainMs: 0,
+};
+
+/** Settings that were checked, with the defaults of those that have a value for one. */
+export type CheckedSettings = ServiceSettings & Required<Pick<ServiceSettings, keyof typeof defaults>>;
+
+/** Minimum and maximum of the numbers. */
+const bounds = {
+  port: [0, 65_535],
+  clockWindowSeconds: [0, maxClockWindowSeconds],
+  maxBodyBytes: [1, Number.MAX_SAFE_INTEGER],
+  requestTimeoutMs: [1, Number.MAX_SAFE_INTEGER],
+  maxConnections: [1, Number.MAX_SAFE_INTEGER],
+  drainMs: [0, Number.MAX_SAFE_INTEGER],
+} as const;
+
+/** @throws InvalidInputError that names an invalid setting */
+export function checkSettings(settings: ServiceSettings): CheckedSettings {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const checked: CheckedSettings = { ...defaults, ...Object.fromEntries(given) };
+  for (const [name, [min, max]] of Object.entries(bounds)) {
+    const value = checked[name as keyof typeof bounds];
+    if (!(Number.isSafeInteger(value) && value >= min && value <= max)) {
+      throw new InvalidInputError(`${name} is ${value}; it must be a whole number from ${min} to ${max}`);
+    }
+  }
+  const { rateLimit = 1, faults } = checked;
+  if (!(rateLimit > 0 && Number.isFinite(rateLimit))) {
+    throw new InvalidInputError(`rateLimit is ${rateLimit}; it must be a number above 0`);
+  }
+  if (faults !== undefined) checkFaults(faults);
+  return checked;
+}
+
+const faultNames = ['latencyMs', 'error', 'reset', 'dropAfterCommit', 'skewSeconds', 'seed'];
+
+function checkFaults(faults: FaultSettings): void {
   const {
-    port = 0,
-    clockWindowSeconds = 0,
-    maxBodyBytes = 1,
-    requestTimeoutMs = 1,
-    maxConnections = 1,
-    rateLimit = 1,
-    drainMs = 0,
-  } = settings;
-  const isCount = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
-  const faults = [
-    isCount(port, 0) && port <= 65_535 ? null : `port ${port} is not between 0 and 65535`,
-    isCount(clockWindowSeconds, 0) && clockWindowSeconds <= maxClockWindowSeconds
+    latencyMs = { min: 0, max: 0 },
+    error = 0,
+    reset = 0,
+    dropAfterCommit = 0,
+    skewSeconds = 0,
+  } = faults;
+  const shares = [error, reset, dropAfterCommit];
+  const unknown = Object.keys(faults).find((name) => !faultNames.includes(name));
+  const wrong = [
+    unknown === undefined ? null : `there is no fault ${quoteName(unknown)}`,
+    shares.every((share) => share >= 0 && share <= 1) ? null : 'a share is a number from 0 to 1',
+    shares.reduce((sum, share) => sum + share) <= 1
       ? null
-      : `a clock window of ${clockWindowSeconds} seconds is not between 0 and ${maxClockWindowSeconds}`,
-    isCount(maxBodyBytes, 1) ? null : `a body limit of ${maxBodyBytes} bytes is not possible`,
-    isCount(requestTimeoutMs, 1) ? null : `a request time-out of ${requestTimeoutMs} ms is not possible`,
-    isCount(maxConnections, 1) ? null : `a limit of ${maxConnections} connections is not possible`,
-    isCount(drainMs, 0) ? null : `draining for ${drainMs} ms is not possible`,
-    rateLimit > 0 && Number.isFinite(rateLimit) ? null : `a rate limit of ${rateLimit}/s is not possible`,
-  ];
-  const fault = faults.find((found) => found !== null);
-  if (fault !== undefined) throw new InvalidInputError(fault);
+      : 'error, reset and dropAfterCommit add up to 1 at most',
+    latencyMs.min >= 0 && latencyMs.min <= latencyMs.max && Number.isFinite(latencyMs.max)
+      ? null
+      : 'latencyMs has a min, and a max that is not below it',
+    Number.isFinite(skewSeconds) ? null : 'skewSeconds is a number',
+    Number.isSafeInteger(faults.seed) ? null : 'seed is a whole number',
+  ].find((rule) => rule !== null);
+  if (wrong !== undefined) throw new InvalidInputError(`the faults are invalid: ${wrong}`);
 }

@@ -265,6 +265,12 @@ describe('a service that cannot start', () => {
     { maxConnections: 0 },
     { rateLimit: 0 },
     { rateLimit: Number.NaN },
+    { faults: { error: 5, seed: 1 } },
+    { faults: { error: 0.6, reset: 0.6, seed: 1 } },
+    { faults: { latencyMs: { min: 2, max: 1 }, seed: 1 } },
+    { faults: { skewSeconds: Number.NaN, seed: 1 } },
+    { faults: { seed: 0.5 } },
+    { faults: { errors: 1, seed: 1 } as never },
   ] satisfies ServiceOptions[])('says that %j makes no sense', async (options) => {
     await expect(createService(options)).rejects.toThrow(InvalidInputError);
   });

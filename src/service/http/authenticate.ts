@@ -1,15 +1,31 @@
 import { timingSafeEqual } from 'node:crypto';
 import { checkSignatureLength, parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { expectedSignatures } from '../../signing/app-signatures.js';
+import { compileRecipes, expectedSignatures, type Signers } from '../../signing/app-signatures.js';
+import { defaultRecipes } from '../../signing/presets.js';
+import { parseSigningRecipes } from '../../signing/recipe-json.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';
 import { RefusedError, WrongSignatureError } from './refusal.js';
-import type { ServiceContext } from './service-context.js';
+
+/** Maximum number of compiled recipes in memory; apps share them. */
+const maxCached = 100;
+
+const usual = compileRecipes(defaultRecipes);
+const compiled = new Map<string, Signers>();
+
+/** The signers of an app's recipes, given as JSON text and compiled once; `null` stands for the default recipes. */
+function signersOf(recipes: string | null): Signers {
+  if (recipes === null) return usual;
+  const signers = compiled.get(recipes) ?? compileRecipes(parseSigningRecipes(JSON.parse(recipes)));
+  if (compiled.size >= maxCached) compiled.clear();
+  compiled.set(recipes, signers);
+  return signers;
+}
 
 /**
  * Authenticates a request (§5). The checks are in the order 40002 (length of `sign`), 40101, 40301, 40104, 40102,
- * 40103. `app` is the one that the request names, or `null`; `now` is in Unix seconds.
+ * 40103. `app` is the one that the request names, or `null`; `now` and `windowSeconds` are in seconds.
  *
  * @throws InvalidInputError for 40002
  * @throws RefusedError for the other codes
@@ -18,17 +34,17 @@ export function authenticate(
   request: ReceivedRequest,
   app: App | null,
   now: number,
-  context: ServiceContext,
+  windowSeconds: number,
 ): App {
   const text = (name: string) => parameterText(request.parameters, name);
-  const signers = context.signersOf(app?.recipes ?? null);
+  const signers = signersOf(app?.recipes ?? null);
   checkSignatureLength('sign', text('sign'), signers.sign.digestLength);
   if (app === null) throw new RefusedError(resultCode.unknownAppKey);
   if (app.tenant_code !== text('tenant_code') || app.channel !== text('channel')) {
     throw new RefusedError(resultCode.appNotAllowed);
   }
   const late = now - Number(text('timestamp'));
-  if (Math.abs(late) > context.clockWindowSeconds) throw new RefusedError(resultCode.timestampOutsideWindow);
+  if (Math.abs(late) > windowSeconds) throw new RefusedError(resultCode.timestampOutsideWindow);
   const expected = expectedSignatures(signers, request.signable, app.app_secret);
   for (const name of ['app_sign', 'sign'] as const) {
     if (isSame(text(name), expected[name].digest)) continue;

@@ -8,13 +8,13 @@ import { type ReadData, readData } from '../../protocol/read-data.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { checkRecordSize } from '../../protocol/user-record.js';
+import type { ServiceContext } from '../service.js';
 import type { App } from '../store/apps.js';
 import type { Records } from '../store/store.js';
 import { authenticate } from './authenticate.js';
 import { checkRequest, parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError, TooManyRequestsError } from './refusal.js';
 import type { RequestInfo, Responder } from './responder.js';
-import type { ServiceContext } from './service-context.js';
 
 /** Answers a request for an operation of the spec, after its body was read. */
 export async function handle(
@@ -37,7 +37,7 @@ export async function handle(
     const checked = checkRequest(received);
     const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
     info = { ...info, app };
-    const caller = authenticate(checked, app, context.unixSeconds(), context);
+    const caller = authenticate(checked, app, context.unixSeconds(), context.settings.clockWindowSeconds);
     info = { ...info, isAuthenticated: true };
     return responder.sendData(reply, info, await perform(checked, caller, context));
   } catch (error) {

@@ -8,55 +8,53 @@ import type { Responder } from './responder.js';
 /** How long a refused connection may keep sending, in milliseconds: closed at once, it would lose the answer. */
 const lingerMs = 1000;
 
-/** Answers what Node's server rejects, or would answer without an envelope, before there is a request. */
-export class ParserErrors {
-  readonly #inFlight: InFlight;
-  readonly #responder: Responder;
-  readonly #now: () => number;
+/** Answers a connection that sent something other than a request, or sent it too slowly. */
+export type RefuseConnection = (error: NodeJS.ErrnoException, socket: Duplex) => void;
 
-  /** `now` returns milliseconds since 1970. */
-  constructor(server: Server, inFlight: InFlight, responder: Responder, now: () => number) {
-    this.#inFlight = inFlight;
-    this.#responder = responder;
-    this.#now = now;
-    server.on('connect', (_: IncomingMessage, socket: Duplex) =>
-      this.#answer(socket, 'CONNECT', resultCode.noSuchPath),
-    );
-    // RFC 9110 §10.1.1: an unknown expectation may be ignored.
-    server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
-  }
-
-  /** Answers a connection that sent something other than a request, or sent it too slowly. */
-  refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-    if (error.code === 'ECONNRESET') socket.destroy();
-    else if (this.#inFlight.isAnswered(socket)) hangUp(socket, '');
-    else this.#answer(socket, 'an unreadable request', codeFor(error));
-  }
-
-  #answer(socket: Duplex, operation: string, code: ResultCode): void {
+/**
+ * Answers what Node's server rejects, or would answer without an envelope, before there is a request. `now` returns
+ * milliseconds since 1970.
+ */
+export function answerParserErrors(
+  server: Server,
+  inFlight: InFlight,
+  responder: Responder,
+  now: () => number,
+): RefuseConnection {
+  const answer = (socket: Duplex, operation: string, code: ResultCode): void => {
     if (!socket.writable) {
       socket.destroy();
       return;
     }
     socket.on('error', () => socket.destroy());
     // Earlier requests on the same connection are answered first.
-    const earlier = this.#inFlight.awaitedOn(socket);
+    const earlier = inFlight.awaitedOn(socket);
     if (earlier !== undefined) {
-      earlier.once('close', () => this.#answer(socket, operation, code));
+      earlier.once('close', () => answer(socket, operation, code));
       return;
     }
-    this.#responder.logAnswer({ operation }, code, undefined, 0);
+    responder.logAnswer({ operation }, code, undefined, 0);
     const status = httpStatusOf(code);
     const body = formatFailure(code);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${envelopeContentType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
-      `Date: ${new Date(this.#now()).toUTCString()}`,
+      `Date: ${new Date(now()).toUTCString()}`,
       'Connection: close',
     ];
     hangUp(socket, `${head.join('\r\n')}\r\n\r\n${body}`);
-  }
+  };
+  server.on('connect', (_: IncomingMessage, socket: Duplex) =>
+    answer(socket, 'CONNECT', resultCode.noSuchPath),
+  );
+  // RFC 9110 §10.1.1: an unknown expectation may be ignored.
+  server.on('checkExpectation', (request, reply) => server.emit('request', request, reply));
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else if (inFlight.isAnswered(socket)) hangUp(socket, '');
+    else answer(socket, 'an unreadable request', codeFor(error));
+  };
 }
 
 /** Ends a connection with some last bytes, and closes it soon even if the client keeps sending. */

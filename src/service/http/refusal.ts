@@ -1,5 +1,4 @@
-import { StoreUnavailableError } from '../../database/errors.js';
-import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
+import { UserInfoError } from '../../protocol/errors.js';
 import { messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import type { RejectedSignature } from '../rejection.js';
 
@@ -8,8 +7,8 @@ export class RefusedError extends UserInfoError {
   readonly code = 'REFUSED';
   readonly resultCode: ResultCode;
 
-  constructor(resultCode: ResultCode) {
-    super(messageOf(resultCode));
+  constructor(resultCode: ResultCode, msg: string = messageOf(resultCode)) {
+    super(msg);
     this.resultCode = resultCode;
   }
 }
@@ -34,13 +33,4 @@ export class TooManyRequestsError extends RefusedError {
     super(resultCode.tooManyRequests);
     this.retryAfter = retryAfter;
   }
-}
-
-/** The code and `msg` of a failure: 50001 without details for an unexpected error. */
-export function refusalOf(error: unknown): { readonly code: ResultCode; readonly msg: string | undefined } {
-  if (error instanceof InvalidInputError || error instanceof RefusedError) {
-    return { code: error.resultCode, msg: error.message };
-  }
-  const code = error instanceof StoreUnavailableError ? error.resultCode : resultCode.internal;
-  return { code, msg: undefined };
 }

@@ -1,15 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { StoreUnavailableError } from '../../database/errors.js';
 import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
+import { InvalidInputError } from '../../protocol/errors.js';
 import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
 import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
-import { type Log, logFault, type RequestEvent } from '../log.js';
+import { logFault, type RequestEvent } from '../log.js';
 import { explainRejection } from '../rejection.js';
+import type { ServiceContext } from '../service.js';
 import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
-import { refusalOf, TooManyRequestsError, WrongSignatureError } from './refusal.js';
-import type { TokenBuckets } from './token-bucket.js';
+import { RefusedError, TooManyRequestsError, WrongSignatureError } from './refusal.js';
 
 /** What is known about a request when it is answered. */
 export interface RequestInfo {
@@ -25,83 +27,59 @@ export interface RequestInfo {
 
 /** Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. */
 export class Responder {
-  readonly #log: Log;
+  readonly #context: ServiceContext;
   readonly #ageOf: (answer: ServerResponse) => number;
   readonly #ring: RequestRing | null;
-  readonly #failureLimit: TokenBuckets | null;
 
   /**
    * `ageOf` returns how long ago the request of an answer arrived, in milliseconds; `ring` keeps the last answers
-   * for the workbench, if it is enabled; `failureLimit` is the rate at which requests of an address may be refused
-   * before they are authenticated.
+   * for the workbench, if it is enabled.
    */
-  constructor(
-    log: Log,
-    ageOf: (answer: ServerResponse) => number,
-    ring: RequestRing | null,
-    failureLimit: TokenBuckets | null,
-  ) {
-    this.#log = log;
+  constructor(context: ServiceContext, ageOf: (answer: ServerResponse) => number, ring: RequestRing | null) {
+    this.#context = context;
     this.#ageOf = ageOf;
     this.#ring = ring;
-    this.#failureLimit = failureLimit;
   }
 
   sendData(reply: FastifyReply, info: RequestInfo, data: object): FastifyReply {
-    this.#logOnceSent(reply, info, resultCode.ok);
+    onceSent(reply, () => this.logAnswer(info, resultCode.ok, undefined, this.#ageOf(reply.raw)));
     return send(reply, resultCode.ok, formatSuccess(data));
   }
 
   sendCode(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): FastifyReply {
-    const excess = this.#throttle(reply, info, code);
-    if (excess !== null) return this.#sendThrottled(reply, info, excess);
-    this.#logOnceSent(reply, info, code, msg);
-    return send(reply, code, formatFailure(code, msg));
+    return this.sendError(reply, info, new RefusedError(code, msg));
   }
 
   /** Details of an internal error go to the log, not into the answer. */
-  sendError(reply: FastifyReply, info: RequestInfo, error: unknown): FastifyReply {
+  sendError(reply: FastifyReply, info: RequestInfo, failure: unknown): FastifyReply {
+    const error = this.#throttled(reply, info, failure);
     const { code, msg } = refusalOf(error);
-    const excess = error instanceof TooManyRequestsError ? error : this.#throttle(reply, info, code);
-    if (excess !== null) return this.#sendThrottled(reply, info, excess);
     onceSent(reply, () => {
       const rejection = this.#logReason(error);
       this.logAnswer(info, code, msg, this.#ageOf(reply.raw), rejection);
     });
+    if (error instanceof TooManyRequestsError) reply.header('retry-after', error.retryAfter);
     return send(reply, code, formatFailure(code, msg));
   }
 
   /**
-   * The error that replaces `code` if the address had too many refused requests. Authenticated requests are
-   * neither counted nor affected: all clients of a proxy share its address.
+   * The error itself, or the one that replaces it if the address had too many refused requests. Authenticated
+   * requests are neither counted nor affected: all clients of a proxy share its address.
    */
-  #throttle(reply: FastifyReply, info: RequestInfo, code: ResultCode): TooManyRequestsError | null {
-    if (info.isAuthenticated || httpStatusOf(code) >= 500) return null;
-    const seconds = this.#failureLimit?.take(reply.request.socket.remoteAddress ?? '') ?? 0;
-    return seconds === 0 ? null : new TooManyRequestsError(seconds);
-  }
-
-  #sendThrottled(
-    reply: FastifyReply,
-    info: RequestInfo,
-    { resultCode: code, retryAfter }: TooManyRequestsError,
-  ) {
-    this.#logOnceSent(reply, info, code);
-    return send(reply.header('retry-after', retryAfter), code, formatFailure(code));
-  }
-
-  #logOnceSent(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): void {
-    onceSent(reply, () => this.logAnswer(info, code, msg, this.#ageOf(reply.raw)));
+  #throttled(reply: FastifyReply, info: RequestInfo, error: unknown): unknown {
+    if (info.isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
+    const seconds = this.#context.failureLimit?.take(reply.request.socket.remoteAddress ?? '') ?? 0;
+    return seconds === 0 ? error : new TooManyRequestsError(seconds);
   }
 
   /** Logs more about a failure than its answer says; returns the explanation of a wrong signature. */
   #logReason(error: unknown): Rejection | null {
     if (!(error instanceof WrongSignatureError)) {
-      logFault(this.#log, error);
+      logFault(this.#context.log, error);
       return null;
     }
     const explained = explainRejection(error.rejected);
-    this.#log(explained);
+    this.#context.log(explained);
     return { explained, rejected: error.rejected };
   }
 
@@ -123,9 +101,17 @@ export class Responder {
       msg: maskQuotedNames(msg ?? messageOf(code)),
       ms,
     };
-    this.#log(event);
+    this.#context.log(event);
     this.#ring?.add(event, rejection);
   }
+}
+
+/** The code and `msg` of a failure: 50001 without details for an unexpected error. */
+function refusalOf(error: unknown): { readonly code: ResultCode; readonly msg?: string } {
+  if (error instanceof InvalidInputError || error instanceof RefusedError) {
+    return { code: error.resultCode, msg: error.message };
+  }
+  return { code: error instanceof StoreUnavailableError ? error.resultCode : resultCode.internal };
 }
 
 /** Values that belong to no app may be anything, such as a secret in the wrong place. */

@@ -5,11 +5,11 @@ import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import { logFault } from '../log.js';
+import type { ServiceContext } from '../service.js';
 import { answerWorkbench, type Workbench, workbenchPath } from '../workbench/routes.js';
 import type { ArrivingBodies } from './connections.js';
 import { handle } from './handle.js';
 import type { RequestInfo, Responder } from './responder.js';
-import type { ServiceContext } from './service-context.js';
 
 const openApiPath = '/openapi.json';
 

@@ -5,35 +5,14 @@ import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import { StartError } from '../../database/errors.js';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
-import { addFaults, type Faults } from '../faults.js';
+import { addFaults, Faults } from '../faults.js';
+import type { ServiceContext } from '../service.js';
+import type { CheckedSettings } from '../settings.js';
 import { RequestRing } from '../workbench/request-ring.js';
-import type { Workbench } from '../workbench/routes.js';
 import { ArrivingBodies, InFlight, limitConnections } from './connections.js';
-import { ParserErrors } from './parser-errors.js';
+import { answerParserErrors } from './parser-errors.js';
 import { Responder } from './responder.js';
 import { addRoutes, refuseUnrouted } from './routes.js';
-import type { ServiceContext } from './service-context.js';
-import type { TokenBuckets } from './token-bucket.js';
-
-export interface ServerOptions {
-  readonly host: string;
-  /** 0 selects a free one. */
-  readonly port: number;
-  /** In bytes. */
-  readonly maxBodyBytes: number;
-  /** Maximum time for a request to arrive, in milliseconds. */
-  readonly requestTimeoutMs: number;
-  /** Maximum number of open connections. */
-  readonly maxConnections: number;
-  /** The rate at which requests of an address may be refused before they are authenticated; `null` for no limit. */
-  readonly failureLimit: TokenBuckets | null;
-  /** Faults to inject. */
-  readonly faults: Faults | null;
-  /** Whether the workbench is enabled; `null`: only if the service listens on a loopback address. */
-  readonly workbench: boolean | null;
-  /** How long closing keeps idle connections open, in milliseconds. */
-  readonly drainMs: number;
-}
 
 export interface HttpServer {
   readonly url: string;
@@ -52,10 +31,11 @@ const closeGraceMs = 5000;
  *
  * @throws StartError if it cannot listen on the address
  */
-export async function startServer(context: ServiceContext, options: ServerOptions): Promise<HttpServer> {
-  const { requestTimeoutMs } = options;
+export async function startServer(context: ServiceContext): Promise<HttpServer> {
+  const { settings } = context;
+  const { requestTimeoutMs, maxBodyBytes } = settings;
   const app = fastify({
-    bodyLimit: options.maxBodyBytes,
+    bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
     connectionTimeout: requestTimeoutMs + keepAliveTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -71,39 +51,30 @@ export async function startServer(context: ServiceContext, options: ServerOption
     routerOptions: { querystringParser: () => ({}) },
     rewriteUrl: ({ url }) => originForm(url ?? '/'),
     frameworkErrors: (_, request, reply) => refuseUnrouted(request, reply, responder),
-    clientErrorHandler: (error, socket) => parserErrors.refuse(error, socket),
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   });
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
-  limitConnections(app.server, options.maxConnections, reportOverload);
-  const bodies = new ArrivingBodies(options.maxBodyBytes, reportOverload);
+  limitConnections(app.server, settings.maxConnections, reportOverload);
+  const bodies = new ArrivingBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow);
-  const host = urlHost(options.host);
-  const workbench = workbenchOn(host, options.workbench, context.now);
-  const responder = new Responder(
-    context.log,
-    (answer) => inFlight.ageOf(answer),
-    workbench?.ring ?? null,
-    options.failureLimit,
-  );
-  const parserErrors = new ParserErrors(app.server, inFlight, responder, context.now);
-  if (options.faults !== null) addFaults(app, options.faults, responder);
+  const host = urlHost(settings.host);
+  const isHere = isLoopback(host);
+  const workbench =
+    (settings.page ?? isHere) ? { ring: new RequestRing(context.now), isOpen: !isHere } : null;
+  const responder = new Responder(context, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
+  const refuseConnection = answerParserErrors(app.server, inFlight, responder, context.now);
+  if (settings.faults !== undefined) addFaults(app, new Faults(settings.faults), responder);
   addRoutes(app, context, responder, bodies, workbench);
   app.addHook('onSend', (_, reply, payload, done) => {
     // Not earlier: a client that reconnects would be cut off with the connections in the backlog.
     if (!app.server.listening && inFlight.isLast(reply.raw)) reply.header('connection', 'close');
     done(null, payload);
   });
-  const port = await listen(app, options);
+  const port = await listen(app, settings);
   return {
     url: `http://${host}:${port}`,
-    close: () => close(app, inFlight, options.drainMs),
+    close: () => close(app, inFlight, settings.drainMs),
   };
-}
-
-/** `host` is written as in a URL. */
-function workbenchOn(host: string, asked: boolean | null, now: () => number): Workbench | null {
-  const isHere = isLoopback(host);
-  return (asked ?? isHere) ? { ring: new RequestRing(now), isOpen: !isHere } : null;
 }
 
 /**
@@ -115,7 +86,10 @@ function originForm(target: string): string {
 }
 
 /** Returns the port. */
-async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<number> {
+async function listen(
+  app: FastifyInstance,
+  { host, port }: Pick<CheckedSettings, 'host' | 'port'>,
+): Promise<number> {
   try {
     // If a name has several addresses, fastify would listen on all of them, each with its own port.
     const { address } = await lookup(host);

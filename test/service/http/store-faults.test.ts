@@ -5,6 +5,7 @@ import type { SqlDriver } from '../../../src/database/sql-driver.js';
 import type { LogEvent, Service } from '../../../src/service/index.js';
 import type { ProblemEvent } from '../../../src/service/log.js';
 import { startService } from '../../../src/service/service.js';
+import { checkSettings } from '../../../src/service/settings.js';
 import { createStore } from '../../../src/service/store/store.js';
 import { type AppKeys, draftPassback, fetchAnswer, send } from '../../support/foreign-client.js';
 import { createAppKeys, tenant, user } from '../../support/running-service.js';
@@ -21,11 +22,11 @@ beforeEach(async () => {
   driver = await database.open({ busyTimeoutMs: 100 });
   log = [];
   const store = await createStore(driver);
-  service = await startService(
-    store,
-    { log: (event) => log.push(event) },
-    { now: Date.now, steadyNow: () => performance.now(), randomBytes },
-  );
+  service = await startService(store, checkSettings({ log: (event) => log.push(event) }), {
+    now: Date.now,
+    steadyNow: () => performance.now(),
+    randomBytes,
+  });
   app = await createAppKeys(service, tenant);
   await service.admin.putUser(user('u1'));
 });
@@ -143,11 +144,11 @@ it('purges expired rows of an inactive tenant', async () => {
   expect(await left()).toBe(2);
   await service.close();
   driver = await database.open();
-  service = await startService(
-    await createStore(driver),
-    {},
-    { now: Date.now, steadyNow: () => performance.now(), randomBytes },
-  );
+  service = await startService(await createStore(driver), checkSettings({}), {
+    now: Date.now,
+    steadyNow: () => performance.now(),
+    randomBytes,
+  });
   await expect.poll(left).toBe(0);
 });
 

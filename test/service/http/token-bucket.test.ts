@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TokenBucket, TokenBuckets } from '../../../src/service/http/token-bucket.js';
+import { TokenBuckets } from '../../../src/service/http/token-bucket.js';
 import {
   type AppKeys,
   type Draft,
@@ -19,28 +19,28 @@ import {
 describe('a token bucket', () => {
   it('allows a burst of one second, then a steady rate', () => {
     let now = 0;
-    const bucket = new TokenBucket(4, () => now);
-    expect([1, 2, 3, 4].map(() => bucket.take())).toEqual([0, 0, 0, 0]);
-    expect(bucket.take()).toBe(1);
+    const bucket = new TokenBuckets(4, () => now);
+    expect([1, 2, 3, 4].map(() => bucket.take('a'))).toEqual([0, 0, 0, 0]);
+    expect(bucket.take('a')).toBe(1);
     now += 249;
-    expect(bucket.take()).toBe(1);
+    expect(bucket.take('a')).toBe(1);
     now += 1;
-    expect(bucket.take()).toBe(0);
-    expect(bucket.take()).toBe(1);
+    expect(bucket.take('a')).toBe(0);
+    expect(bucket.take('a')).toBe(1);
     now += 60_000;
-    expect([1, 2, 3, 4].map(() => bucket.take())).toEqual([0, 0, 0, 0]);
-    expect(bucket.take()).toBe(1);
+    expect([1, 2, 3, 4].map(() => bucket.take('a'))).toEqual([0, 0, 0, 0]);
+    expect(bucket.take('a')).toBe(1);
   });
 
   it('reports the seconds to wait if it allows less than one a second', () => {
     let now = 0;
-    const bucket = new TokenBucket(0.1, () => now);
-    expect(bucket.take()).toBe(0);
-    expect(bucket.take()).toBe(10);
+    const bucket = new TokenBuckets(0.1, () => now);
+    expect(bucket.take('a')).toBe(0);
+    expect(bucket.take('a')).toBe(10);
     now += 9001;
-    expect(bucket.take()).toBe(1);
+    expect(bucket.take('a')).toBe(1);
     now += 999;
-    expect(bucket.take()).toBe(0);
+    expect(bucket.take('a')).toBe(0);
   });
 
   it('counts each key separately, and evicts the least recently used', () => {
