@@ -1,4 +1,4 @@
-import { UserInfoError } from '../protocol/errors.js';
+import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { explainMissing } from '../support/errors.js';
 import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
 import { type Io, OutputError, say } from './io.js';
@@ -60,5 +60,11 @@ function describe(error: unknown): { message: string; hint?: string; stack?: str
 
 /** A check failed. Its result is on stdout already. */
 export class CheckFailedError extends UserInfoError {
-  readonly code = 'CHECK_FAILED';
+  readonly code: string;
+
+  /** `code` decides the exit status. */
+  constructor(message: string, options: UserInfoErrorOptions = {}, code = 'CHECK_FAILED') {
+    super(message, options);
+    this.code = code;
+  }
 }

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Check } from '../../src/cli/doctor/checkup.js';
+import type { Check } from '../../src/cli/commands/doctor/checkup.js';
 import type { RunOptions } from '../support/cli.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { httpServer } from '../support/raw-server.js';

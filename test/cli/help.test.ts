@@ -13,7 +13,10 @@ const { stdin, stdout, stderr } = process;
 const program = await buildProgram(createContext({ stdin, stdout, stderr, env: {} }, signal, []), []);
 
 function leaves(command: Command, path: readonly string[] = []): string[][] {
-  const inner = command.commands.filter((one) => one.name() !== 'help');
+  const inner = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== 'help');
   const isOne = inner.length === 0 || command.registeredArguments.length > 0;
   return [...(isOne ? [[...path]] : []), ...inner.flatMap((one) => leaves(one, [...path, one.name()]))];
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findAddresses, openConnection, type Route, secure } from '../../src/cli/doctor/probe.js';
+import { findAddresses, openConnection, type Route, secure } from '../../src/cli/commands/doctor/probe.js';
 import { parseProxy } from '../../src/client/proxy.js';
 import { createService, type Service } from '../../src/service/index.js';
 import { httpProxy } from '../support/http-proxy.js';

@@ -34,7 +34,7 @@ const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   worker: async () => (await import('./worker.js')).declareWorker,
   runs: async () => (await import('./runs/index.js')).declareRuns,
   demo: async () => (await import('./demo.js')).declareDemo,
-  doctor: async () => (await import('./doctor.js')).declareDoctor,
+  doctor: async () => (await import('./doctor/index.js')).declareDoctor,
   openapi: async () => (await import('./openapi.js')).declareOpenApi,
   explain: async () => (await import('./explain.js')).declareExplain,
   completion: async () => (await import('./completion/index.js')).declareCompletion,

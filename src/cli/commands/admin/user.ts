@@ -8,53 +8,84 @@ import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.
 import type { UserKey } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { say } from '../../io.js';
-import { printData, printList } from '../../output/print.js';
-import { isPlainTable, outputStyle } from '../../output/style.js';
+import { printList } from '../../output/print.js';
 import { decodeUtf8 } from '../../utf8.js';
-import { type AdminOptions, addStoreOptions, onStore, withAdmin } from './command.js';
-
-interface TenantOptions extends AdminOptions {
-  readonly tenantCode: string;
-}
-
-interface UserOptions extends AdminOptions, UserKey {}
+import { addStoreCommand, type StoreCall } from './store.js';
 
 export function declareUser(admin: Command, context: CliContext): void {
   const user = admin.command('user').description('User records.');
-  declarePut(user, context);
-  declareGet(user, context);
-  declareList(user, context);
-  declareDelete(user, context);
-}
-
-function declarePut(user: Command, context: CliContext): void {
-  const command = user
-    .command('put')
-    .summary('store user records')
-    .description(
+  const takesUser = (command: Command) =>
+    command
+      .requiredOption('--tenant-code <code>', 'tenant of the user')
+      .requiredOption('--union-id <id>', 'union ID of the user');
+  addStoreCommand(user, context, {
+    name: 'put',
+    summary: 'store user records',
+    description:
       'Store user records, one JSON object per line. Each replaces the whole record of its user. A record has ' +
-        'tenant_code and union_id, and may have basic_info, extension_info, login_device_info, ' +
-        'mobile_district_code and gps.',
-    )
-    .argument('[file]', 'file of JSON lines; - for standard input', '-');
-  addStoreOptions(command, [
-    [
-      'echo \'{"tenant_code":"acme","union_id":"u001","basic_info":{"mobile":"13800138000"}}\' | userinfo admin user put',
-      'one user, from standard input',
+      'tenant_code and union_id, and may have basic_info, extension_info, login_device_info, ' +
+      'mobile_district_code and gps.',
+    examples: [
+      [
+        'echo \'{"tenant_code":"acme","union_id":"u001","basic_info":{"mobile":"13800138000"}}\' | userinfo admin user put',
+        'one user, from standard input',
+      ],
+      [
+        'userinfo admin user list --tenant-code acme > users.ndjson && userinfo admin user put users.ndjson',
+        'export all users of a tenant and import them again',
+      ],
     ],
-    [
-      'userinfo admin user list --tenant-code acme > users.ndjson && userinfo admin user put users.ndjson',
-      'export all users of a tenant and import them again',
+    takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
+    run: async ({ io, isTable, print, withStore }, file: string) => {
+      const put = await withStore((store) => store.putUsers(readRecords(context, file)), true);
+      if (isTable) await say(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
+      else await print({ put });
+    },
+  });
+  addStoreCommand(user, context, {
+    name: 'get',
+    summary: 'print a user record',
+    description: 'Print the whole record of a user.',
+    examples: [
+      ['userinfo admin user get --tenant-code acme --union-id u001', 'as tables'],
+      ['userinfo admin user get --tenant-code acme --union-id u001 --json', 'as one JSON object'],
     ],
-  ]).action((file: string) => runPut(context, file, command.optsWithGlobals()));
-}
-
-async function runPut(context: CliContext, file: string, options: AdminOptions): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
-  const put = await withAdmin(context, options, (admin) => admin.putUsers(readRecords(context, file)), true);
-  if (isPlainTable(style)) await say(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
-  else await printData({ put }, io, style);
+    takes: takesUser,
+    run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
+      print(await withStore((store) => store.getUser(options))),
+  });
+  addStoreCommand(user, context, {
+    name: 'list',
+    summary: 'print all user records of a tenant',
+    description: 'Print all user records of a tenant, one JSON object per line.',
+    examples: [
+      ['userinfo admin user list --tenant-code acme', 'all records'],
+      ['userinfo admin user list --tenant-code acme | wc -l', 'the number of users'],
+    ],
+    takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
+    run: ({ io, options, style, withStore }: StoreCall<{ readonly tenantCode: string }>) => {
+      // JSON lines instead of a table: a tenant may have more users than fit into memory.
+      const lines = style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
+      return withStore((store) => printList(store.listUsers(options), io, lines));
+    },
+  });
+  addStoreCommand(user, context, {
+    name: 'delete',
+    summary: 'delete a user',
+    description: 'Delete the record of a user, and the codes issued for the user.',
+    examples: [
+      ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
+      [
+        'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db',
+        'from another database',
+      ],
+    ],
+    takes: takesUser,
+    run: async ({ io, options, withStore }: StoreCall<UserKey>) => {
+      await withStore((store) => store.deleteUser(options));
+      await say(io, `deleted user "${options.unionId}"`);
+    },
+  });
 }
 
 /**
@@ -92,71 +123,4 @@ function parseLine(bytes: Uint8Array, line: number): UserRecord | null {
       cause: error,
     });
   }
-}
-
-function declareGet(user: Command, context: CliContext): void {
-  onStore(
-    addUserOptions(
-      user.command('get').summary('print a user record').description('Print the whole record of a user.'),
-    ),
-    context,
-    [
-      ['userinfo admin user get --tenant-code acme --union-id u001', 'as tables'],
-      ['userinfo admin user get --tenant-code acme --union-id u001 --json', 'as one JSON object'],
-    ],
-    async (admin, options: UserOptions) => {
-      const style = await outputStyle(options, context.io);
-      await printData(await admin.getUser(options), context.io, style);
-    },
-  );
-}
-
-/** JSON lines instead of a table: a tenant may have more users than fit into memory. */
-function declareList(user: Command, context: CliContext): void {
-  onStore(
-    user
-      .command('list')
-      .summary('print all user records of a tenant')
-      .description('Print all user records of a tenant, one JSON object per line.')
-      .requiredOption('--tenant-code <code>', 'tenant of the users'),
-    context,
-    [
-      ['userinfo admin user list --tenant-code acme', 'all records'],
-      ['userinfo admin user list --tenant-code acme | wc -l', 'the number of users'],
-    ],
-    async (admin, options: TenantOptions) => {
-      const style = await outputStyle(options, context.io);
-      const lines = style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
-      await printList(admin.listUsers(options), context.io, lines);
-    },
-  );
-}
-
-function declareDelete(user: Command, context: CliContext): void {
-  onStore(
-    addUserOptions(
-      user
-        .command('delete')
-        .summary('delete a user')
-        .description('Delete the record of a user, and the codes issued for the user.'),
-    ),
-    context,
-    [
-      ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
-      [
-        'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db',
-        'from another database',
-      ],
-    ],
-    async (admin, options: UserOptions) => {
-      await admin.deleteUser(options);
-      await say(context.io, `deleted user "${options.unionId}"`);
-    },
-  );
-}
-
-function addUserOptions(command: Command): Command {
-  return command
-    .requiredOption('--tenant-code <code>', 'tenant of the user')
-    .requiredOption('--union-id <id>', 'union ID of the user');
 }

@@ -1,104 +1,159 @@
 import type { Command } from 'commander';
 import { describeProfile } from '../../../profiles/profile.js';
+import { exportProfile } from '../../../profiles/profile-json.js';
 import { activateProfile, removeProfile, renameProfile } from '../../../profiles/profile-store.js';
 import { quoteName } from '../../../protocol/text.js';
+import { addCommand } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { say } from '../../io.js';
-import { type CommonOptions, examples } from '../../options.js';
+import { say, write, writeStyled } from '../../io.js';
+import { colorsFor, tableStyle } from '../../output/style.js';
+import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
-import { declareProfileAdd } from './add.js';
-import { declareProfileSet } from './set.js';
-import { declareProfileExport, declareProfileList, declareProfilePath, declareProfileShow } from './show.js';
+import { declareAdd, declareSet } from './edit.js';
+import { declareShow } from './show.js';
 
 export function declareProfile(program: Command, context: CliContext): void {
   const profile = program
     .command('profile')
     .summary('manage profiles: base URLs and credentials of your deployments')
     .description('A profile holds what one application needs to call one deployment.');
-  declareProfileAdd(profile, context);
-  declareProfileList(profile, context);
-  declareProfileShow(profile, context);
-  declareProfileUse(profile, context);
-  declareProfileSet(profile, context);
-  declareProfileRename(profile, context);
-  declareProfileRemove(profile, context);
-  declareProfileExport(profile, context);
-  declareProfilePath(profile, context);
+  declareAdd(profile, context);
+  declareList(profile, context);
+  declareShow(profile, context);
+  declareUse(profile, context);
+  declareSet(profile, context);
+  declareRename(profile, context);
+  declareRemove(profile, context);
+  declareExport(profile, context);
+  declarePath(profile, context);
 }
 
-export function declareProfileUse(profile: Command, context: CliContext): void {
-  profile
-    .command('use')
-    .summary('switch to a profile')
-    .description(
+const takesName = (command: Command) => command.argument('<name>', 'the profile');
+
+function declareList(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'list',
+    summary: 'list the profiles',
+    description: 'List the profiles; the active one is marked with an asterisk.',
+    examples: [
+      ['userinfo profile list', 'as a table'],
+      ['userinfo profile list --json', 'as a JSON array'],
+    ],
+    run: async ({ io, options, style, isTable, print }) => {
+      const { active, profiles } = await context.profiles.load();
+      const rows = [...profiles.values()].map((one) => {
+        const { name, environment, base_url, tenant_code, channel, app_key } = one;
+        return { name, active: name === active, environment, base_url, tenant_code, channel, app_key };
+      });
+      if (!isTable) return print(rows);
+      if (rows.length === 0) {
+        return say(io, 'There are no profiles yet: "userinfo profile add <name>" adds one.');
+      }
+      const { formatTable } = await import('../../output/table.js');
+      const colors = colorsFor(io.stdout, io.env, options.color);
+      const cells = rows.map(({ active: isActive, ...row }) => [
+        isActive ? '*' : '',
+        ...Object.values(row).map((value) =>
+          value === 'production' ? colors('red', value) : showText(value),
+        ),
+      ]);
+      const head = ['', 'name', 'environment', 'base URL', 'tenant code', 'channel', 'app key'];
+      await writeStyled(io.stdout, formatTable(cells, tableStyle(io, style).columns, head));
+    },
+  });
+}
+
+function declareUse(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'use',
+    summary: 'switch to a profile',
+    description:
       'Make a profile the active one, which commands use unless -p or USERINFO_PROFILE names another.',
-    )
-    .argument('<name>', 'the profile')
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo profile use shop-test', 'switch to the test deployment'],
-        ['userinfo profile use shop', 'and back'],
-      ),
-    )
-    .action((name: string) => runUse(context, name));
+    examples: [
+      ['userinfo profile use shop-test', 'switch to the test deployment'],
+      ['userinfo profile use shop', 'and back'],
+    ],
+    takes: takesName,
+    run: async ({ io }, name: string) => {
+      const profile = (await context.profiles.change((list) => activateProfile(list, name))).profiles.get(
+        name,
+      );
+      if (profile !== undefined) await say(io, `now using ${describeProfile(profile)}`);
+      const named = io.env.USERINFO_PROFILE;
+      if (!named || named === name) return;
+      await say(io, `USERINFO_PROFILE is ${quoteName(named)} and takes precedence in this shell.`);
+    },
+  });
 }
 
-async function runUse({ io, profiles }: CliContext, name: string): Promise<void> {
-  const { profiles: all } = await profiles.change((list) => activateProfile(list, name));
-  const profile = all.get(name);
-  if (profile !== undefined) await say(io, `now using ${describeProfile(profile)}`);
-  if (io.env.USERINFO_PROFILE && io.env.USERINFO_PROFILE !== name) {
-    await say(
-      io,
-      `USERINFO_PROFILE is ${quoteName(io.env.USERINFO_PROFILE)} and takes precedence in this shell.`,
-    );
-  }
-}
-
-export function declareProfileRename(profile: Command, context: CliContext): void {
-  profile
-    .command('rename')
-    .summary('rename a profile')
-    .description('Rename a profile. An active profile stays active.')
-    .argument('<name>', 'the profile')
-    .argument('<new-name>', 'its new name')
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo profile rename shop shop-live', 'rename it'],
-        ['userinfo profile rename shop-live shop', 'and back'],
-      ),
-    )
-    .action(async (name: string, newName: string) => {
+function declareRename(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'rename',
+    summary: 'rename a profile',
+    description: 'Rename a profile. An active profile stays active.',
+    examples: [
+      ['userinfo profile rename shop shop-live', 'rename it'],
+      ['userinfo profile rename shop-live shop', 'and back'],
+    ],
+    takes: (command) => takesName(command).argument('<new-name>', 'its new name'),
+    run: async ({ io }, name: string, newName: string) => {
       await context.profiles.change((list) => renameProfile(list, name, newName));
-      await say(context.io, `renamed "${name}" to "${newName}"`);
-    });
+      await say(io, `renamed "${name}" to "${newName}"`);
+    },
+  });
 }
 
-export function declareProfileRemove(profile: Command, context: CliContext): void {
-  const command = profile
-    .command('remove')
-    .summary('remove a profile')
-    .description('Remove a profile, and its app secret if the profile file holds it. Asks first.')
-    .argument('<name>', 'the profile')
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo profile remove shop-test', 'asks for confirmation'],
-        ['userinfo profile remove shop --yes', 'without asking'],
-      ),
-    )
-    .action((name: string) => runRemove(context, name, command.optsWithGlobals()));
+function declareRemove(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'remove',
+    summary: 'remove a profile',
+    description: 'Remove a profile, and its app secret if the profile file holds it. Asks first.',
+    examples: [
+      ['userinfo profile remove shop-test', 'asks for confirmation'],
+      ['userinfo profile remove shop --yes', 'without asking'],
+    ],
+    takes: takesName,
+    run: async ({ io, options }, name: string) => {
+      const profile = await context.profiles.get(name);
+      await confirm(context, `Remove profile ${describeProfile(profile)}?`, options.yes);
+      const { active, profiles: left } = await context.profiles.change((list) => removeProfile(list, name));
+      await say(io, `removed "${name}"`);
+      if (active === null && left.size > 0) {
+        await say(io, 'No profile is active now: "userinfo profile use" selects one.');
+      }
+    },
+  });
 }
 
-async function runRemove(context: CliContext, name: string, { yes }: CommonOptions): Promise<void> {
-  const { io, profiles } = context;
-  const profile = await profiles.get(name);
-  await confirm(context, `Remove profile ${describeProfile(profile)}?`, yes);
-  const { active, profiles: left } = await profiles.change((list) => removeProfile(list, name));
-  await say(io, `removed "${name}"`);
-  if (active === null && left.size > 0) {
-    await say(io, 'No profile is active now: "userinfo profile use" selects one.');
-  }
+function declareExport(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'export',
+    summary: 'print a profile as JSON, without the secret',
+    description: 'Print a profile as JSON, to share it. An app secret in the profile file is left out.',
+    examples: [
+      ['userinfo profile export shop-test', 'to the terminal'],
+      ['userinfo profile export shop-test > shop-test.json', 'to a file'],
+    ],
+    takes: takesName,
+    run: async ({ io }, name: string) => {
+      const exported = exportProfile(await context.profiles.get(name));
+      await write(io.stdout, `${JSON.stringify(exported, null, 2)}\n`);
+    },
+  });
+}
+
+function declarePath(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'path',
+    summary: 'print the path of the profile file',
+    description: 'Print the path of the profile file. USERINFO_CONFIG_DIR names another folder for it.',
+    examples: [
+      ['userinfo profile path', 'the file need not exist'],
+      ['USERINFO_CONFIG_DIR=./config userinfo profile path', 'in another folder'],
+    ],
+    run: ({ io: { stdout } }) => {
+      const { path } = context.profiles;
+      return write(stdout, `${stdout.isTTY ? showText(path) : path}\n`);
+    },
+  });
 }

@@ -4,12 +4,12 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, type PeerCertificate, connect as secureSocket } from 'node:tls';
-import { lookUpLoopback } from '../../client/connections.js';
-import { CancelledError } from '../../client/errors.js';
-import type { HttpProxy } from '../../client/proxy.js';
-import { secureContextWith } from '../../client/tls-trust.js';
-import { toNoAnswerError } from '../../client/transport-errors.js';
-import { isLoopback } from '../../protocol/base-url.js';
+import { lookUpLoopback } from '../../../client/connections.js';
+import { CancelledError } from '../../../client/errors.js';
+import type { HttpProxy } from '../../../client/proxy.js';
+import { secureContextWith } from '../../../client/tls-trust.js';
+import { toNoAnswerError } from '../../../client/transport-errors.js';
+import { isLoopback } from '../../../protocol/base-url.js';
 
 /** The route to a service, checked step by step. Each step throws a NoAnswerError as a request would. */
 export interface Route {

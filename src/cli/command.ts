@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import type { CliContext } from './context.js';
+import type { Io } from './io.js';
+import { type CommonOptions, examples } from './options.js';
+import { printData } from './output/print.js';
+import { isPlainTable, type OutputStyle, outputStyle } from './output/style.js';
+
+/** One run of a command. */
+export interface Call<Options = object> {
+  readonly context: CliContext;
+  readonly io: Io;
+  /** Its own options and the common ones. */
+  readonly options: CommonOptions & Options;
+  readonly style: OutputStyle;
+  /** Whether the output is for people: the default table, without a query. */
+  readonly isTable: boolean;
+  /** Prints data in the format that the options ask for. */
+  print(data: unknown): Promise<void>;
+}
+
+/** A command: what its help says, what it takes, and its work. */
+export interface CommandSpec<Options, Arguments extends unknown[]> {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly examples: readonly (readonly [command: string, purpose: string])[];
+  /** Adds its arguments and options. */
+  readonly takes?: (command: Command) => Command;
+  readonly run: (call: Call<Options>, ...given: Arguments) => Promise<void>;
+}
+
+/** Adds a command to a group, or to the program. The output options are checked before its work begins. */
+export function addCommand<Options, Arguments extends unknown[]>(
+  parent: Command,
+  context: CliContext,
+  { name, summary, description, examples: shown, takes, run }: CommandSpec<Options, Arguments>,
+): void {
+  const command = parent.command(name).summary(summary).description(description);
+  takes?.(command);
+  command.addHelpText('after', examples(...shown)).action(async () => {
+    const { io } = context;
+    const options = command.optsWithGlobals<CommonOptions & Options>();
+    const style = await outputStyle(options, io);
+    const print = (data: unknown) => printData(data, io, style);
+    const call = { context, io, options, style, isTable: isPlainTable(style), print };
+    await run(call, ...(command.processedArgs as Arguments));
+  });
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { Admin } from '../../../service/index.js';
+import { addCommand, type Call, type CommandSpec } from '../../command.js';
+import type { CliContext } from '../../context.js';
+import { databaseOption } from '../../database.js';
+
+/** A call of a command of `userinfo admin`. */
+export interface StoreCall<Options> extends Call<Options> {
+  /** Opens the store for `work` and closes it in any case; only with `create` is a missing store created. */
+  withStore<T>(work: (admin: Admin) => Promise<T>, create?: true): Promise<T>;
+}
+
+/** Adds a command that works on the store of `--database`. */
+export function addStoreCommand<Options, Arguments extends unknown[]>(
+  parent: Command,
+  context: CliContext,
+  {
+    takes,
+    run,
+    ...spec
+  }: Omit<CommandSpec<Options, Arguments>, 'run'> & {
+    readonly run: (call: StoreCall<Options>, ...given: Arguments) => Promise<void>;
+  },
+): void {
+  addCommand(parent, context, {
+    ...spec,
+    takes: (command) => (takes?.(command) ?? command).addOption(databaseOption()),
+    run: (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
+      const withStore: StoreCall<Options>['withStore'] = async (work, create) => {
+        const admin = await context.openAdmin(call.options.database, { create: create === true });
+        try {
+          return await work(admin);
+        } finally {
+          await admin.close();
+        }
+      };
+      return run({ ...call, withStore }, ...given);
+    },
+  });
+}

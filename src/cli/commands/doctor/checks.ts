@@ -1,0 +1,285 @@
+import { statSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { PeerCertificate } from 'node:tls';
+import type { Answer } from '../../../client/answer.js';
+import type { UserInfoClient } from '../../../client/client.js';
+import { NoAnswerError, RejectedError } from '../../../client/errors.js';
+import { parseProxy } from '../../../client/proxy.js';
+import { describeOrigin } from '../../../profiles/flags-and-environment.js';
+import { ProfileFileError } from '../../../profiles/profile.js';
+import { describeSecretSource, secretWarnings } from '../../../profiles/secret.js';
+import { resolveSettings, type Settings } from '../../../profiles/settings.js';
+import { isLoopback, refusePlainHttp } from '../../../protocol/base-url.js';
+import { UserInfoError } from '../../../protocol/errors.js';
+import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
+import { describeResultCode, resultCode } from '../../../protocol/result-codes.js';
+import { quoteName } from '../../../protocol/text.js';
+import type { Secret } from '../../../signing/secret.js';
+import { quoteWhereNeeded, shellRunner } from '../../../support/shell.js';
+import { findUnsafePath } from '../../../support/trusted-path.js';
+import { announceProduction, clientOptions, networkOptions, proxyFor } from '../../connect.js';
+import type { CliContext } from '../../context.js';
+import type { CommonOptions, ConnectionOptions } from '../../options.js';
+import { CheckFailedError } from '../../report-error.js';
+import { findAddresses, openConnection, type Route, secure } from './probe.js';
+
+/** What the checks start from, and what each of them found for those after it. */
+export interface Known {
+  readonly context: CliContext;
+  readonly options: CommonOptions & ConnectionOptions;
+  settings?: Settings;
+  url?: URL;
+  secret?: Secret;
+  client?: UserInfoClient;
+  route?: Route;
+  addresses?: readonly string[];
+  socket?: Socket;
+  /** The service is reached, over TLS where the base URL is https. */
+  reached?: true;
+  answer?: Answer;
+  /** How far the clock of the service is ahead of ours, in seconds; `null` if the answer has no `Date` header. */
+  aheadBy?: number | null;
+}
+
+/** The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing to check. */
+interface Finding {
+  readonly detail: string;
+  readonly next?: string;
+  readonly skipped?: true;
+}
+
+/** A check needs what an earlier one did not find. */
+export class NotReachedError extends UserInfoError {
+  readonly code = 'NOT_REACHED';
+}
+
+/** @throws NotReachedError if an earlier check did not find it */
+function need<Name extends keyof Known>(known: Known, name: Name): NonNullable<Known[Name]> {
+  const value = known[name];
+  if (value === undefined || value === null) throw new NotReachedError('not reached');
+  return value;
+}
+
+/** The checks in the order of a request. Each throws a UserInfoError if it fails. */
+export const checks = {
+  profile_file: { title: 'profile file', run: checkProfileFile },
+  settings: { title: 'settings', run: checkSettings },
+  base_url: { title: 'base URL', run: checkBaseUrl },
+  app_secret: { title: 'app secret', run: checkSecret },
+  proxy: { title: 'proxy', run: checkProxy },
+  signing: { title: 'signing', run: checkSigning },
+  dns: { title: 'DNS', run: checkDns },
+  connection: { title: 'connection', run: checkConnection },
+  tls: { title: 'TLS', run: checkTls },
+  answer: { title: 'answer', run: checkAnswer },
+  clock: { title: 'clock', run: checkClock },
+  acceptance: { title: 'acceptance', run: checkAcceptance },
+} satisfies Record<string, { readonly title: string; run(known: Known): Promise<Finding> }>;
+
+/** The profile file is readable, and private to its owner. */
+async function checkProfileFile({ context: { profiles, platform } }: Known): Promise<Finding> {
+  const { path } = profiles;
+  const { active, profiles: all } = await profiles.load();
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) return { detail: `there is none: ${path}`, skipped: true };
+  const unsafe = platform === 'win32' ? null : findUnsafePath(path);
+  if (platform !== 'win32' && (file.mode & 0o077) !== 0) {
+    const mode = (file.mode & 0o7777).toString(8).padStart(4, '0');
+    throw new ProfileFileError(`${path}: other users can read it (mode ${mode})`, {
+      hint: `Restrict it: chmod 600 ${quoteWhereNeeded(path)}`,
+    });
+  }
+  if (unsafe !== null) throw new ProfileFileError(unsafe.reason, { hint: unsafe.hint });
+  const count = all.size === 1 ? '1 profile' : `${all.size} profiles`;
+  const detail = `${path}: ${count}, ${active === null ? 'none' : quoteName(active)} active`;
+  if (active === null || all.has(active)) return { detail };
+  return {
+    detail,
+    next: 'Warning: the active profile does not exist: "userinfo profile use <name>" chooses another.',
+  };
+}
+
+/** All values that a request needs are set. */
+async function checkSettings(known: Known): Promise<Finding> {
+  const { io, profiles } = known.context;
+  const sources = { flags: known.options, env: io.env, run: shellRunner(io.env), store: profiles };
+  const settings = await resolveSettings(sources);
+  await announceProduction(io, settings);
+  known.settings = settings;
+  const { environment, tenant_code, channel, app_key, profile, warnings } = settings;
+  const values = `tenant ${tenant_code.value}, channel ${channel.value}, app key ${app_key.value}`;
+  const from = profile === null ? 'flags and environment variables' : `profile "${profile}"`;
+  return { detail: `${environment.value}, ${values} (${from})`, ...adviceOf(warnings) };
+}
+
+function adviceOf(warnings: readonly string[]): Pick<Finding, 'next'> {
+  return warnings.length === 0 ? {} : { next: `Warning: ${warnings.join('; ')}.` };
+}
+
+/** Requests may be sent to the base URL. */
+async function checkBaseUrl(known: Known): Promise<Finding> {
+  const { base_url, allow_http } = need(known, 'settings');
+  const origin = describeOrigin(base_url.origin);
+  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', `the base URL (${origin})`);
+  const url = new URL(base_url.value);
+  known.url = url;
+  const detail = `${base_url.value} (${origin})`;
+  if (allow_http === null) return { detail };
+  const effect =
+    url.protocol === 'http:' ? `: personal data is sent unencrypted to ${url.host}` : ', and not needed';
+  const withdraw = '"userinfo profile set <name> --no-allow-http" disallows it';
+  return {
+    detail,
+    next: `Warning: plain http is allowed (${describeOrigin(allow_http.origin)})${effect}. ${withdraw}.`,
+  };
+}
+
+/** The app secret can be read. */
+async function checkSecret(known: Known): Promise<Finding> {
+  const { secret } = need(known, 'settings');
+  known.secret = await secret.read();
+  return {
+    detail: `found in ${describeSecretSource(secret.source)}`,
+    ...adviceOf(secretWarnings(known.secret)),
+  };
+}
+
+/** The proxy of the connection, and the certificate authorities it trusts. */
+async function checkProxy(known: Known): Promise<Finding> {
+  const { io, signal } = known.context;
+  const [settings, url] = [need(known, 'settings'), need(known, 'url')];
+  const { extraCa } = await networkOptions(settings, io.env);
+  const named = isLoopback(url.hostname) ? null : proxyFor(url.href, io.env);
+  const proxy = named && parseProxy(named.address, named.variable);
+  known.route = { url, proxy, extraCa, timeoutMs: known.options.timeout, signal };
+  if (proxy === null) return { detail: 'none for this host', skipped: true };
+  return { detail: `${proxy.host} (${named?.variable})` };
+}
+
+/** A request can be signed. The client makes one attempt per call. */
+async function checkSigning(known: Known): Promise<Finding> {
+  const [settings, secret] = [need(known, 'settings'), need(known, 'secret')];
+  need(known, 'route');
+  const once = { ...known.options, attempts: 1 };
+  known.client = await known.context.connect(await clientOptions(known.context, settings, once, secret));
+  const { searchParams } = known.client.signRead({ code: 'self-test' }).url;
+  const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
+  const by = settings.signing === null ? 'the default recipes' : 'the signing of the profile';
+  const detail = `by ${by}: app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
+  if (lengthOf('sign') === signLength) return { detail };
+  return {
+    detail,
+    next: `The platform's document requires a sign of ${signLength} characters: check the recipe.`,
+  };
+}
+
+async function checkDns(known: Known): Promise<Finding> {
+  known.addresses = await findAddresses(need(known, 'route'));
+  return { detail: known.addresses.join(', ') };
+}
+
+async function checkConnection(known: Known): Promise<Finding> {
+  const route = need(known, 'route');
+  need(known, 'addresses');
+  const before = known.context.steadyNow();
+  known.socket = await openConnection(route);
+  const through = route.proxy === null ? '' : ` through ${route.proxy.host}`;
+  const duration = Math.round(known.context.steadyNow() - before);
+  return { detail: `${route.url.host}${through}, after ${duration} ms` };
+}
+
+const dayMs = 86_400_000;
+/** Warn if a certificate expires in fewer days. */
+const renewalDays = 14;
+
+/** Checks TLS, and closes the connection. */
+async function checkTls(known: Known): Promise<Finding> {
+  const [socket, route] = [need(known, 'socket'), need(known, 'route')];
+  try {
+    if (route.url.protocol === 'http:') {
+      known.reached = true;
+      return { detail: 'none: the base URL is http', skipped: true };
+    }
+    const { protocol, certificate } = await secure(socket, route);
+    known.reached = true;
+    const days = Math.floor((Date.parse(certificate.valid_to) - known.context.now()) / dayMs);
+    const detail = `${protocol}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
+    return { detail, ...(days < renewalDays && { next: 'Ask the operator to renew the certificate.' }) };
+  } catch (error) {
+    throw error instanceof NoAnswerError ? withAdvice(error) : error;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function nameOf({ CN, O }: PeerCertificate['subject']): string {
+  return [CN ?? O ?? 'nobody'].flat().join(', ');
+}
+
+const certificateAdvice: readonly (readonly [code: RegExp, hint: string])[] = [
+  [
+    /SELF_SIGNED|UNABLE_TO/,
+    'Its certificate authority is not trusted: pass the certificate of that authority with --ca-file.',
+  ],
+  [/EXPIRED|NOT_YET_VALID/, 'Ask the operator to renew it, and check the clock of this machine.'],
+  [/ALTNAME/, 'It is the certificate of another host: check the base URL.'],
+];
+
+/** Gives advice by the kind of certificate error. */
+function withAdvice({ message, reason, received, cause, hint }: NoAnswerError): NoAnswerError {
+  const code = String((cause as { code?: unknown } | undefined)?.code);
+  const advice = certificateAdvice.find(([codes]) => codes.test(code))?.[1] ?? hint;
+  return new NoAnswerError(message, { reason, received, cause, ...(advice && { hint: advice }) });
+}
+
+/** Reads with a code that was never issued: nothing is written, and no code is consumed. */
+async function checkAnswer(known: Known): Promise<Finding> {
+  need(known, 'reached');
+  const { uniqueText, now, signal } = known.context;
+  const sentAt = now();
+  const answer = await need(known, 'client')
+    .read({ code: `userinfo-doctor-${uniqueText()}` }, { signal })
+    .catch((error: unknown) => {
+      if (error instanceof RejectedError) return error.answer;
+      throw error;
+    });
+  const receivedAt = now();
+  // A `Date` header has whole seconds: half a second is missing on average.
+  const theirs = Date.parse(answer.date ?? '') + 500;
+  known.answer = answer;
+  known.aheadBy = Number.isNaN(theirs) ? null : Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
+  const { code, msg } = answer.envelope;
+  return {
+    detail: `HTTP ${answer.httpStatus}, code ${code} ${quoteName(msg)}, after ${receivedAt - sentAt} ms`,
+  };
+}
+
+/** The clocks differ by no more than a service usually allows. */
+async function checkClock(known: Known): Promise<Finding> {
+  need(known, 'answer');
+  const { aheadBy = null } = known;
+  if (aheadBy === null) return { detail: 'the answer has no Date header', skipped: true };
+  const seconds = Math.abs(aheadBy);
+  const detail =
+    seconds === 0 ? 'same as the service' : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
+  if (seconds <= defaultClockWindowSeconds) return { detail };
+  throw new CheckFailedError(detail, {
+    hint: `Set the clock of this machine: timestamps further off than ${defaultClockWindowSeconds} s are usually refused.`,
+  });
+}
+
+/** Evaluates the answer to a code that was never issued: any other error is about the rest of the request. */
+async function checkAcceptance(known: Known): Promise<Finding> {
+  const answer = need(known, 'answer');
+  const { code } = answer.envelope;
+  if (code === resultCode.codeNotValid) {
+    return { detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected' };
+  }
+  if (code === resultCode.ok) return { detail: 'everything, the code too' };
+  if (describeResultCode(code) !== undefined) throw new RejectedError(answer);
+  return {
+    detail: `not known: the code ${code} is the platform's own`,
+    next: `Ask the operator whether ${code} means that only the authorization code was refused.`,
+    skipped: true,
+  };
+}

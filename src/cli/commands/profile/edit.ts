@@ -1,0 +1,270 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { settingNames } from '../../../profiles/flags-and-environment.js';
+import {
+  describeProfile,
+  environments,
+  type Profile,
+  type ProfilePatch,
+  parseEnvironment,
+  parseIdentifier,
+} from '../../../profiles/profile.js';
+import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
+import { type SecretSource, secretWarnings } from '../../../profiles/secret.js';
+import { isModule, parseSigningSource, type SigningSource } from '../../../profiles/signing-source.js';
+import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteName } from '../../../protocol/text.js';
+import { defaultRecipes } from '../../../signing/presets.js';
+import { Secret } from '../../../signing/secret.js';
+import { addCommand, type Call } from '../../command.js';
+import { loadSigning } from '../../connect.js';
+import type { CliContext } from '../../context.js';
+import { readJson, readValue } from '../../input.js';
+import { say } from '../../io.js';
+import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
+import { warn } from '../../output/style.js';
+import { showText } from '../../output/terminal-text.js';
+import { requirePreset } from '../../resolve-signing.js';
+
+/** The values of a profile. At most one option for the source of the secret, and one for the signing. */
+interface EditOptions extends ConnectionOptions {
+  readonly appSecretStdin?: true;
+  readonly appSecretEnv?: string;
+  readonly appSecretCommand?: string;
+  readonly signing?: string;
+  readonly signingPreset?: string;
+  readonly signingModule?: string;
+  readonly keyPrefix?: string;
+}
+
+export function declareAdd(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'add',
+    summary: 'add a profile',
+    description:
+      'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one.',
+    examples: [
+      ['userinfo profile add shop', 'prompts for each value; the secret is not echoed'],
+      [
+        'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
+          '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
+        'without prompts, for a script',
+      ],
+    ],
+    takes: (command) => addEditOptions(command.argument('<name>', 'name of the new profile')),
+    run: ({ options }: Call<EditOptions>, name: string) => runAdd(context, name, options),
+  });
+}
+
+async function runAdd(context: CliContext, name: string, options: EditOptions): Promise<void> {
+  const { io, profiles, prompt } = context;
+  checkNewName(await profiles.load(), name);
+  const given = await patchOf(context, options, undefined);
+  if (!prompt.possible) refuseMissing(given);
+  const { signing, key_prefix, ca_file, allow_http } = given;
+  const ask = async (field: (typeof asked)[number]) => given[field] ?? promptFor(context, field, options);
+  const profile: Profile = {
+    name,
+    environment:
+      given.environment ??
+      (prompt.possible ? parseEnvironment(await prompt.choose('Environment', environments)) : 'test'),
+    base_url: await ask('base_url'),
+    tenant_code: await ask('tenant_code'),
+    channel: await ask('channel'),
+    app_key: await ask('app_key'),
+    secret: given.secret ?? {
+      kind: 'file',
+      value: new Secret(await prompt.secret('App secret (stored in plain text in the profile file)')),
+    },
+    ...(signing && { signing }),
+    ...(key_prefix && { key_prefix }),
+    ...(ca_file && { ca_file }),
+    ...(allow_http && { allow_http }),
+  };
+  const { active } = await profiles.change((list) => addProfile(list, profile));
+  await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
+  await warnOfPlainText(context, profile.secret);
+}
+
+const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
+
+/** Validates the answer at its prompt, before the next one. */
+function promptFor(
+  { prompt }: CliContext,
+  field: (typeof asked)[number],
+  { allowHttp }: EditOptions,
+): Promise<string> {
+  const { title } = settingNames[field];
+  return prompt.text(title[0]?.toUpperCase() + title.slice(1), (answer) => {
+    try {
+      if (field === 'base_url') refusePlainHttp(parseBaseUrl(answer), allowHttp === true, '--allow-http');
+      else parseIdentifier(answer, title);
+      return true;
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      return error.message;
+    }
+  });
+}
+
+/** Reports all missing values at once if there is no terminal to ask on. */
+function refuseMissing(given: ProfilePatch): void {
+  const missing: string[] = asked
+    .filter((field) => given[field] === undefined)
+    .map((field) => settingNames[field].flag);
+  if (given.secret === undefined) missing.push('--app-secret-stdin (or -env, -command)');
+  if (missing.length === 0) return;
+  throw new InvalidInputError(`missing: ${missing.join(', ')}`, {
+    hint: 'There is no terminal for prompts: pass them as options, or run the command on a terminal.',
+  });
+}
+
+export function declareSet(profile: Command, context: CliContext): void {
+  addCommand(profile, context, {
+    name: 'set',
+    summary: 'change values of a profile',
+    description:
+      'Change the values that the options give. Empty --ca-file and --key-prefix remove the value.',
+    examples: [
+      ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
+      ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
+    ],
+    takes: (command) =>
+      addEditOptions(command.argument('<name>', 'the profile')).option(
+        '--no-allow-http',
+        'disallow plain HTTP to another machine',
+      ),
+    run: async ({ io, options }: Call<EditOptions>, name: string) => {
+      const { profiles } = context;
+      const patch = await patchOf(context, options, (await profiles.get(name)).signing);
+      if (Object.keys(patch).length === 0) {
+        throw new InvalidInputError('nothing to change', {
+          hint: '"userinfo profile set --help" lists the options.',
+        });
+      }
+      const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
+      if (changed !== undefined) await say(io, `changed ${describeProfile(changed)}`);
+      if (patch.secret !== undefined) await warnOfPlainText(context, patch.secret);
+    },
+  });
+}
+
+/** There is no option for the secret itself: every process can see arguments, and the shell history keeps them. */
+function addEditOptions(command: Command): Command {
+  return addConnectionOptions(command)
+    .option('--app-secret-stdin', 'read the app secret from standard input, and store it in the profile file')
+    .addOption(
+      new Option('--app-secret-env <name>', 'read the app secret from this environment variable').conflicts(
+        'appSecretStdin',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--app-secret-command <command>',
+        "run this command to get the app secret, such as a keychain's or password manager's",
+      ).conflicts(['appSecretStdin', 'appSecretEnv']),
+    )
+    .addOption(new Option('--app-secret <never>').hideHelp().argParser(refuseArgument))
+    .option('--signing <file>', 'sign with the recipes {app_sign, sign} of a JSON file')
+    .addOption(
+      new Option(
+        '--signing-preset <names>',
+        'sign with presets: sign=NAME, app_sign=NAME, or both with a comma; "default" restores the default recipes',
+      ).conflicts('signing'),
+    )
+    .addOption(
+      new Option(
+        '--signing-module <file>',
+        'sign with a JavaScript module, which runs with your permissions',
+      ).conflicts(['signing', 'signingPreset']),
+    )
+    .option('--key-prefix <prefix>', 'prefix that custom keys should have; other keys cause a warning');
+}
+
+function refuseArgument(): never {
+  throw new InvalidInputError('the app secret is never accepted as an argument', {
+    hint: 'Use --app-secret-stdin, --app-secret-env or --app-secret-command; then replace the secret that you typed.',
+  });
+}
+
+/**
+ * The values that the options give. `current` is the signing of the profile.
+ *
+ * @throws InvalidInputError for an invalid value, and for a base URL of plain HTTP without --allow-http
+ */
+async function patchOf(
+  context: CliContext,
+  options: EditOptions,
+  current: SigningSource | undefined,
+): Promise<ProfilePatch> {
+  const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
+  if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
+  const secret = await secretSourceOf(options, context);
+  const signing = await signingSourceOf(context, options, current);
+  return {
+    ...(environment !== undefined && { environment: parseEnvironment(environment) }),
+    // The permission for plain HTTP applied to the previous base URL.
+    ...(baseUrl !== undefined && { base_url: baseUrl, allow_http: null }),
+    ...(tenantCode !== undefined && { tenant_code: tenantCode }),
+    ...(channel !== undefined && { channel }),
+    ...(appKey !== undefined && { app_key: appKey }),
+    ...(secret !== undefined && { secret }),
+    ...(signing !== undefined && { signing }),
+    ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
+    ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
+    ...(allowHttp !== undefined && { allow_http: allowHttp || null }),
+  };
+}
+
+async function secretSourceOf(
+  { appSecretStdin, appSecretEnv, appSecretCommand }: EditOptions,
+  context: CliContext,
+): Promise<SecretSource | undefined> {
+  if (appSecretEnv !== undefined) return { kind: 'environment', name: appSecretEnv };
+  if (appSecretCommand !== undefined) return { kind: 'command', command: appSecretCommand };
+  if (!appSecretStdin) return undefined;
+  return { kind: 'file', value: new Secret(await readValue(context, 'app secret')) };
+}
+
+/**
+ * The signing that the options name; `undefined` if none, `null` for the default recipes. A signature without a
+ * preset keeps that of `current`. A module is loaded once to check it.
+ */
+async function signingSourceOf(
+  context: CliContext,
+  { signing, signingModule, signingPreset }: EditOptions,
+  current: SigningSource | undefined,
+): Promise<SigningSource | null | undefined> {
+  if (signingPreset !== undefined) return fromPresets(signingPreset, current);
+  const json =
+    signing === undefined
+      ? signingModule && { module: resolve(signingModule) }
+      : await readJson(context, signing);
+  if (json === undefined) return undefined;
+  const source = parseSigningSource(json);
+  await loadSigning(context, source);
+  return source;
+}
+
+function fromPresets(names: string, current: SigningSource | undefined): SigningSource | null {
+  if (names === 'default') return null;
+  const sources = current === undefined || isModule(current) ? defaultRecipes : current;
+  const chosen = names.split(',').map((choice) => {
+    const [, signature = 'sign', name = ''] = /^(?:(app_sign|sign)=)?(.*)$/s.exec(choice) ?? [];
+    if (name === '') throw new InvalidInputError(`${quoteName(choice)} names no preset`);
+    return [signature, requirePreset(name).recipe];
+  });
+  return { ...sources, ...Object.fromEntries(chosen) };
+}
+
+/** Warns that a secret in the profile file is readable to every program of this user. */
+async function warnOfPlainText({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
+  if (secret.kind !== 'file') return;
+  for (const warning of secretWarnings(secret.value)) await warn(io, warning);
+  const path = showText(profiles.path);
+  await say(
+    io,
+    `The app secret is in plain text in ${path} (mode 0600). --app-secret-command keeps it elsewhere.`,
+  );
+}
