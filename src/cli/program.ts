@@ -67,7 +67,7 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       getErrHelpWidth: () => io.stderr.columns ?? 80,
       outputError: (text, write) => {
         const shown = text.split('\n').map(showText).join('\n');
-        write(shown.replace(/^error:/, colorsFor(io.stderr, io.env)('red', 'error:')));
+        write(shown.replace(/^error:/, colorsFor(io.stderr, io.env).red('error:')));
       },
     })
     .configureHelp({ showGlobalOptions: true })

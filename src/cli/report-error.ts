@@ -23,7 +23,7 @@ export async function reportError(thrown: unknown, io: Io, verbose: boolean): Pr
     return status;
   }
   const { message, hint, stack } = describe(error);
-  await say(io, message, `${colors('red', 'error:')} `);
+  await say(io, message, `${colors.red('error:')} `);
   if (hint !== undefined) await say(io, hint);
   if (status === exitStatus.fault && !(error instanceof OutputError)) {
     const trace = verbose && stack !== undefined ? stack.split('\n') : [faultAdvice];

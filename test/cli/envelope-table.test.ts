@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +8,7 @@ import { formatEnvelopeTable } from '../../src/cli/output/envelope-table.js';
 import { printAnswer } from '../../src/cli/output/print.js';
 import { showText } from '../../src/cli/output/terminal-text.js';
 
-const plain = { colors: (_style: string, text: string) => text, columns: undefined };
+const plain = { colors: new Chalk({ level: 0 }), columns: undefined };
 const table = (data: unknown, columns?: number) =>
   formatEnvelopeTable(JSON.stringify({ code: 200, msg: 'ok', data }), { ...plain, columns });
 

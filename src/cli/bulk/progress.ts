@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
 import type { Io } from '../io.js';
-import { type Colors, colorsFor } from '../output/style.js';
+import { colorsFor } from '../output/style.js';
 import { formatCount, formatDuration } from './summary.js';
 
 /** The progress of some work. */
@@ -47,7 +47,7 @@ export async function withProgress<T>(
   const colors = colorsFor(stderr, io.env, options.color);
   const showBar = () => {
     const { share } = progressNow();
-    const bar = share === null ? '' : `${drawBar(share, colors)} `;
+    const bar = share === null ? '' : `${drawBar(share, colors.green)} `;
     const width = (stderr.columns || defaultWidth) - (share === null ? 1 : barWidth + 2);
     stderr.write(`\r${bar}${cut(describe(), width)}\u001b[K`);
   };
@@ -62,9 +62,9 @@ export async function withProgress<T>(
   }
 }
 
-function drawBar(share: number, colors: Colors): string {
+function drawBar(share: number, paint: (text: string) => string): string {
   const full = Math.round(share * barWidth);
-  return colors('green', '█'.repeat(full)) + '░'.repeat(barWidth - full);
+  return paint('█'.repeat(full)) + '░'.repeat(barWidth - full);
 }
 
 function words({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, rowsPerMs: number): string {

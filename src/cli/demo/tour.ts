@@ -21,10 +21,7 @@ export async function runDemo(context: CliContext, { color }: CommonOptions): Pr
   const service = await createService({ database: ':memory:' });
   try {
     const colors = colorsFor(io.stdout, io.env, color);
-    await tour(
-      new DemoShell(demoContext(context, service, folder), (text) => colors('cyan', text)),
-      service.url,
-    );
+    await tour(new DemoShell(demoContext(context, service, folder), colors.cyan), service.url);
   } finally {
     await service.close();
     await rm(folder, { recursive: true, force: true });

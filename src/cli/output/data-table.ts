@@ -1,12 +1,12 @@
 // Apart from print.ts: only a table needs it.
+import type { ChalkInstance } from 'chalk';
 import { stringify } from 'lossless-json';
 import { isNested, isObject, type Nested } from './parsed-json.js';
-import type { Colors } from './style.js';
 import { formatTable, leftOut, maxCells, maxRows } from './table.js';
 import { showText } from './terminal-text.js';
 
 export interface TableStyle {
-  readonly colors: Colors;
+  readonly colors: ChalkInstance;
   /** Width of the terminal in columns; `undefined` for no wrapping. */
   readonly columns: number | undefined;
 }
@@ -45,7 +45,7 @@ export function formatSections(
  * entry.
  */
 function formatSection(name: string | null, value: Nested, style: TableStyle): string {
-  const heading = name === null ? '' : `${style.colors('bold', showValue(name))}\n`;
+  const heading = name === null ? '' : `${style.colors.bold(showValue(name))}\n`;
   if (Object.keys(value).length === 0) return `${heading}(none)\n`;
   if (!Array.isArray(value)) {
     const rows = Object.entries(value).map(([key, field]) => [showValue(key), showValue(field)]);

@@ -13,11 +13,11 @@ const encodedKeys: readonly string[] = ['device_info', 'location_info'];
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
   const { code, msg, data } = parseLoosely(body) as Record<string, unknown>;
-  const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
+  const paint = String(code) === String(resultCode.ok) ? style.colors.green : style.colors.red;
   const verdict = formatTable(
     [
-      ['code', style.colors(color, showValue(code))],
-      ['msg', style.colors(color, showValue(msg))],
+      ['code', paint(showValue(code))],
+      ['msg', paint(showValue(msg))],
     ],
     style.columns,
   );

@@ -1,4 +1,4 @@
-import { styleText } from 'node:util';
+import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
 import { type Io, say, type Terminal } from '../io.js';
 import { type CommonOptions, type OutputFormat, outputFormat } from '../options.js';
 import type { TableStyle } from './data-table.js';
@@ -8,23 +8,19 @@ import type { Select } from './query.js';
  * Colours for a stream: none with NO_COLOR or `--no-color`, always with FORCE_COLOR, otherwise if it is a
  * terminal.
  */
-export function colorsFor(stream: Terminal<unknown>, env: Io['env'], wanted = true): Colors {
-  const isOn = hasColors(stream, env, wanted);
-  return (style, text) => (isOn ? styleText(style, text, { validateStream: false }) : text);
+export function colorsFor(stream: Terminal<unknown>, env: Io['env'], wanted = true): ChalkInstance {
+  return new Chalk({ level: colorLevel(stream, env, wanted) });
 }
 
-/** Returns the text in a colour or style of the terminal, or unchanged where there are no colours. */
-export type Colors = (style: 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
-
-function hasColors(stream: Terminal<unknown>, env: Io['env'], wanted: boolean): boolean {
-  if (!wanted || env.NO_COLOR) return false;
-  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
-  return stream.isTTY === true && env.TERM !== 'dumb';
+function colorLevel(stream: Terminal<unknown>, env: Io['env'], wanted: boolean): ColorSupportLevel {
+  if (!wanted || env.NO_COLOR) return 0;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR === '0' || env.FORCE_COLOR === 'false' ? 0 : 1;
+  return stream.isTTY && env.TERM !== 'dumb' ? 1 : 0;
 }
 
 /** Writes a warning to stderr. */
 export function warn(io: Io, warning: string): Promise<void> {
-  return say(io, warning, `${colorsFor(io.stderr, io.env)('yellow', 'warning:')} `);
+  return say(io, warning, `${colorsFor(io.stderr, io.env).yellow('warning:')} `);
 }
 
 /** How a command prints its data. */

@@ -1,3 +1,4 @@
+import Table from 'cli-table3';
 import stringWidth from 'string-width';
 
 /** Columns that borders and padding take: for each cell, and once for each row. */
@@ -5,7 +6,11 @@ const frameOfCell = 3;
 const frameOfRow = 1;
 /** Minimum width of a column whose cells are wider. */
 const narrowest = 10;
-/** Maximum width of a column. */
+/**
+ * Limits of one call to cli-table3: its cost grows with the square of the rows, the cube of the lines in a cell
+ * and the square of their length, so that a long value would block the program for minutes.
+ */
+const partRows = 500;
 const widest = 500;
 /** Limits of a whole table, so that a hostile answer cannot keep the terminal busy for minutes. */
 export const maxRows = 2_000;
@@ -45,16 +50,19 @@ function countOfShown(rows: readonly Row[]): number {
 
 function formatRows(rows: readonly Row[], columns: number | undefined, head: Row): string {
   const rooms = roomsFor(rows, head, columns);
-  return drawTable(
-    rows.flatMap((row) => breakRow(row, rooms)),
-    head,
-  );
+  const lines = rows.flatMap((row) => breakRow(row, rooms));
+  return `${lines.length > partRows ? formatInParts(lines, head) : formatPart(lines, head)}\n`;
 }
 
 /** The widths of the columns. The widest shrink until all fit, but none below its heading. */
 function roomsFor(rows: readonly Row[], head: Row, columns = Number.POSITIVE_INFINITY): number[] {
-  const rooms = columnWidths([head, ...rows]).map((width) => Math.min(widest, width));
-  const least = rooms.map((room, column) => Math.min(room, Math.max(narrowest, widthOf(head[column] ?? ''))));
+  const count = Math.max(head.length, largest(rows.map((row) => row.length)));
+  const rooms = Array.from({ length: count }, (_, column) =>
+    Math.min(widest, largest([head, ...rows].map((row) => stringWidth(row[column] ?? '')))),
+  );
+  const least = rooms.map((room, column) =>
+    Math.min(room, Math.max(narrowest, stringWidth(head[column] ?? ''))),
+  );
   let excess = rooms.reduce((sum, room) => sum + room + frameOfCell, frameOfRow) - columns;
   for (; excess > 0; excess -= 1) {
     const givable = rooms.map((room, column) => (room > (least[column] ?? 0) ? room : 0));
@@ -72,34 +80,28 @@ function breakRow(cells: Row, rooms: readonly number[]): Row[] {
   return Array.from({ length: count }, (_, index) => broken.map((lines) => lines[index] ?? ''));
 }
 
-/** Draws rows of one line each, with a heading unless it is empty. */
-function drawTable(lines: readonly Row[], head: Row): string {
-  const widths = columnWidths([head, ...lines]);
-  if (widths.length === 0) return '\n';
-  const border = ([left, middle, right]: string) =>
-    `${left}${widths.map((width) => '─'.repeat(width + 2)).join(middle)}${right}\n`;
-  const drawLine = (cells: Row) =>
-    `│${widths.map((width, column) => ` ${pad(cells[column] ?? '', width)} `).join('│')}│\n`;
-  return [
-    border('┌┬┐'),
-    head.length === 0 ? '' : drawLine(head) + border('├┼┤'),
-    ...lines.map(drawLine),
-    border('└┴┘'),
-  ].join('');
+function formatPart(rows: readonly Row[], head: Row, colWidths?: number[]): string {
+  const style = { head: [], border: [], compact: true };
+  const table = new Table({ head: [...head], style, ...(colWidths && { colWidths }) });
+  table.push(...rows.map((row) => [...row]));
+  return table.toString();
 }
 
-function pad(text: string, width: number): string {
-  return text + ' '.repeat(width - widthOf(text));
-}
-
-function columnWidths(rows: readonly Row[]): number[] {
-  const count = largest(rows.map((row) => row.length));
-  return Array.from({ length: count }, (_, column) => largest(rows.map((row) => widthOf(row[column] ?? ''))));
-}
-
-/** The number of columns that a text takes on a terminal. */
-function widthOf(text: string): number {
-  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+/** Formats the same table in parts of the same widths, without borders between them. */
+function formatInParts(rows: readonly Row[], head: Row): string {
+  const all = [head, ...rows];
+  const widths = Array.from(
+    { length: largest(all.map((row) => row.length)) },
+    (_, column) => largest(all.map((row) => stringWidth(row[column] ?? ''))) + 2, // the padding
+  );
+  const shown: string[] = [];
+  for (let from = 0; from < rows.length; from += partRows) {
+    const part = rows.slice(from, from + partRows).map((row) => widths.map((_, column) => row[column] ?? ''));
+    const lines = formatPart(part, from === 0 ? head : [], widths).split('\n');
+    const isLast = from + partRows >= rows.length;
+    shown.push(...lines.slice(from === 0 ? 0 : 1, isLast ? undefined : -1));
+  }
+  return shown.join('\n');
 }
 
 /** The largest number, or 0 of an empty list; Math.max takes a limited number of arguments. */
@@ -116,7 +118,7 @@ function graphemesOf(text: string): Intl.Segments {
 }
 
 function breakLines(text: string, width: number): string[] {
-  if (widthOf(text) <= width) return [text];
+  if (stringWidth(text) <= width) return [text];
   const lines: string[] = [];
   for (let at = 0; at < text.length; at += lines.at(-1)?.length ?? 0) lines.push(takeLine(text, at, width));
   return lines;
@@ -129,7 +131,7 @@ function takeLine(text: string, at: number, width: number): string {
   let used = 0;
   for (const { segment } of graphemesOf(near)) {
     const isCut = line.length + segment.length === near.length && at + near.length < text.length;
-    used += widthOf(segment);
+    used += stringWidth(segment);
     if (line !== '' && (used > width || isCut)) break;
     line += segment;
   }

@@ -1,6 +1,7 @@
 // Apart from index.ts: only a run of the command loads the checks.
+import type { ChalkInstance } from 'chalk';
 import { UserInfoError } from '../../../protocol/errors.js';
-import type { Colors } from '../../output/style.js';
+
 import { showText } from '../../output/terminal-text.js';
 import { CheckFailedError, hintOf } from '../../report-error.js';
 import { checks, type Known, NotReachedError } from './checks.js';
@@ -52,8 +53,8 @@ export async function runCheckup(
 const titleWidth = Math.max(...Object.values(checks).map(({ title }) => title.length));
 
 /** One line for a check, and one for what to do next. */
-export function formatCheck({ check, status, detail, next }: Check, colors: Colors): string {
-  const marks = { ok: colors('green', '✓'), failed: colors('red', '✗'), skipped: colors('dim', '–') };
+export function formatCheck({ check, status, detail, next }: Check, colors: ChalkInstance): string {
+  const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
   const line = `${marks[status]} ${checks[check].title.padEnd(titleWidth)}  ${showText(detail)}\n`;
   return next === null ? line : `${line}${' '.repeat(titleWidth + 4)}${showText(next)}\n`;
 }

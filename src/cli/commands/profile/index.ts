@@ -53,9 +53,7 @@ function declareList(profile: Command, context: CliContext): void {
       const colors = colorsFor(io.stdout, io.env, options.color);
       const cells = rows.map(({ active: isActive, ...row }) => [
         isActive ? '*' : '',
-        ...Object.values(row).map((value) =>
-          value === 'production' ? colors('red', value) : showText(value),
-        ),
+        ...Object.values(row).map((value) => (value === 'production' ? colors.red(value) : showText(value))),
       ]);
       const head = ['', 'name', 'environment', 'base URL', 'tenant code', 'channel', 'app key'];
       await writeStyled(io.stdout, formatTable(cells, tableStyle(io, style).columns, head));

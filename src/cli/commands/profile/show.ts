@@ -45,7 +45,7 @@ async function run(
   }
   const { formatTable } = await import('../../output/table.js');
   const colors = colorsFor(io.stdout, io.env, options.color);
-  const shown = (value: Row['value']) => (value === true ? colors('yellow', 'allowed') : showText(value));
+  const shown = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
   const cells = rows.map(({ title, value, origin }) => [title, shown(value), showText(origin)]);
   await write(io.stdout, formatTable(cells, tableStyle(io, style).columns, ['', 'value', 'from']));
 }
