@@ -1,12 +1,12 @@
 import type { Sender } from '../client/sender.js';
 import { missingInfoNames } from '../protocol/info-names.js';
-import type { EngineListener, Pacing } from './engine/engine-options.js';
-import { RowEngine } from './engine/row-engine.js';
-import { FailedFile, type FailedPlace, FailedRows } from './files/failed-file.js';
-import { Recorder, type RecorderFiles } from './files/recorder.js';
+import type { Pacing } from './engine/flow-control.js';
+import { type EngineListener, RowEngine } from './engine/row-engine.js';
+import { FailedFile, type FailedPlace } from './files/failed-file.js';
+import { Recorder, type RunRecord } from './files/recorder.js';
 import { type RowOperation, userOf } from './operations.js';
 import type { OutcomeCounts, RowOutcome } from './outcome.js';
-import { type FileRow, InputRows, type InputRowsOptions } from './source/rows.js';
+import { type FileRow, type RowSource, readRows } from './source/rows.js';
 
 /** How a run over a file ended. */
 export interface RunReport {
@@ -25,40 +25,25 @@ export interface RunReport {
   readonly missing: ReadonlyMap<string, number>;
 }
 
-/** The progress of a run over a file. */
-interface RunProgress extends Pick<RunReport, 'counts'> {
-  /** Of the input, in bytes. */
-  readonly bytesRead: number;
-  /** How long nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
-  readonly pausedMs: number;
-}
-
-/**
- * The source of the rows, the operation, and the files of the run. Results and journal are closed at the end;
- * `state` is that of earlier parts of the run, and is updated.
- */
-export interface FileRunOptions<Row extends FileRow> extends InputRowsOptions<Row>, RecorderFiles {
+/** A run: its rows, what is done with them, and its files. Results and journal are closed at its end. */
+export interface FileRunOptions<Row extends FileRow> extends RunRecord {
+  readonly source: RowSource<Row>;
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
-  /** Where the rows that are worth another try are written. */
+  /** Where the rows to retry are written. */
   readonly failed: FailedPlace | null;
   /** How many rows may have another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number;
-  /** From 0 to below 1. */
-  readonly random: () => number;
 }
 
 /** Sends the rows of an input, and writes down the outcome of each. */
 export class FileRun<Row extends FileRow> {
   readonly #options: FileRunOptions<Row>;
-  readonly #rows: InputRows<Row>;
   readonly #engine: RowEngine<Row>;
   readonly #recorder: Recorder;
-  readonly #failed: FailedRows<Row> | null;
-  readonly #startedAt: number;
+  readonly #failed: FailedFile<Row> | null;
+  readonly #startedAt = performance.now();
   #done = 0;
   #failures = 0;
   readonly #missing = new Map<string, number>();
@@ -66,34 +51,27 @@ export class FileRun<Row extends FileRow> {
 
   /** @throws InvalidInputError if the file of failed rows cannot be written */
   constructor(options: FileRunOptions<Row>) {
-    const { operation, pacing, sender, failed, format, text, now, random } = options;
+    const { operation, pacing, sender, failed, source } = options;
+    const { format, text } = source;
     this.#options = options;
-    this.#rows = new InputRows(options);
-    this.#failed =
-      failed === null
-        ? null
-        : new FailedRows(new FailedFile(failed, format, text.encoding === 'utf-8'), this.#rows);
-    this.#startedAt = now();
-    this.#recorder = new Recorder(operation, options, now);
+    this.#failed = failed && new FailedFile(failed, format, text.encoding === 'utf-8');
+    this.#recorder = new Recorder(operation, options);
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,
-      operation: operation.name,
       sender,
       prepare: (row) => operation.prepare(format.fields(row)),
-      sizeOf: ({ size }) => size,
       listener: this.#listener(),
-      now,
-      random,
     });
   }
 
-  get progress(): RunProgress {
-    const { state, now } = this.#options;
-    return {
-      counts: state.counts,
-      bytesRead: this.#rows.bytesRead,
-      pausedMs: Math.max(0, this.#engine.flow.pausedUntil - now()),
-    };
+  /** The number of rows with each outcome, of all parts of the run. */
+  get counts(): OutcomeCounts {
+    return this.#options.state.counts;
+  }
+
+  /** How long nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
+  get pausedMs(): number {
+    return Math.max(0, this.#engine.flow.pausedUntil - performance.now());
   }
 
   /** Reads no more rows; awaits those in flight. */
@@ -107,23 +85,19 @@ export class FileRun<Row extends FileRow> {
    * @throws only what is a fault of the program
    */
   async run(): Promise<RunReport> {
-    const { results, journal, state, now } = this.#options;
+    const { results, journal, state, operation } = this.#options;
     try {
-      await this.#orStop(async () => {
-        await this.#engine.run();
-      });
-      await this.#orStop(async () => this.#recorder.finish());
-      let failedRows: number | null = null;
-      await this.#orStop(async () => {
-        await this.#failed?.finish(state);
-        failedRows = this.#failed?.count ?? 0;
-      });
-      const isFinished = () => this.#stoppedBy === null && !this.#hasMore();
+      await this.#orStop(() => this.#engine.run());
+      await this.#orStop(() => this.#recorder.finish());
+      const failedRows = await this.#orStop(() => this.#finishFailed());
+      // A row with an unknown outcome may be sent again, unless its code may be used up.
+      const hasMore = !operation.usesUpCode && state.unknown.size > 0;
+      const isFinished = () => this.#stoppedBy === null && !hasMore;
       await this.#orStop(() => this.#recorder.end(isFinished()));
       return {
         counts: state.counts,
         done: this.#done,
-        durationMs: now() - this.#startedAt,
+        durationMs: performance.now() - this.#startedAt,
         isFinished: isFinished(),
         stoppedBy: this.#stoppedBy,
         failedRows,
@@ -136,52 +110,68 @@ export class FileRun<Row extends FileRow> {
   }
 
   async *#rowsToSend(): AsyncGenerator<readonly Row[]> {
-    const { operation, state } = this.#options;
-    const isRead = operation.name === 'read';
+    const { operation, state, source } = this.#options;
     const isBegun = state.settled.size + state.unknown.size > 0;
-    // A code is used once, whatever its outcome.
-    const isDone = (line: number) => state.settled.has(line) || (isRead && state.unknown.has(line));
-    for await (const rows of this.#rows.read()) {
+    const isDone = (line: number) =>
+      state.settled.has(line) || (operation.usesUpCode && state.unknown.has(line));
+    for await (const rows of readRows(source)) {
       yield isBegun ? rows.filter(({ line }) => !isDone(line)) : rows;
     }
   }
 
   #listener(): EngineListener<Row> {
     const recorder = this.#recorder;
-    const failed = this.#failed;
-    const { format, operation, results } = this.#options;
+    const { source, operation, results } = this.#options;
     return {
       onOutcome: (outcome, user) => {
         // An invalid row may have a valid user.
         const isInvalid = outcome.outcome === 'invalid';
-        recorder.onOutcome(outcome, isInvalid ? userOf(outcome.row, format, operation) : user);
+        recorder.onOutcome(outcome, isInvalid ? userOf(outcome.row, source.format, operation) : user);
         this.#count(outcome);
-        failed?.onOutcome(outcome.row, outcome.outcome);
+        if (isFailed(outcome) && source.input.size === null) this.#failed?.add(outcome.row);
       },
-      onTurn: () => {
-        recorder.onTurn();
-        failed?.onTurn();
-      },
+      onTurn: () => recorder.onTurn(),
+      onSend: (rows) => recorder.onSend(rows),
+      onTakenBack: (row) => recorder.onTakenBack(row),
       isFull: () => results.isFull(() => this.#engine.resume()),
-      ...(operation.name === 'passback'
-        ? {}
-        : { onSend: (rows) => recorder.onSend(rows), onTakenBack: (row) => recorder.onTakenBack(row) }),
     };
   }
 
   #count(result: RowOutcome<Row>): void {
     this.#done += 1;
     if (result.outcome === 'ok') {
-      this.#countMissing(result.answer.envelope.data);
+      for (const name of missingInfoNames(this.#options.operation.infoNames, result.answer.envelope.data)) {
+        this.#missing.set(name, (this.#missing.get(name) ?? 0) + 1);
+      }
       return;
     }
     this.#failures += 1;
     if (this.#failures === this.#options.maxFailures) this.#stop('failures');
   }
 
-  #countMissing(data: object): void {
-    for (const name of missingInfoNames(this.#options.operation.infoNames, data)) {
-      this.#missing.set(name, (this.#missing.get(name) ?? 0) + 1);
+  /**
+   * Completes the file of the rows to retry, and returns how many there are. A stream cannot be read again: its rows
+   * were added as they failed.
+   *
+   * @throws InvalidInputError if the input cannot be read again, or RunFileError: the file is not written
+   */
+  async #finishFailed(): Promise<number> {
+    const file = this.#failed;
+    if (file === null) return 0;
+    const { source, state } = this.#options;
+    const { failed, unknown } = state;
+    const count = failed.size + unknown.size;
+    try {
+      if (source.input.size !== null && count > 0) {
+        for await (const rows of readRows(source)) {
+          for (const row of rows) if (failed.has(row.line) || unknown.has(row.line)) file.add(row);
+          if (file.count === count) break;
+        }
+      }
+      file.finish();
+      return file.count;
+    } finally {
+      file.discard();
     }
   }
 
@@ -190,17 +180,18 @@ export class FileRun<Row extends FileRow> {
     this.#engine.stop();
   }
 
-  async #orStop(work: () => Promise<void>): Promise<void> {
+  /** What `work` returns; `null` if it throws. */
+  async #orStop<T>(work: () => T | Promise<T>): Promise<T | null> {
     try {
-      await work();
+      return await work();
     } catch (error) {
       this.#stop(error instanceof Error ? error : new Error(String(error)));
+      return null;
     }
   }
+}
 
-  /** A row with an unknown outcome may be sent again, except in a read: its code may be used up. */
-  #hasMore(): boolean {
-    const { operation, state } = this.#options;
-    return operation.name === 'passback' && state.unknown.size > 0;
-  }
+/** Whether the row is worth another run. */
+function isFailed({ outcome }: RowOutcome<unknown>): boolean {
+  return outcome === 'failed' || outcome === 'unknown';
 }

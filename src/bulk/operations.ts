@@ -10,11 +10,19 @@ import type { FileRow, RowFormat } from './source/rows.js';
 /** What is done with each row. */
 export interface RowOperation {
   readonly name: 'read' | 'passback';
+  /** Whether the records of users change: a run in production needs a confirmation. */
+  readonly isWrite: boolean;
+  /** Whether a row uses up its code: one that may have reached the service is not sent again, and its data is kept. */
+  readonly usesUpCode: boolean;
   /** The names that a read requests; none for a passback. */
   readonly infoNames: readonly string[];
   readonly columns: ColumnRules;
+  /** What must be the same when a run is resumed. */
+  readonly identity: Readonly<Record<string, string>>;
   /** The key of the value that names a row's user, in the results; `null` if the line number is enough. */
   readonly userKey: string | null;
+  /** Those of the names of a row's values that become keys of `user_info`. */
+  userInfoKeys(names: Iterable<string>): string[];
   /**
    * The value that names the row's user; `null` for an operation without users.
    *
@@ -63,44 +71,31 @@ export type UserNaming =
 
 /** Passes back the values of each row, except the column of union IDs. */
 export function passbackRows(naming: UserNaming): RowOperation {
-  return naming.by === 'union_id' ? byUnionId(naming.column) : byPrimaryKey(naming.key);
-}
-
-function byUnionId(column: string): RowOperation {
+  const byUnionId = naming.by === 'union_id';
+  const name = byUnionId ? naming.column : naming.key;
+  const isKey = (key: string) => !byUnionId || key !== name;
   return {
     name: 'passback',
+    isWrite: true,
+    usesUpCode: false,
     infoNames: [],
     columns: {
-      required: [column],
-      reserved: reservedKeys.filter((name) => name !== column),
-      needsMore: true,
-      hint: 'Name the column of user IDs with --union-id-column, or the key that identifies users with --primary-key.',
+      required: [name],
+      reserved: reservedKeys.filter(isKey),
+      needsMore: byUnionId,
+      hint: byUnionId
+        ? 'Name the column of user IDs with --union-id-column, or the key that identifies users with --primary-key.'
+        : 'Name the column that identifies users with --primary-key.',
     },
-    userKey: 'union_id',
-    user: (fields) => requiredText(fields, column),
+    identity: { [byUnionId ? 'union ID column' : 'primary key']: name },
+    userKey: byUnionId ? 'union_id' : name,
+    userInfoKeys: (names) => [...names].filter(isKey),
+    user: (fields) => requiredText(fields, name),
     prepare(fields) {
-      const unionId = requiredText(fields, column);
-      fields.delete(column);
-      return { request: passbackRequest({ unionId, userInfo: fields }), user: unionId };
-    },
-  };
-}
-
-function byPrimaryKey(key: string): RowOperation {
-  return {
-    name: 'passback',
-    infoNames: [],
-    columns: {
-      required: [key],
-      reserved: reservedKeys,
-      needsMore: false,
-      hint: 'Name the column that identifies users with --primary-key.',
-    },
-    userKey: key,
-    user: (fields) => requiredText(fields, key),
-    prepare(fields) {
-      const user = requiredText(fields, key);
-      return { request: passbackRequest({ primaryKey: key, userInfo: fields }), user };
+      const user = requiredText(fields, name);
+      if (!byUnionId) return { request: passbackRequest({ primaryKey: name, userInfo: fields }), user };
+      fields.delete(name);
+      return { request: passbackRequest({ unionId: user, userInfo: fields }), user };
     },
   };
 }
@@ -112,6 +107,8 @@ const codeColumn = 'code';
 export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
     name: 'read',
+    isWrite: false,
+    usesUpCode: true,
     infoNames,
     columns: {
       required: [codeColumn],
@@ -119,7 +116,9 @@ export function readRows(infoNames: readonly string[], scope: string | undefined
       needsMore: false,
       hint: 'The codes to read with stand in a column that is named so.',
     },
+    identity: { names: infoNames.join(','), scope: scope ?? '' },
     userKey: null,
+    userInfoKeys: () => [],
     user: () => null,
     prepare: (fields) => ({
       request: readRequest({

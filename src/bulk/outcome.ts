@@ -4,7 +4,6 @@ import { type AttemptOutcome, isFaultOfService, isThrottled, mayRetry } from '..
 import type { Envelope } from '../protocol/envelope.js';
 import type { InvalidInputError } from '../protocol/errors.js';
 import { resultCode } from '../protocol/result-codes.js';
-import type { OpenRow } from './engine/row-queue.js';
 
 /** How a row ended: every row has exactly one of them. */
 export const outcomes = ['ok', 'failed', 'invalid', 'unknown'] as const;
@@ -64,7 +63,7 @@ export function missedService(outcome: AttemptOutcome): boolean {
 
 /** The outcome of a row after its last attempt. */
 export function rowOutcome<Row>(
-  { row, sent: attempts }: OpenRow<Row>,
+  { row, sent: attempts }: { readonly row: Row; readonly sent: number },
   outcome: AttemptOutcome,
   verdict: 'done' | 'refused' | 'unsettled',
 ): RowOutcome<Row> {

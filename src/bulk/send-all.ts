@@ -10,13 +10,13 @@ import {
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { EngineListener, Pacing } from './engine/engine-options.js';
-import { RowEngine } from './engine/row-engine.js';
-import type { PreparedRow } from './engine/row-queue.js';
+import type { Pacing } from './engine/flow-control.js';
+import { type EngineListener, RowEngine } from './engine/row-engine.js';
+import type { PreparedRow, SourceRow } from './engine/row-queue.js';
 import type { RowOutcome } from './outcome.js';
 
 /** A row as it was read, with its request, or the reason why it has none. */
-interface TakenRow<Row> {
+interface TakenRow<Row> extends SourceRow {
   readonly row: Row;
   /** Counted from 0. */
   readonly index: number;
@@ -26,72 +26,67 @@ interface TakenRow<Row> {
 /** How many rows are read at once, and how many more while those wait to be sent. */
 const rowsAhead = 32;
 
+/** The rows of a program, in batches. */
+interface RowBatches<Row> extends AsyncIterable<readonly TakenRow<Row>[]> {
+  readonly batchesAhead: number;
+}
+
 /**
- * The rows of a program's iterable. The request of each is built before the next row is read. Rows that are
+ * Reads the rows of a program's iterable. The request of each is built before the next row is read. Rows that are
  * awaited come in batches of one.
+ *
+ * @throws InvalidInputError for rows that cannot be iterated
  */
-class RowReader<Row> implements AsyncIterableIterator<readonly TakenRow<Row>[]> {
-  readonly #source: Iterator<Row> | AsyncIterator<Row>;
-  readonly #isAsync: boolean;
-  readonly #batchSize: number;
-  readonly #prepare: (row: Row) => PreparedRow;
-  #count = 0;
-  #thrown: { readonly error: unknown } | null = null;
-
-  /** @throws InvalidInputError for rows that cannot be iterated */
-  constructor(rows: Iterable<Row> | AsyncIterable<Row>, prepare: (row: Row) => PreparedRow) {
-    if (!isIterable(rows)) throw new InvalidInputError('the rows are not an iterable or an async iterable');
-    this.#isAsync = Symbol.asyncIterator in rows;
-    this.#source = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
-    this.#batchSize = this.#isAsync ? 1 : rowsAhead;
-    this.#prepare = prepare;
-  }
-
-  get batchesAhead(): number {
-    return rowsAhead / this.#batchSize;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  /** @throws what the source throws, after the rows before it were returned */
-  async next(): Promise<IteratorResult<readonly TakenRow<Row>[], undefined>> {
-    const batch: TakenRow<Row>[] = [];
-    while (batch.length < this.#batchSize && this.#thrown === null) {
-      try {
-        const next = this.#source.next();
-        const { done, value } = this.#isAsync ? await next : (next as IteratorResult<Row>);
-        if (done) break;
-        batch.push(this.#take(value));
-      } catch (error) {
-        this.#thrown = { error };
+function batchesOf<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  prepare: (row: Row) => PreparedRow,
+): RowBatches<Row> {
+  if (!isIterable(rows)) throw new InvalidInputError('the rows are not an iterable or an async iterable');
+  const isAsync = Symbol.asyncIterator in rows;
+  const source = isAsync ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+  const batchSize = isAsync ? 1 : rowsAhead;
+  let count = 0;
+  let thrown: { readonly error: unknown } | null = null;
+  const take = (row: Row): TakenRow<Row> => {
+    const index = count;
+    count += 1;
+    return { row, index, size: 0, prepared: preparedOrFault(row, prepare) };
+  };
+  // Not a generator: its `return` would wait for a source that is reading a row.
+  const iterator: AsyncIterator<readonly TakenRow<Row>[], undefined> = {
+    /** Throws what the source throws after the rows before it were returned. */
+    async next() {
+      const batch: TakenRow<Row>[] = [];
+      while (batch.length < batchSize && thrown === null) {
+        try {
+          const next = source.next();
+          const { done, value } = isAsync ? await next : (next as IteratorResult<Row>);
+          if (done) break;
+          batch.push(take(value));
+        } catch (error) {
+          thrown = { error };
+        }
       }
-    }
-    if (batch.length > 0) return { done: false, value: batch };
-    if (this.#thrown !== null) throw this.#thrown.error;
-    return { done: true, value: undefined };
-  }
+      if (batch.length > 0) return { done: false, value: batch };
+      if (thrown !== null) throw thrown.error;
+      return { done: true, value: undefined };
+    },
+    async return() {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { batchesAhead: rowsAhead / batchSize, [Symbol.asyncIterator]: () => iterator };
+}
 
-  /** Closes the source. */
-  async return(): Promise<IteratorResult<readonly TakenRow<Row>[], undefined>> {
-    await this.#source.return?.();
-    return { done: true, value: undefined };
-  }
-
-  /** An invalid row concerns that row alone. */
-  #take(row: Row): TakenRow<Row> {
-    const index = this.#count;
-    this.#count += 1;
-    try {
-      return { row, index, prepared: this.#prepare(row) };
-    } catch (cause) {
-      const error =
-        cause instanceof InvalidInputError
-          ? cause
-          : new InvalidInputError('the row cannot be read', { cause });
-      return { row, index, prepared: error };
-    }
+/** An invalid row concerns that row alone. */
+function preparedOrFault<Row>(row: Row, prepare: (row: Row) => PreparedRow): PreparedRow | InvalidInputError {
+  try {
+    return prepare(row);
+  } catch (cause) {
+    return cause instanceof InvalidInputError
+      ? cause
+      : new InvalidInputError('the row cannot be read', { cause });
   }
 }
 
@@ -159,7 +154,7 @@ export function passbackAll<Row extends PassbackInput>(
   options: AllRowsOptions,
 ): AsyncGenerator<PassbackOutcome<Row>, void> {
   const prepare = (row: Row) => ({ request: checkedPassback(row, true), user: userOf(row) });
-  return sendAll('passback', rows, prepare, options) as AsyncGenerator<PassbackOutcome<Row>, void>;
+  return sendAll(rows, prepare, options) as AsyncGenerator<PassbackOutcome<Row>, void>;
 }
 
 /**
@@ -173,12 +168,11 @@ export function readAll<Row extends ReadInput>(
   options: AllRowsOptions,
 ): AsyncGenerator<ReadOutcome<Row>, void> {
   const prepare = (row: Row) => ({ request: checkedRead(row, true), user: null });
-  return sendAll('read', rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
+  return sendAll(rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
 }
 
 /** Checks the options now; reads rows once outcomes are requested. */
 function sendAll<Row>(
-  operation: 'read' | 'passback',
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
   options: AllRowsOptions,
@@ -196,12 +190,11 @@ function sendAll<Row>(
     timeoutMs: client.timeoutMs ?? defaults.timeoutMs,
   };
   const sender = new Sender({ connections: pacing.concurrency, ...client });
-  return outcomesOf(operation, new RowReader(rows, prepare), sender, pacing, signal);
+  return outcomesOf(batchesOf(rows, prepare), sender, pacing, signal);
 }
 
 async function* outcomesOf<Row>(
-  operation: 'read' | 'passback',
-  rows: RowReader<Row>,
+  rows: RowBatches<Row>,
   sender: Sender,
   pacing: Pacing,
   signal: AbortSignal | undefined,
@@ -209,17 +202,13 @@ async function* outcomesOf<Row>(
   const queue = new OutcomeQueue<TakenRow<Row>>();
   const engine = new RowEngine(rows, {
     ...pacing,
-    operation,
     sender,
     batchesAhead: rows.batchesAhead,
     prepare: ({ prepared }) => {
       if (prepared instanceof InvalidInputError) throw prepared;
       return prepared;
     },
-    sizeOf: () => 0,
     listener: queue,
-    now: () => performance.now(),
-    random: Math.random,
   });
   const stop = () => engine.stop();
   signal?.addEventListener('abort', stop, { once: true });

@@ -3,7 +3,7 @@ import type { FailedFile } from '../bulk/files/failed-file.js';
 import { placeOutcome } from '../bulk/files/result-line.js';
 import { passbackRows, userOf } from '../bulk/operations.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
-import { NdjsonFormat } from '../bulk/source/ndjson.js';
+import { ndjsonFormat } from '../bulk/source/ndjson.js';
 import type { FileRow, RowFormat } from '../bulk/source/rows.js';
 import { readOutcomes } from './outcomes.js';
 import type { Queue } from './queue.js';
@@ -18,7 +18,7 @@ export interface ResultRows<Row extends FileRow> {
 /** The rows of a run that keeps them in the queue. */
 export function keptRows({ chunks }: Queue, { run }: QueuedRun): ResultRows<FileRow & { json: string }> {
   return {
-    format: new NdjsonFormat(),
+    format: ndjsonFormat,
     async *read() {
       for await (const rows of chunks.kept(run)) yield rows.map((row) => ({ ...row, size: row.json.length }));
     },

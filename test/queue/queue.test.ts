@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passbackRows } from '../../src/bulk/operations.js';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
-import { NdjsonFormat } from '../../src/bulk/source/ndjson.js';
+import { ndjsonFormat } from '../../src/bulk/source/ndjson.js';
 import { loadRun } from '../../src/queue/load-run.js';
 import { openQueue, type Queue } from '../../src/queue/queue.js';
 import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
@@ -36,7 +36,7 @@ async function load(users: readonly string[], more: { rate?: number } = {}, faul
     return { line: i + 2, json, size: json.length };
   });
   const toLoad = {
-    format: new NdjsonFormat(),
+    format: ndjsonFormat,
     async *read() {
       yield rows;
       if (fault !== undefined) throw fault;

@@ -1,5 +1,19 @@
 import type { Verdict } from '../outcome.js';
-import type { Pacing } from './engine-options.js';
+
+/** How a run sends its rows. */
+export interface Pacing {
+  /** Maximum number of requests under way at once. */
+  readonly concurrency: number;
+  /** Maximum number of requests a second; `null`: unlimited. */
+  readonly ratePerSecond: number | null;
+  /**
+   * Maximum number of attempts a row. An attempt that is throttled while other rows are served does not count, nor
+   * one that does not reach the service while no other row does.
+   */
+  readonly attempts: number;
+  /** Time-out of one attempt, in milliseconds. */
+  readonly timeoutMs: number;
+}
 
 const firstMs = 100;
 const longestMs = 5_000;
@@ -121,111 +135,54 @@ export class ConcurrencyLimit {
   }
 }
 
-/** After a pause, at most the requests of this many seconds are sent at once. */
-const burstSeconds = 0.05;
-
-/** When the next request may be sent: at `ratePerSecond`, and not during a pause. Times are in milliseconds. */
-class RateLimiter {
-  readonly #intervalMs: number;
-  readonly #burstMs: number;
-  #nextAt = 0;
-  #pausedUntil = 0;
-
-  /** `null`: unlimited. */
-  constructor(ratePerSecond: number | null) {
-    this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
-    this.#burstMs = Math.max(this.#intervalMs, burstSeconds * 1000);
-  }
-
-  /** How long the next request must wait; 0 if it need not. */
-  waitMs(now: number): number {
-    return Math.max(0, this.#pausedUntil - now, this.#intervalMs === 0 ? 0 : this.#nextAt - now);
-  }
-
-  /** The end of the last pause. */
-  get pausedUntil(): number {
-    return this.#pausedUntil;
-  }
-
-  /** Counts a request that is sent. */
-  take(now: number): void {
-    this.#nextAt = Math.max(this.#nextAt, now - this.#burstMs) + this.#intervalMs;
-  }
-
-  pauseUntil(time: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, time);
-  }
-}
+/** After a pause, at most the requests of this many milliseconds are sent at once. */
+const burstMs = 50;
 
 /** After this many consecutive attempts that did not reach the service, it counts as unreachable. */
 const missesToPause = 5;
+/** The longest pause between two attempts while the service is unreachable, in milliseconds. */
+const longestProbePauseMs = 1_000;
 /**
  * How long to wait for an unreachable service, in milliseconds. One that never answered probably has a wrong
  * address.
  */
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 
-/** Whether the service can be reached. Times are in milliseconds. */
-class Reachability {
-  #misses = 0;
-  #answeredAt: number | null = null;
-  readonly #startedAt: number;
-
-  constructor(now: number) {
-    this.#startedAt = now;
-  }
-
-  onAnswer(now: number): void {
-    this.#misses = 0;
-    this.#answeredAt = now;
-  }
-
-  /** An attempt got no connection, or an answer from something else. */
-  onMiss(): void {
-    this.#misses += 1;
-  }
-
-  get isLost(): boolean {
-    return this.#misses >= missesToPause;
-  }
-
-  /** Whether the service was unreachable for so long that the run should stop. */
-  isGivenUp(now: number): boolean {
-    if (!this.isLost) return false;
-    const patience = this.#answeredAt === null ? patienceMs.before : patienceMs.after;
-    return now - (this.#answeredAt ?? this.#startedAt) > patience;
-  }
-}
-
-/** What an attempt says about the service. Times are in milliseconds. */
+/** What an attempt says about the service. */
 interface Signal {
   readonly verdict: Verdict;
-  /** The attempt did not reach the service. */
+  /** The attempt did not reach the service: no connection, or an answer from something else. */
   readonly isLost: boolean;
   readonly startedAt: number;
   readonly retryAfterMs: number | undefined;
 }
 
-/** The longest pause between two attempts while the service is unreachable, in milliseconds. */
-const longestProbePauseMs = 1_000;
-
-/** Flow control: the configured rate and concurrency, or less if the service cannot handle it. */
+/**
+ * Flow control: the configured rate and concurrency, or less if the service cannot handle it. Times are in
+ * milliseconds.
+ */
 export class FlowControl {
-  readonly #rate: RateLimiter;
   readonly #limit: ConcurrencyLimit;
-  readonly #reachability: Reachability;
+  readonly #intervalMs: number;
+  /** When the next request may be sent at the configured rate. */
+  #nextAt = 0;
+  #pausedUntil = 0;
+  readonly #startedAt: number;
+  #answeredAt: number | null = null;
+  /** How many attempts in succession did not reach the service. */
+  #misses = 0;
   readonly #throttle: BackOff;
   readonly #probe: BackOff;
 
-  constructor({
-    concurrency,
-    ratePerSecond,
-    now,
-    random,
-  }: Pacing & { readonly now: () => number; readonly random: () => number }) {
-    this.#rate = new RateLimiter(ratePerSecond);
+  /** `random` is from 0 to below 1. */
+  constructor(
+    { concurrency, ratePerSecond }: Pick<Pacing, 'concurrency' | 'ratePerSecond'>,
+    now: number,
+    random = Math.random,
+  ) {
     this.#limit = new ConcurrencyLimit(concurrency);
-    this.#reachability = new Reachability(now());
+    this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
+    this.#startedAt = now;
     this.#throttle = new BackOff(random);
     this.#probe = new BackOff(random, longestProbePauseMs);
   }
@@ -237,16 +194,16 @@ export class FlowControl {
 
   /** When the pause ends that the service asked for, or that starts when it does not answer. */
   get pausedUntil(): number {
-    return this.#rate.pausedUntil;
+    return this.#pausedUntil;
   }
 
-  /** How long the next request must wait. */
+  /** How long the next request must wait; 0 if it need not. */
   waitMs(now: number): number {
-    return this.#rate.waitMs(now);
+    return Math.max(0, this.#pausedUntil - now, this.#intervalMs === 0 ? 0 : this.#nextAt - now);
   }
 
   onSend(now: number): void {
-    this.#rate.take(now);
+    this.#nextAt = Math.max(this.#nextAt, now - Math.max(this.#intervalMs, burstMs)) + this.#intervalMs;
   }
 
   onOutcome({ verdict, isLost, startedAt, retryAfterMs }: Signal, now: number): void {
@@ -254,7 +211,8 @@ export class FlowControl {
       this.#onMiss(startedAt, now);
       return;
     }
-    this.#reachability.onAnswer(now);
+    this.#misses = 0;
+    this.#answeredAt = now;
     if (verdict === 'throttled') {
       this.#onThrottle(startedAt, retryAfterMs, now);
       return;
@@ -264,23 +222,29 @@ export class FlowControl {
     this.#limit.onAnswer(now - startedAt, now);
   }
 
-  /** Whether the service was unreachable for too long. */
+  /** Whether the service was unreachable for so long that the run should stop. */
   isGivenUp(now: number): boolean {
-    return this.#reachability.isGivenUp(now);
+    if (this.#misses < missesToPause) return false;
+    const patience = this.#answeredAt === null ? patienceMs.before : patienceMs.after;
+    return now - (this.#answeredAt ?? this.#startedAt) > patience;
   }
 
   #onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
     // Requests that were under way together are throttled together, and count once.
-    const isNew = startedAt >= this.#rate.pausedUntil;
+    const isNew = startedAt >= this.#pausedUntil;
     this.#limit.onThrottle(startedAt, now);
-    if (retryAfterMs !== undefined) this.#rate.pauseUntil(now + retryAfterMs);
-    else if (isNew) this.#rate.pauseUntil(now + this.#throttle.next());
+    if (retryAfterMs !== undefined) this.#pauseUntil(now + retryAfterMs);
+    else if (isNew) this.#pauseUntil(now + this.#throttle.next());
   }
 
   #onMiss(startedAt: number, now: number): void {
-    this.#reachability.onMiss();
-    if (!this.#reachability.isLost || startedAt < this.#rate.pausedUntil) return;
+    this.#misses += 1;
+    if (this.#misses < missesToPause || startedAt < this.#pausedUntil) return;
     this.#limit.onUnreachable(now);
-    this.#rate.pauseUntil(now + this.#probe.next());
+    this.#pauseUntil(now + this.#probe.next());
+  }
+
+  #pauseUntil(time: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, time);
   }
 }

@@ -1,10 +1,34 @@
 import type { AttemptResult } from '../../client/attempt.js';
 import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
 import { mayHaveActed, pauseBefore } from '../../client/retry.js';
+import type { Sender } from '../../client/sender.js';
 import { classify, errorOf, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
-import type { EngineListener, EngineOptions } from './engine-options.js';
-import { FlowControl } from './flow-control.js';
-import { type OpenRow, RowFeed, RowQueue } from './row-queue.js';
+import { FlowControl, type Pacing } from './flow-control.js';
+import { type OpenRow, type PreparedRow, RowFeed, RowQueue, type SourceRow } from './row-queue.js';
+
+/** A run over rows: how they become requests, and who sends them. */
+export interface EngineOptions<Row> extends Pacing {
+  readonly sender: Sender;
+  /** @throws InvalidInputError for a row that cannot be sent */
+  readonly prepare: (row: Row) => PreparedRow;
+  readonly listener: EngineListener<Row>;
+  /** How many batches of rows are fetched before they are needed; default 1. */
+  readonly batchesAhead?: number;
+}
+
+/** What the engine calls. An error that one of them throws ends the run. */
+export interface EngineListener<Row> {
+  /** `user` is the one that `prepare` returned; `null` for an invalid row. */
+  onOutcome(outcome: RowOutcome<Row>, user: string | null): void;
+  /** All outcomes of this turn of the event loop were reported; more rows are sent next. */
+  onTurn?(): void;
+  /** These rows are about to be sent. */
+  onSend?(rows: readonly Row[]): void;
+  /** A row that was sent has no outcome: it is sent again, or not at all. */
+  onTakenBack?(row: Row): void;
+  /** Whether to read no new rows for now; asked again after `resume`. */
+  isFull?(): boolean;
+}
 
 /** Node.js fires longer timers after 1 ms. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -53,16 +77,16 @@ const checksPerTimeout = 20;
 const shortestCheckMs = 10;
 
 /** The rows that await an answer, each for `timeoutMs` at most: one timer serves all of them. */
-class InFlight<Row> {
+class InFlight<Row extends SourceRow> {
   /** Not a Set: its old copies would keep thousands of finished rows from garbage collection. */
   readonly #rows: OpenRow<Row>[] = [];
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(timeoutMs: number, now: () => number) {
+  constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
     this.#timer = setInterval(
-      () => this.#expire(now()),
+      () => this.#expire(performance.now()),
       Math.max(shortestCheckMs, timeoutMs / checksPerTimeout),
     );
   }
@@ -99,7 +123,7 @@ const longestRetryAfterMs = 5 * 60_000;
  * Sends many rows at a time until each has its outcome. Costs little a row: everything happens in callbacks,
  * without a promise, a timer or an abort signal for each row.
  */
-export class RowEngine<Row> {
+export class RowEngine<Row extends SourceRow> {
   readonly #options: EngineOptions<Row>;
   readonly #listener: EngineListener<Row>;
   readonly #feed: RowFeed<Row>;
@@ -121,10 +145,10 @@ export class RowEngine<Row> {
     this.#options = options;
     this.#listener = options.listener;
     this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);
-    this.flow = new FlowControl(options);
-    this.#inFlight = new InFlight(options.timeoutMs, options.now);
+    this.flow = new FlowControl(options, performance.now());
+    this.#inFlight = new InFlight(options.timeoutMs);
     this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
-    this.#queue = new RowQueue(this.#feed, options, (row, error) =>
+    this.#queue = new RowQueue(this.#feed, options.concurrency, options.prepare, (row, error) =>
       this.#listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }, null),
     );
   }
@@ -190,7 +214,7 @@ export class RowEngine<Row> {
 
   /** The rows that may be sent now. */
   #pick(): OpenRow<Row>[] {
-    const now = this.#options.now();
+    const now = performance.now();
     const mayCome = this.#listener.isFull?.() !== true;
     const picked: OpenRow<Row>[] = [];
     while (this.#inFlight.size + picked.length < this.flow.limit) {
@@ -209,11 +233,11 @@ export class RowEngine<Row> {
 
   #send(rows: readonly OpenRow<Row>[]): void {
     if (rows.length === 0) return;
-    const { sender, now } = this.#options;
+    const { sender } = this.#options;
     this.#listener.onSend?.(rows.map(({ row }) => row));
     for (const [index, row] of rows.entries()) {
       row.sent += 1;
-      row.startedAt = now();
+      row.startedAt = performance.now();
       this.#inFlight.add(row);
       const done = (result: AttemptResult) => this.#orStop(() => this.#take(row, result));
       try {
@@ -227,9 +251,9 @@ export class RowEngine<Row> {
   }
 
   #take(row: OpenRow<Row>, { outcome, retryAfterMs }: AttemptResult): void {
-    const now = this.#options.now();
+    const now = performance.now();
     this.#inFlight.delete(row);
-    const verdict = classify(this.#options.operation, outcome);
+    const verdict = classify(row.request.endpoint.operation, outcome);
     const isLost = missedService(outcome);
     this.flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
     this.resume();
@@ -271,7 +295,7 @@ export class RowEngine<Row> {
 
   #putBack(row: OpenRow<Row>, now: number, retryAfterMs: number | undefined): void {
     this.#listener.onTakenBack?.(row.row);
-    row.dueAt = now + pauseBefore(row.attempts + 1, retryAfterMs, this.#options.random);
+    row.dueAt = now + pauseBefore(row.attempts + 1, retryAfterMs, Math.random);
     this.#queue.putBack(row);
   }
 

@@ -2,6 +2,12 @@ import type { Attempt } from '../../client/attempt.js';
 import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 
+/** A row of a source. */
+export interface SourceRow {
+  /** Approximate memory, in bytes. */
+  readonly size: number;
+}
+
 /** The request for a row, and the value that names its user. Rows of one user are sent in their order. */
 export interface PreparedRow {
   readonly request: PlainRequest;
@@ -9,12 +15,10 @@ export interface PreparedRow {
 }
 
 /** A row that has no outcome yet. Times are in milliseconds. */
-export class OpenRow<Row> {
+export class OpenRow<Row extends SourceRow> {
   readonly row: Row;
   readonly request: PlainRequest;
   readonly user: string | null;
-  /** Approximate, in bytes. */
-  readonly size: number;
   /** How often it was sent. */
   sent = 0;
   /** How many of these count towards the maximum number of attempts. */
@@ -30,11 +34,10 @@ export class OpenRow<Row> {
   servedBefore = -1;
   pending: Attempt | null = null;
 
-  constructor(row: Row, { request, user }: PreparedRow, size: number) {
+  constructor(row: Row, { request, user }: PreparedRow) {
     this.row = row;
     this.request = request;
     this.user = user;
-    this.size = size;
   }
 }
 
@@ -116,14 +119,6 @@ export class RowFeed<Row> {
   }
 }
 
-export interface RowQueueOptions<Row> {
-  /** @throws InvalidInputError for a row that cannot be sent */
-  readonly prepare: (row: Row) => PreparedRow;
-  /** Approximate, in bytes. */
-  readonly sizeOf: (row: Row) => number;
-  readonly concurrency: number;
-}
-
 /** Maximum number of open rows: those that await an answer, and those that wait to be sent. */
 const openRowsPerRequest = 16;
 const leastOpenRows = 512;
@@ -134,9 +129,9 @@ const maxOpenBytes = 16 * 1024 * 1024;
  * Returns the next row to send: one that is due for another attempt, then one whose user has no other row under
  * way any more, then a new one.
  */
-export class RowQueue<Row> {
+export class RowQueue<Row extends SourceRow> {
   readonly #feed: RowFeed<Row>;
-  readonly #options: RowQueueOptions<Row>;
+  readonly #prepare: (row: Row) => PreparedRow;
   readonly #onInvalid: (row: Row, error: InvalidInputError) => void;
   readonly #mostOpen: number;
   /** Rows that wait for another attempt, by `dueAt`. */
@@ -153,15 +148,17 @@ export class RowQueue<Row> {
   #openRows = 0;
   #openBytes = 0;
 
+  /** `prepare` throws an InvalidInputError for a row that cannot be sent, which `onInvalid` receives. */
   constructor(
     feed: RowFeed<Row>,
-    options: RowQueueOptions<Row>,
+    concurrency: number,
+    prepare: (row: Row) => PreparedRow,
     onInvalid: (row: Row, error: InvalidInputError) => void,
   ) {
     this.#feed = feed;
-    this.#options = options;
+    this.#prepare = prepare;
     this.#onInvalid = onInvalid;
-    this.#mostOpen = Math.max(leastOpenRows, options.concurrency * openRowsPerRequest);
+    this.#mostOpen = Math.max(leastOpenRows, concurrency * openRowsPerRequest);
   }
 
   /** Whether every row has its outcome. */
@@ -202,9 +199,9 @@ export class RowQueue<Row> {
   }
 
   /** The row has its outcome: the next row of its user may be sent. */
-  settle({ user, size }: OpenRow<Row>): void {
+  settle({ user, row }: OpenRow<Row>): void {
     this.#openRows -= 1;
-    this.#openBytes -= size;
+    this.#openBytes -= row.size;
     if (user === null) return;
     const next = this.#waiting.get(user)?.shift();
     if (next !== undefined) this.#ready.push(next);
@@ -219,11 +216,10 @@ export class RowQueue<Row> {
   }
 
   #open(row: Row): OpenRow<Row> | null {
-    const { prepare, sizeOf } = this.#options;
     try {
-      const open = new OpenRow(row, prepare(row), sizeOf(row));
+      const open = new OpenRow(row, this.#prepare(row));
       this.#openRows += 1;
-      this.#openBytes += open.size;
+      this.#openBytes += row.size;
       return open;
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;

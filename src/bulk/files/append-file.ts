@@ -8,6 +8,7 @@ import {
   ftruncateSync,
   lstatSync,
   openSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -62,6 +63,30 @@ class RunFileError extends UserInfoError {
   readonly code = 'RUN_FILE';
 }
 
+/** The contents of a file: how many bytes, and their CRC-32. */
+export interface Contents {
+  readonly size: number;
+  readonly crc: number;
+}
+
+export const noContents: Contents = { size: 0, crc: 0 };
+
+/** Maximum size of one read, in bytes. */
+const chunkBytes = 65_536;
+
+/** The contents of a file up to `end`, or to its own end; those up to `start` are known. */
+export function readContents(fd: number, start: Contents, end = Number.POSITIVE_INFINITY): Contents {
+  const chunk = Buffer.alloc(chunkBytes);
+  let { size, crc } = start;
+  while (size < end) {
+    const read = readSync(fd, chunk, 0, Math.min(chunk.length, end - size), size);
+    if (read === 0) break;
+    size += read;
+    crc = crc32(chunk.subarray(0, read), crc);
+  }
+  return { size, crc };
+}
+
 /** They may hold personal data. */
 const mode = 0o600;
 
@@ -71,7 +96,7 @@ const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
  * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only what the service
  * was asked and has not answered.
  */
-export class AppendFile implements ResultsSink {
+export class AppendFile implements ResultsSink, Contents {
   /** As the user wrote it, for messages. */
   readonly path: string;
   readonly #fd: number;
@@ -79,12 +104,16 @@ export class AppendFile implements ResultsSink {
   #size: number;
   #crc: number;
 
-  private constructor(path: string, place: string, fd: number, { size, crc }: Contents) {
+  private constructor(path: string, place: string, flags: number, { size, crc }: Contents) {
     this.path = path;
     this.#place = place;
-    this.#fd = fd;
     this.#size = size;
     this.#crc = crc;
+    try {
+      this.#fd = openSync(place, flags, mode);
+    } catch (error) {
+      throw unwritable(flags & O_EXCL ? draftOf(path) : path, error);
+    }
   }
 
   /**
@@ -92,15 +121,9 @@ export class AppendFile implements ResultsSink {
    *
    * @throws InvalidInputError if that fails, or the path is not a regular file
    */
-  static open(path: string, kept: Contents = { size: 0, crc: 0 }): AppendFile {
-    const place = placeOf(path);
+  static open(path: string, kept = noContents): AppendFile {
     // A link or pipe that is put there meanwhile is neither followed nor waited for.
-    const file = new AppendFile(
-      path,
-      place,
-      open(path, place, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK),
-      kept,
-    );
+    const file = new AppendFile(path, placeOf(path), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, kept);
     try {
       const stat = fstatSync(file.#fd);
       if (!stat.isFile()) throw notRegular(path);
@@ -123,8 +146,7 @@ export class AppendFile implements ResultsSink {
     // A killed run leaves its draft behind. Anything but a regular file is not ours, and makes the next call
     // fail.
     if (lstatSync(place, { throwIfNoEntry: false })?.isFile()) rmSync(place, { force: true });
-    const fd = open(draftOf(path), place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
-    return new AppendFile(path, place, fd, { size: 0, crc: 0 });
+    return new AppendFile(path, place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, noContents);
   }
 
   /** In bytes. */
@@ -157,9 +179,7 @@ export class AppendFile implements ResultsSink {
     this.#crc = crc32(bytes, this.#crc);
   }
 
-  isFull(): boolean {
-    return false;
-  }
+  isFull = () => false;
 
   /**
    * Returns when the contents are on the disk, and survive a crash of the machine.
@@ -242,12 +262,6 @@ export class AppendFile implements ResultsSink {
   }
 }
 
-/** The contents of a file: how many bytes, and their CRC-32. */
-export interface Contents {
-  readonly size: number;
-  readonly crc: number;
-}
-
 /**
  * The path of a file of a run, with links resolved.
  *
@@ -276,14 +290,6 @@ function makePrivate(fd: number, owner: number): void {
 
 function draftOf(path: string): string {
   return `${path}.userinfo-draft`;
-}
-
-function open(path: string, place: string, flags: number): number {
-  try {
-    return openSync(place, flags, mode);
-  } catch (error) {
-    throw unwritable(path, error);
-  }
 }
 
 /** A name is on the disk once its folder is. */

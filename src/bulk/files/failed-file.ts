@@ -1,12 +1,10 @@
-import { closeSync, openSync, readSync, rmSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import type { FileRow, InputRows, RowFormat } from '../source/rows.js';
-import { AppendFile, type Contents, placeOf, syncFolder } from './append-file.js';
-import type { JournalState } from './journal-state.js';
+import type { FileRow, RowFormat } from '../source/rows.js';
+import { AppendFile, type Contents, noContents, placeOf, readContents, syncFolder } from './append-file.js';
 
-/** Maximum size of one write or read, in bytes or characters. */
+/** Size of one write, in characters. */
 const chunkLength = 65_536;
 
 const byteOrderMark = '\ufeff';
@@ -26,7 +24,7 @@ export interface FailedPlace {
  */
 export function requireOurs({ path, ours }: FailedPlace): Contents | null {
   const found = contentsOf(placeOf(path));
-  if (found === null || found.size === 0) return null;
+  if (found.size === 0) return null;
   if (ours.some(({ size, crc }) => size === found.size && crc === found.crc)) return found;
   throw new InvalidInputError(`${quoteName(path)} is there already, and is not what this run wrote there`, {
     hint: 'Move it away, or name another file with --failed.',
@@ -34,8 +32,8 @@ export function requireOurs({ path, ours }: FailedPlace): Contents | null {
 }
 
 /**
- * The rows that are worth another try, in the format of the input, so that the file can be the input of the next
- * run. It is moved into place when it is complete; without such a row, there is no file.
+ * The rows to retry, in the format of the input, so that the file can be the input of the next run. It is moved into
+ * place when it is complete; without such a row, there is no file.
  */
 export class FailedFile<Row extends FileRow> {
   readonly #place: FailedPlace;
@@ -66,7 +64,7 @@ export class FailedFile<Row extends FileRow> {
 
   /** @throws RunFileError */
   add(row: Row): void {
-    if (this.#count === 0) this.#text = this.#mark + this.#format.formatHeader();
+    if (this.#count === 0) this.#text = this.#mark + this.#format.formatHeader(row);
     this.#count += 1;
     this.#text += this.#format.formatRow(row);
     if (this.#text.length > chunkLength) this.#flush();
@@ -109,80 +107,17 @@ export class FailedFile<Row extends FileRow> {
   }
 }
 
-/**
- * Finds the rows that are worth another try: in the input when the run ends, as the journal lists them; during the
- * run if the input is a stream, which cannot be read again.
- */
-export class FailedRows<Row extends FileRow> {
-  readonly #file: FailedFile<Row>;
-  readonly #rows: InputRows<Row>;
-  /** Of this turn. */
-  #toAdd: Row[] = [];
-
-  constructor(file: FailedFile<Row>, rows: InputRows<Row>) {
-    this.#file = file;
-    this.#rows = rows;
-  }
-
-  get count(): number {
-    return this.#file.count;
-  }
-
-  onOutcome(row: Row, outcome: string): void {
-    if (this.#rows.canBeReadAgain) return;
-    if (outcome === 'failed' || outcome === 'unknown') this.#toAdd.push(row);
-  }
-
-  /** @throws RunFileError */
-  onTurn(): void {
-    for (const row of this.#toAdd) this.#file.add(row);
-    this.#toAdd = [];
-  }
-
-  /**
-   * Completes the file.
-   *
-   * @throws RunFileError
-   * @throws InvalidInputError if the input cannot be read again: the file is not written
-   */
-  async finish(state: JournalState): Promise<void> {
-    try {
-      if (this.#rows.canBeReadAgain) await this.#collect(state);
-    } catch (error) {
-      this.#file.discard();
-      throw error;
-    }
-    this.#file.finish();
-  }
-
-  async #collect({ failed, unknown }: JournalState): Promise<void> {
-    const count = failed.size + unknown.size;
-    if (count === 0) return;
-    for await (const rows of this.#rows.read()) {
-      for (const row of rows) if (failed.has(row.line) || unknown.has(row.line)) this.#file.add(row);
-      if (this.#file.count === count) return;
-    }
-  }
-}
-
-function contentsOf(place: string): Contents | null {
-  let fd: number;
+function contentsOf(place: string): Contents {
   try {
-    fd = openSync(place, 'r');
+    const fd = openSync(place, 'r');
+    try {
+      return readContents(fd, noContents);
+    } finally {
+      closeSync(fd);
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return null;
+    if (code === 'ENOENT') return noContents;
     throw new InvalidInputError(`${quoteName(place)} cannot be read (${code})`, { cause: error });
-  }
-  try {
-    const chunk = Buffer.alloc(chunkLength);
-    let [size, crc] = [0, 0];
-    for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) {
-      size += read;
-      crc = crc32(chunk.subarray(0, read), crc);
-    }
-    return { size, crc };
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import type { Outcome } from '../outcome.js';
 import type { Contents } from './append-file.js';
 
 /** Journals of other versions are not read. */
@@ -7,69 +6,43 @@ export const journalVersion = 2;
 
 /** A record of a journal, one a line. Lines of the input are ranges: `2-33,35`. */
 export type JournalRecord =
-  | RunRecord
-  | ResumedRecord
-  | SentRecord
-  | TakenBackRecord
+  /** The first record. */
+  | { readonly record: 'run'; readonly version: typeof journalVersion; readonly identity: RunIdentity }
+  /** The run was stopped before this record. */
+  | { readonly record: 'resumed' }
+  /** The codes of these rows may be used up from now on. */
+  | { readonly record: 'sent'; readonly lines: string }
+  /** The codes of these rows are not used up. */
+  | { readonly record: 'taken back'; readonly lines: string }
   | OutcomesRecord
   | FailedRecord
-  | EndRecord;
+  /** The end of the run; `finished` if `--resume` would send no row. */
+  | { readonly record: 'end'; readonly finished: boolean };
 
 /** What must be the same for a run to be resumed: names that a user knows, each with its value as text. */
 export type RunIdentity = Readonly<Record<string, string>>;
 
-/** The first record. */
-export interface RunRecord {
-  readonly record: 'run';
-  readonly version: typeof journalVersion;
-  readonly identity: RunIdentity;
-}
-
-/** The run was stopped before this record. */
-export interface ResumedRecord {
-  readonly record: 'resumed';
-}
-
-/** The codes of these rows may be used up from now on. */
-export interface SentRecord {
-  readonly record: 'sent';
-  readonly lines: string;
-}
-
-/** The codes of these rows are not used up. */
-export interface TakenBackRecord {
-  readonly record: 'taken back';
-  readonly lines: string;
-}
-
-export interface OutcomesRecord extends RowOutcomes {
+/** Rows by their outcomes. */
+export interface OutcomesRecord {
   readonly record: 'outcomes';
   /** The size of the results file, in bytes: it holds the lines of the rows with a final outcome. */
   readonly results: number;
   /** CRC-32 of these bytes. */
   readonly crc: number;
+  readonly ok?: string | undefined;
+  readonly failed?: string | undefined;
+  readonly invalid?: string | undefined;
+  /** With their results lines, which are written when the run ends: the outcome may change until then. */
+  readonly unknown?: readonly UnknownRow[] | undefined;
 }
 
-/** Rows by their outcomes. */
-export interface RowOutcomes {
-  readonly ok?: string;
-  readonly failed?: string;
-  readonly invalid?: string;
-  /** With their results lines, which are written when the run ends: the outcome may change until then. */
-  readonly unknown?: readonly (readonly [line: number, result: string])[];
-}
+type UnknownRow = readonly [line: number, result: string];
 
 /** The file of failed rows is about to be written, or was written: what the run may replace. */
 export interface FailedRecord extends Contents {
   readonly record: 'failed file';
   /** Relative to the journal's folder. */
   readonly path: string;
-}
-
-/** The end of the run; `finished` if `--resume` would send no row. */
-export interface EndRecord {
-  readonly record: 'end';
-  readonly finished: boolean;
 }
 
 /** One line of a journal: a checksum, and the record. */
@@ -110,35 +83,28 @@ export function* parseRanges(text: string): Generator<number> {
   }
 }
 
-/** Collects outcomes for one record. */
-export class OutcomesDraft {
-  readonly #lines: Readonly<Record<Exclude<Outcome, 'unknown'>, number[]>> = {
-    ok: [],
-    failed: [],
-    invalid: [],
+/** Rows whose outcomes are recorded together. */
+export interface OutcomeLines {
+  readonly ok: number[];
+  readonly failed: number[];
+  readonly invalid: number[];
+  readonly unknown: UnknownRow[];
+}
+
+export const noOutcomes = (): OutcomeLines => ({ ok: [], failed: [], invalid: [], unknown: [] });
+
+/** The record of outcomes; `results` is the contents of the results file. */
+export function outcomesRecord(
+  { ok, failed, invalid, unknown }: OutcomeLines,
+  results: Contents,
+): OutcomesRecord {
+  return {
+    record: 'outcomes',
+    results: results.size,
+    crc: results.crc,
+    ok: formatRanges(ok) || undefined,
+    failed: formatRanges(failed) || undefined,
+    invalid: formatRanges(invalid) || undefined,
+    unknown: unknown.length === 0 ? undefined : unknown,
   };
-  readonly #unknown: [line: number, result: string][] = [];
-  #size = 0;
-
-  /** In rows. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** `result` is the row's results line. */
-  add(line: number, outcome: Outcome, result: string): void {
-    if (outcome === 'unknown') this.#unknown.push([line, result]);
-    else this.#lines[outcome].push(line);
-    this.#size += 1;
-  }
-
-  finish(): RowOutcomes {
-    const { ok, failed, invalid } = this.#lines;
-    return {
-      ...(ok.length === 0 ? {} : { ok: formatRanges(ok) }),
-      ...(failed.length === 0 ? {} : { failed: formatRanges(failed) }),
-      ...(invalid.length === 0 ? {} : { invalid: formatRanges(invalid) }),
-      ...(this.#unknown.length === 0 ? {} : { unknown: this.#unknown }),
-    };
-  }
 }

@@ -1,28 +1,25 @@
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { crc32 } from 'node:zlib';
+import { closeSync, createReadStream, openSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, type Contents } from './append-file.js';
+import { AppendFile, type Contents, noContents, readContents } from './append-file.js';
 import {
   formatRecord,
   type JournalRecord,
   journalVersion,
+  type OutcomeLines,
+  outcomesRecord,
   parseRecord,
-  type RowOutcomes,
   type RunIdentity,
 } from './journal-records.js';
 import { JournalState } from './journal-state.js';
 
 /** The journal of a run. It makes it safe to stop at any instant: no row with a recorded outcome is sent again. */
 export class Journal {
-  readonly path: string;
   readonly #file: AppendFile;
   readonly #results: AppendFile;
 
-  private constructor(path: string, file: AppendFile, results: AppendFile) {
-    this.path = path;
+  private constructor(file: AppendFile, results: AppendFile) {
     this.#file = file;
     this.#results = results;
   }
@@ -41,20 +38,19 @@ export class Journal {
       file.discard();
       throw error;
     }
-    return new Journal(path, file, results);
+    return new Journal(file, results);
   }
 
   /** Continues a journal of which `size` bytes are complete. */
   static resume(path: string, size: number, results: AppendFile): Journal {
     // The checksum of a journal is not used: each record has its own.
-    const journal = new Journal(path, AppendFile.open(path, { size, crc: 0 }), results);
+    const journal = new Journal(AppendFile.open(path, { size, crc: 0 }), results);
     journal.append({ record: 'resumed' });
     return journal;
   }
 
-  /** In bytes. */
-  get size(): number {
-    return this.#file.size;
+  get path(): string {
+    return this.#file.path;
   }
 
   /** @throws RunFileError */
@@ -67,11 +63,11 @@ export class Journal {
    *
    * @throws RunFileError if that fails, or another program changed the results or the journal
    */
-  appendOutcomes(outcomes: RowOutcomes, syncsResults: boolean): void {
+  appendOutcomes(outcomes: OutcomeLines, syncsResults: boolean): void {
     this.#results.requireUntouched();
     this.#file.requireUntouched();
     if (syncsResults) this.#results.sync();
-    this.append({ record: 'outcomes', results: this.#results.size, crc: this.#results.crc, ...outcomes });
+    this.append(outcomesRecord(outcomes, this.#results));
   }
 
   /**
@@ -113,7 +109,8 @@ const tornRecord = /^[0-9a-f]{0,8}$|^[0-9a-f]{8} (?:\{[^\0]*)?$/;
  */
 export async function readJournal(path: string, results: string | null): Promise<ReadJournal | null> {
   const state = new JournalState();
-  const sums = results === null ? null : await PrefixSums.open(results);
+  const resultsFd = results === null ? null : openIfReadable(results);
+  let found: Contents = noContents;
   let size = 0;
   let leftBytes = 0;
   let damaged: ReadJournal['damaged'] = null;
@@ -121,13 +118,15 @@ export async function readJournal(path: string, results: string | null): Promise
     for await (const { record, text, length } of recordsOf(path, 0)) {
       if (record?.record === 'run' && record.version !== journalVersion) throw noJournal(path);
       if (leftBytes === 0 && record !== null) {
-        const agrees = record.record !== 'outcomes' || sums === null || (await sums.agrees(record));
-        if (agrees) {
+        if (record.record === 'outcomes' && results !== null) {
+          if (resultsFd !== null) found = readContents(resultsFd, found, record.results);
+          if (found.size !== record.results || found.crc !== record.crc) damaged = 'results';
+        }
+        if (damaged === null) {
           state.take(record, size);
           size += length;
           continue;
         }
-        damaged = 'results';
       }
       leftBytes += length;
       // Its line feed was replaced, or this is not a record.
@@ -140,7 +139,7 @@ export async function readJournal(path: string, results: string | null): Promise
     if (typeof code !== 'string' || error instanceof InvalidInputError) throw error;
     throw new InvalidInputError(`${quoteName(path)} cannot be read (${code})`, { cause: error });
   } finally {
-    await sums?.close();
+    if (resultsFd !== null) closeSync(resultsFd);
   }
   if (state.identity === null) {
     if (leftBytes === 0) return null;
@@ -153,6 +152,14 @@ function noJournal(path: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} is no journal of userinfo, or one of another version`, {
     hint: 'Name another with --journal; this file is left as it is.',
   });
+}
+
+function openIfReadable(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return null;
+  }
 }
 
 /** The records of a journal in a range of bytes; `null` for one that is incomplete. */
@@ -168,37 +175,5 @@ export async function* recordsOf(
       const record = text.endsWith('\n') ? parseRecord(text.slice(0, -1)) : null;
       yield { record, text, length: bytes.length };
     }
-  }
-}
-
-/** Checksums of growing prefixes of a file. */
-class PrefixSums {
-  readonly #handle: FileHandle | null;
-  readonly #chunk = Buffer.alloc(65_536);
-  #size = 0;
-  #crc = 0;
-
-  private constructor(handle: FileHandle | null) {
-    this.#handle = handle;
-  }
-
-  static async open(path: string): Promise<PrefixSums> {
-    return new PrefixSums(await open(path, 'r').catch(() => null));
-  }
-
-  /** Whether the file begins with the contents that the results had at that record. */
-  async agrees({ results, crc }: { readonly results: number } & Pick<Contents, 'crc'>): Promise<boolean> {
-    while (this.#size < results) {
-      const length = Math.min(this.#chunk.length, results - this.#size);
-      const { bytesRead = 0 } = (await this.#handle?.read(this.#chunk, 0, length, this.#size)) ?? {};
-      if (bytesRead === 0) return false;
-      this.#crc = crc32(this.#chunk.subarray(0, bytesRead), this.#crc);
-      this.#size += bytesRead;
-    }
-    return this.#size === results && this.#crc === crc;
-  }
-
-  async close(): Promise<void> {
-    await this.#handle?.close();
   }
 }

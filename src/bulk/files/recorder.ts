@@ -1,18 +1,18 @@
-import type { EngineListener } from '../engine/engine-options.js';
 import type { RowOperation } from '../operations.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
 import type { ResultsSink } from './append-file.js';
 import { type Journal, recordsOf } from './journal.js';
-import { formatRanges, OutcomesDraft } from './journal-records.js';
+import { formatRanges, noOutcomes } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
 import { formatOutcome, placeOutcome } from './result-line.js';
 
-/** The files of a run. */
-export interface RecorderFiles {
+/** What a run writes its outcomes to. */
+export interface RunRecord {
   readonly results: ResultsSink;
   /** `null` for a run that cannot be resumed. */
   readonly journal: Journal | null;
+  /** The state at the end of the earlier parts of the run; updated. */
   readonly state: JournalState;
 }
 
@@ -30,33 +30,39 @@ const chunkLength = 65_536;
  * Writes down the outcome of each row: first its results line, before more rows are sent; then the journal, so
  * that every row of the journal is in the results.
  */
-export class Recorder implements EngineListener<FileRow> {
-  readonly #files: RecorderFiles;
-  readonly #isRead: boolean;
-  readonly #userKey: string | null;
+export class Recorder {
+  readonly #record: RunRecord;
+  readonly #operation: Pick<RowOperation, 'usesUpCode' | 'userKey'>;
   readonly #now: () => number;
   /** Of this turn. */
   #results = '';
   #turn: (readonly [line: number, outcome: Outcome, result: string])[] = [];
   #takenBack: number[] = [];
-  /** Outcomes that are not in the journal yet. */
-  #record = new OutcomesDraft();
+  /** Outcomes that are not in the journal yet, */
+  #pending = noOutcomes();
+  /** and how many. */
+  #pendingRows = 0;
   #recordedAt = 0;
   #isBroken = false;
 
   /** `now` is a monotonic clock, in milliseconds. */
-  constructor({ name, userKey }: RowOperation, files: RecorderFiles, now: () => number) {
-    this.#isRead = name === 'read';
-    this.#userKey = userKey;
-    this.#files = files;
+  constructor(
+    operation: Pick<RowOperation, 'usesUpCode' | 'userKey'>,
+    record: RunRecord,
+    now = () => performance.now(),
+  ) {
+    this.#operation = operation;
+    this.#record = record;
     this.#now = now;
   }
 
   onOutcome(outcome: RowOutcome<FileRow>, user: string | null): void {
-    const result = placeOutcome(outcome.row.line, this.#userKey, user, formatOutcome(outcome, this.#isRead));
-    this.#turn.push([outcome.row.line, outcome.outcome, result]);
+    const { userKey, usesUpCode } = this.#operation;
+    const { line } = outcome.row;
+    const result = placeOutcome(line, userKey, user, formatOutcome(outcome, usesUpCode));
+    this.#turn.push([line, outcome.outcome, result]);
     // Its outcome may change: the line is written when the run ends.
-    if (outcome.outcome !== 'unknown' || this.#files.journal === null) this.#results += `${result}\n`;
+    if (outcome.outcome !== 'unknown' || this.#record.journal === null) this.#results += `${result}\n`;
   }
 
   /** @throws RunFileError, and then writes nothing more */
@@ -64,7 +70,7 @@ export class Recorder implements EngineListener<FileRow> {
     if (this.#isBroken) return;
     try {
       this.#writeTurn();
-      if (this.#record.size >= recordRows || this.#now() - this.#recordedAt >= recordMs) this.#writeRecord();
+      if (this.#pendingRows >= recordRows || this.#now() - this.#recordedAt >= recordMs) this.#writeJournal();
     } catch (error) {
       this.#isBroken = true;
       throw error;
@@ -78,7 +84,7 @@ export class Recorder implements EngineListener<FileRow> {
    */
   finish(): void {
     this.onTurn();
-    this.#writeRecord();
+    this.#writeJournal();
   }
 
   /**
@@ -87,7 +93,7 @@ export class Recorder implements EngineListener<FileRow> {
    * @throws RunFileError
    */
   async end(isFinished: boolean): Promise<void> {
-    const { results, journal } = this.#files;
+    const { results, journal } = this.#record;
     if (!this.#isBroken) {
       await this.#writeUnknown();
       results.requireUntouched();
@@ -97,20 +103,20 @@ export class Recorder implements EngineListener<FileRow> {
     journal?.sync();
   }
 
-  /** A read uses its code up: that it may do so is on the disk first, and survives a crash of the machine. */
+  /** That codes may be used up from now on is on the disk first, and survives a crash of the machine. */
   onSend(rows: readonly FileRow[]): void {
-    const { journal } = this.#files;
-    if (!this.#isRead || journal === null) return;
+    const { journal } = this.#record;
+    if (!this.#operation.usesUpCode || journal === null) return;
     journal.append({ record: 'sent', lines: formatRanges(rows.map(({ line }) => line)) });
     journal.sync();
   }
 
   onTakenBack({ line }: FileRow): void {
-    if (this.#isRead) this.#takenBack.push(line);
+    if (this.#operation.usesUpCode) this.#takenBack.push(line);
   }
 
   #writeTurn(): void {
-    const { results, journal, state } = this.#files;
+    const { results, journal, state } = this.#record;
     if (this.#takenBack.length > 0) {
       journal?.append({ record: 'taken back', lines: formatRanges(this.#takenBack) });
       this.#takenBack = [];
@@ -119,23 +125,26 @@ export class Recorder implements EngineListener<FileRow> {
     results.append(this.#results);
     for (const [line, outcome, result] of this.#turn) {
       state.settle(line, outcome);
-      this.#record.add(line, outcome, result);
+      if (outcome === 'unknown') this.#pending.unknown.push([line, result]);
+      else this.#pending[outcome].push(line);
     }
+    this.#pendingRows += this.#turn.length;
     this.#results = '';
     this.#turn = [];
   }
 
-  #writeRecord(): void {
+  #writeJournal(): void {
     this.#recordedAt = this.#now();
-    if (this.#record.size === 0) return;
+    if (this.#pendingRows === 0) return;
     // A code cannot be read again: its data must not be lost.
-    this.#files.journal?.appendOutcomes(this.#record.finish(), this.#isRead);
-    this.#record = new OutcomesDraft();
+    this.#record.journal?.appendOutcomes(this.#pending, this.#operation.usesUpCode);
+    this.#pending = noOutcomes();
+    this.#pendingRows = 0;
   }
 
   /** Each row once, with its last result: the journal may have one for each part of the run. */
   async #writeUnknown(): Promise<void> {
-    const { results, journal, state } = this.#files;
+    const { results, journal, state } = this.#record;
     if (journal === null) return;
     const left = new LineSet();
     for (const line of state.unknown) left.add(line);

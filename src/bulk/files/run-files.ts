@@ -1,16 +1,18 @@
-import { createReadStream, statSync, truncateSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { createReadStream, existsSync, realpathSync, statSync, truncateSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import { type FileLock, FileLockedError, lockFile } from '../../support/file-lock.js';
+import type { RowOperation } from '../operations.js';
 import { type Outcome, outcomes } from '../outcome.js';
 import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, placeOf } from './append-file.js';
+import { AppendFile, type Contents, placeOf } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import { Journal, type ReadJournal, readJournal } from './journal.js';
-import { formatRanges, type RowOutcomes, type RunIdentity } from './journal-records.js';
-import { finalOutcomes, JournalState, LineSet } from './journal-state.js';
+import { noOutcomes, type RunIdentity } from './journal-records.js';
+import { JournalState } from './journal-state.js';
+import type { RunRecord } from './recorder.js';
 import { formatLostResult } from './result-line.js';
 
 const rowsPerRecord = 1000;
@@ -22,19 +24,42 @@ const longestTornRecord = 65_536;
 export interface RunPaths {
   readonly journal: string;
   readonly results: string;
-  /** The rows to try again; `null` if not wanted. */
+  /** The rows to retry; `null` if not wanted. */
   readonly failed: string | null;
+}
+
+/** @throws InvalidInputError if two options, given by their names, are paths of the same file */
+export function refuseSame(files: Readonly<Record<string, string | null | undefined>>): void {
+  const seen = new Map<string, string>();
+  for (const [option, path] of Object.entries(files)) {
+    if (path === null || path === undefined) continue;
+    const place = realPath(path);
+    const other = seen.get(place);
+    if (other !== undefined) {
+      throw new InvalidInputError(`--${other} and --${option} are the same file: ${quoteName(path)}`);
+    }
+    seen.set(place, option);
+  }
+}
+
+/** The path without links; that of the folder is enough where there is no file yet. */
+function realPath(path: string): string {
+  try {
+    const folder = dirname(path);
+    return existsSync(path) || folder === path
+      ? realpathSync(path)
+      : join(realpathSync(folder), basename(path));
+  } catch {
+    return path;
+  }
 }
 
 /** How to treat the files of an earlier run; those of a finished run may always be replaced. */
 export type RunStart = 'new' | 'resume' | 'restart';
 
 /** The files of a run, opened, and its state so far. */
-export interface OpenRunFiles {
-  readonly journal: Journal;
-  readonly results: AppendFile;
+export interface OpenRunFiles extends RunRecord {
   readonly failed: FailedPlace | null;
-  readonly before: JournalState;
   /** What the user should know of how they were found; `null` where there is nothing to say. */
   readonly note: string | null;
 }
@@ -69,21 +94,21 @@ export async function lockFiles(paths: readonly string[]): Promise<() => void> {
 export class RunFiles {
   readonly #paths: RunPaths;
   readonly #start: RunStart;
+  readonly #usesUpCode: boolean;
   readonly #found: ReadJournal | null;
-  readonly #isRead: boolean;
   readonly release: () => void;
 
   private constructor(
     paths: RunPaths,
     start: RunStart,
+    usesUpCode: boolean,
     found: ReadJournal | null,
-    isRead: boolean,
     release: () => void,
   ) {
     this.#paths = paths;
     this.#start = start;
+    this.#usesUpCode = usesUpCode;
     this.#found = found;
-    this.#isRead = isRead;
     this.release = release;
   }
 
@@ -93,15 +118,18 @@ export class RunFiles {
    * @throws InvalidInputError if another run uses the files, if they would be overwritten without consent or are
    * not ours, or if a damaged journal no longer says which codes are used up
    */
-  static async claim(paths: RunPaths, start: RunStart, operation: 'read' | 'passback'): Promise<RunFiles> {
+  static async claim(
+    paths: RunPaths,
+    start: RunStart,
+    { usesUpCode }: Pick<RowOperation, 'usesUpCode'>,
+  ): Promise<RunFiles> {
     const { journal, results, failed } = paths;
     const release = await lockFiles([journal, results, ...(failed === null ? [] : [failed])]);
     try {
-      const isRead = operation === 'read';
       const found = await readJournal(placeOf(journal), start === 'resume' ? placeOf(results) : null);
-      if (found !== null) requireUsable(paths, start, found, isRead);
+      if (found !== null) requireUsable(paths, start, found, usesUpCode);
       await requireOurResults(paths, start, found);
-      const files = new RunFiles(paths, start, found, isRead, release);
+      const files = new RunFiles(paths, start, usesUpCode, found, release);
       const failedPlace = files.#failedPlace(null);
       if (failedPlace !== null) requireOurs(failedPlace);
       return files;
@@ -118,38 +146,37 @@ export class RunFiles {
    */
   async open(given: RunIdentity): Promise<OpenRunFiles> {
     const identity = { ...given, 'results file': resultsOf(this.#paths) };
-    if (this.#start === 'resume' && this.#found !== null) return this.#takeUp(this.#found, identity);
+    if (this.#start === 'resume' && this.#found !== null) return this.#continue(this.#found, identity);
+    const { journal: path } = this.#paths;
     // In this order, there are never results without a journal that knows them.
-    if (hasContent(this.#paths.journal)) truncateSync(placeOf(this.#paths.journal));
+    if (hasContent(path)) truncateSync(placeOf(path));
     const results = AppendFile.open(this.#paths.results);
     results.syncWithName();
-    const journal = Journal.create(this.#paths.journal, identity, results);
+    const journal = Journal.create(path, identity, results);
     const failed = this.#failedPlace(journal);
-    const written = failed === null ? null : requireOurs(failed);
+    const written = failed && requireOurs(failed);
     if (written !== null) failed?.onWrite?.(written);
-    const note =
-      this.#start === 'resume'
-        ? `there is no journal ${quoteName(this.#paths.journal)}: starting with the first row`
-        : null;
-    return { journal, results, failed, before: new JournalState(), note };
+    const isMissing = this.#start === 'resume';
+    const note = isMissing ? `there is no journal ${quoteName(path)}: starting with the first row` : null;
+    return { journal, results, failed, state: new JournalState(), note };
   }
 
-  async #takeUp(found: ReadJournal, identity: RunIdentity): Promise<OpenRunFiles> {
+  async #continue(found: ReadJournal, identity: RunIdentity): Promise<OpenRunFiles> {
     const { state, size } = found;
     const paths = this.#paths;
     checkIdentity(paths.journal, state.identity ?? {}, identity);
-    const { outcomes, contents, isDamaged } = await this.#adopt(found);
+    const { adopted, contents, isDamaged } = await this.#adopt(found);
     const results = AppendFile.open(paths.results, contents);
     const journal = Journal.resume(paths.journal, size, results);
-    const note = isDamaged ? this.#noteOfResults(contents.size) : noteOf(paths.journal, found);
     state.take({ record: 'resumed' }, size);
-    const record = (rows: RowOutcomes) => {
-      state.take({ record: 'outcomes', results: results.size, crc: results.crc, ...rows }, journal.size);
-      journal.appendOutcomes(rows, false);
-    };
-    if (contents.size > state.results.size) record(outcomes);
-    for (const unknown of lostRows(state)) record({ unknown });
-    return { journal, results, failed: this.#failedPlace(journal), before: state, note };
+    if (contents.size > state.results.size) journal.appendOutcomes(adopted, false);
+    for (const lines of inParts([...state.sent], rowsPerRecord)) {
+      for (const line of lines) state.settle(line, 'unknown');
+      const unknown = lines.map((line) => [line, formatLostResult(line)] as const);
+      journal.appendOutcomes({ ...noOutcomes(), unknown }, false);
+    }
+    const note = isDamaged ? this.#noteOfResults(contents.size) : noteOf(paths.journal, found);
+    return { journal, results, failed: this.#failedPlace(journal), state, note };
   }
 
   /**
@@ -159,35 +186,28 @@ export class RunFiles {
    */
   async #adopt({ state, damaged }: ReadJournal) {
     const { results } = this.#paths;
-    const adopted = { ok: new LineSet(), failed: new LineSet(), invalid: new LineSet() };
-    let { size, crc } = state.results;
+    const adopted = noOutcomes();
+    let contents: Contents = state.results;
     let isDamaged = damaged === 'results';
     if (!isDamaged && hasContent(results)) {
-      for await (const { bytes, result } of resultsIn(placeOf(results), size)) {
+      for await (const { bytes, result } of resultsIn(placeOf(results), contents.size)) {
         const { line = 0, outcome } = result ?? {};
         // It was being written when the run was killed, or when a part of the run ended.
         if (isTorn(bytes) || outcome === 'unknown') break;
-        const isKnown = state.settled.has(line) || finalOutcomes.some((one) => adopted[one].has(line));
-        isDamaged = outcome === undefined || isKnown;
+        isDamaged = outcome === undefined || state.settled.has(line);
         if (isDamaged || outcome === undefined) break;
-        const isUnsent = this.#isRead && outcome !== 'invalid' && !state.sent.has(line);
+        const isUnsent = this.#usesUpCode && outcome !== 'invalid' && !state.sent.has(line);
         if (isUnsent) throw damagedRead(this.#paths.journal);
-        adopted[outcome].add(line);
-        size += bytes.length;
-        crc = crc32(bytes, crc);
+        adopted[outcome].push(line);
+        state.settle(line, outcome);
+        contents = { size: contents.size + bytes.length, crc: crc32(bytes, contents.crc) };
       }
     }
-    const { ok, failed, invalid } = adopted;
-    const outcomes = {
-      ok: formatRanges([...ok]),
-      failed: formatRanges([...failed]),
-      invalid: formatRanges([...invalid]),
-    };
-    return { outcomes, contents: { size, crc }, isDamaged };
+    return { adopted, contents, isDamaged };
   }
 
   #noteOfResults(size: number): string {
-    const rows = this.#isRead ? 'are unknown, and their codes not used again' : 'are sent again';
+    const rows = this.#usesUpCode ? 'are unknown, and their codes not used again' : 'are sent again';
     return `${quoteName(this.#paths.results)} is damaged behind byte ${size}: the rows written there ${rows}`;
   }
 
@@ -211,7 +231,7 @@ function requireUsable(
   { journal, results }: RunPaths,
   start: RunStart,
   { state, damaged }: ReadJournal,
-  isRead: boolean,
+  usesUpCode: boolean,
 ): void {
   if (start === 'new' && !state.isFinished) {
     throw new InvalidInputError(`${quoteName(journal)} is of a run that is not finished`, {
@@ -224,7 +244,7 @@ function requireUsable(
       hint: 'Put the file back, or name it with --results; --restart sends every row again.',
     });
   }
-  if (isRead) throw damagedRead(damaged === 'results' ? results : journal);
+  if (usesUpCode) throw damagedRead(damaged === 'results' ? results : journal);
 }
 
 /** Codes that may have been sent cannot be sent again: there is no safe guess. */
@@ -286,12 +306,8 @@ function resultsOf({ journal, results }: RunPaths): string {
   return relative(dirname(journal), results);
 }
 
-/** The rows whose codes were in flight when the run was killed, a few at a time. */
-function* lostRows({ sent }: JournalState): Generator<[line: number, result: string][]> {
-  const lines = [...sent];
-  for (let at = 0; at < lines.length; at += rowsPerRecord) {
-    yield lines.slice(at, at + rowsPerRecord).map((line) => [line, formatLostResult(line)]);
-  }
+function* inParts(lines: readonly number[], size: number): Generator<readonly number[]> {
+  for (let at = 0; at < lines.length; at += size) yield lines.slice(at, at + size);
 }
 
 /** The lines of a results file after `start`, in bytes; `result` is `null` for an incomplete one. */

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import type { Input } from './input.js';
+import { usualPartBytes as blockBytes, type Input } from './input.js';
 
-/** Size of a block that has a digest, in bytes. */
-const blockBytes = 256 * 1024;
-/** Length of the stored part of each SHA-256, in bytes: 64 kB for 1 GB of input. */
+/** Length of the stored part of each SHA-256, in bytes: 256 kB for 1 GB of input. */
 const digestBytes = 16;
 
 /** An input has changed since its rows were checked. */
@@ -26,14 +24,12 @@ export class InputDigest {
   #digests: Buffer = Buffer.alloc(1024 * digestBytes);
   #blocks = 0;
 
-  /** The next bytes of the input. */
-  add(chunk: Buffer): void {
-    this.#whole.update(chunk);
-    for (const part of inBlocks(chunk, this.#filled)) {
-      this.#block.update(part);
-      this.#filled += part.length;
-      if (this.#filled === blockBytes) this.#endBlock();
-    }
+  /** The next bytes of the input; no call may reach over the end of a block. */
+  add(part: Buffer): void {
+    this.#whole.update(part);
+    this.#block.update(part);
+    this.#filled += part.length;
+    if (this.#filled === blockBytes) this.#endBlock();
   }
 
   /** SHA-256 of all bytes, in hex. Call it after the last `add`. */
@@ -47,9 +43,10 @@ export class InputDigest {
   }
 
   /** Whether these bytes are the block of that number, counted from 0. */
-  isBlock(number: number, bytes: readonly Buffer[]): boolean {
+  isBlock(number: number, bytes: Buffer): boolean {
     const at = number * digestBytes;
-    return number < this.#blocks && digestOf(bytes).equals(this.#digests.subarray(at, at + digestBytes));
+    const digest = createHash('sha256').update(bytes).digest().subarray(0, digestBytes);
+    return number < this.#blocks && digest.equals(this.#digests.subarray(at, at + digestBytes));
   }
 
   #endBlock(): void {
@@ -72,40 +69,16 @@ export function checkedInput(input: Input, checked: InputDigest): Input {
 }
 
 async function* readChecked(input: Input, checked: InputDigest): AsyncGenerator<Buffer> {
-  let block: Buffer[] = [];
-  let filled = 0;
   let number = 0;
-  const requireBlock = () => {
+  let last: Buffer | null = null;
+  for await (const block of input.read(blockBytes)) {
     if (!checked.isBlock(number, block)) throw new InputChangedError(input.name);
     number += 1;
-  };
-  for await (const chunk of input.read()) {
-    for (const part of inBlocks(chunk, filled)) {
-      block.push(part);
-      filled += part.length;
-      if (filled < blockBytes) continue;
-      requireBlock();
-      yield* block;
-      block = [];
-      filled = 0;
-    }
+    if (number < checked.blocks) yield block;
+    else last = block;
   }
-  if (filled > 0) requireBlock();
   if (number < checked.blocks || (await input.sizeNow()) !== input.size) {
     throw new InputChangedError(input.name);
   }
-  yield* block;
-}
-
-/** Splits a chunk at the ends of blocks; `filled` bytes of the first block are there already. */
-function* inBlocks(chunk: Buffer, filled: number): Generator<Buffer> {
-  for (let at = 0, end = blockBytes - filled; at < chunk.length; at = end, end += blockBytes) {
-    yield chunk.subarray(at, end);
-  }
-}
-
-function digestOf(bytes: readonly Buffer[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of bytes) hash.update(part);
-  return hash.digest().subarray(0, digestBytes);
+  if (last !== null) yield last;
 }

@@ -7,56 +7,12 @@ import { type CellType, parseCell } from './columns.js';
 import { batchBytes, type LineBlock, maxRowBytes } from './lines.js';
 import type { FileRow, RowFormat } from './rows.js';
 
-/** A record of a CSV file. */
-interface CsvRecord {
-  /** The line where it begins, counted from 1. */
-  readonly line: number;
-  readonly cells: readonly string[];
-  /** Approximate memory, in bytes. */
-  readonly size: number;
-}
-
 const quote = 0x22;
 const newline = 0x0a;
 const lineEnd = /\r\n|\n|\r/g;
 
 /** Approximate memory of a row beside its text, in bytes. */
 const rowOverhead = 128;
-
-/**
- * The records of a CSV file: RFC 4180, with any delimiter and any line end. Passes them to `onRecord`, and yields after
- * each batch.
- *
- * @throws InvalidInputError that names the line, and what `onRecord` throws
- */
-async function* readRecords(
-  blocks: AsyncIterable<LineBlock>,
-  delimiter: string,
-  onRecord: (record: CsvRecord) => void,
-): AsyncGenerator<void> {
-  let line = 1;
-  for await (const bytes of cutBatches(blocks)) {
-    const { records, error } = parseRecords(bytes, delimiter);
-    let lines: string[] | undefined;
-    const first = line;
-    for (const cells of records) {
-      const start = line;
-      line += 1;
-      let size = rowOverhead;
-      for (const cell of cells) {
-        size += cell.length;
-        if (cell.includes('\n') || cell.includes('\r')) line += cell.match(lineEnd)?.length ?? 0;
-      }
-      if (cells.length === 1 && cells[0] === '') {
-        lines ??= bytes.toString('latin1').split(lineEnd);
-        if (lines[start - first] === '') continue; // an empty line, and not a quoted cell
-      }
-      onRecord({ line: start, cells, size });
-    }
-    yield;
-    if (error !== null) throw faultOf(error, line);
-  }
-}
 
 /** Whole records, a few at a time: an escaped quote is two quotes, so a record has an even number of them. */
 async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buffer> {
@@ -116,7 +72,7 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 /** The parser's own messages contain the cell. */
-function faultOf(error: CsvError, line: number): InvalidInputError {
+function invalidCsv(error: CsvError, line: number): InvalidInputError {
   return new InvalidInputError(`line ${line}: ${faults[error.code] ?? `not CSV (${error.code})`}`, {
     hint: 'Write a quote inside a quoted cell twice; --delimiter sets the text between cells.',
     cause: error,
@@ -137,38 +93,55 @@ export interface CsvOptions {
   readonly checkColumns: (columns: readonly string[]) => void;
 }
 
+interface Header {
+  readonly columns: readonly string[];
+  /** Of each column. */
+  readonly types: readonly CellType[];
+}
+
 export interface CsvRow extends FileRow {
   readonly cells: readonly string[];
+  readonly header: Header;
 }
 
 /** RFC 4180 with any delimiter and any line end; the first record is the header. */
 export class CsvFormat implements RowFormat<CsvRow> {
   readonly #options: CsvOptions;
-  #columns: readonly string[] = [];
-  /** Of each column. */
-  #types: readonly CellType[] = [];
 
   constructor(options: CsvOptions) {
     this.#options = options;
   }
 
   async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly CsvRow[]> {
-    let rows: CsvRow[] = [];
-    let hasHeader = false;
-    const take = (record: CsvRecord) => {
-      if (hasHeader) rows.push(record);
-      else this.#takeHeader(record.cells);
-      hasHeader = true;
-    };
-    for await (const _ of readRecords(refuseJson(blocks), this.#options.delimiter, take)) {
-      if (rows.length === 0) continue;
-      yield rows;
-      rows = [];
+    let header: Header | null = null;
+    let line = 1;
+    for await (const bytes of cutBatches(blocks)) {
+      if (line === 1) refuseJson(bytes);
+      const { records, error } = parseRecords(bytes, this.#options.delimiter);
+      const rows: CsvRow[] = [];
+      let lines: string[] | undefined;
+      const first = line;
+      for (const cells of records) {
+        const start = line;
+        line += 1;
+        let size = rowOverhead;
+        for (const cell of cells) {
+          size += cell.length;
+          if (cell.includes('\n') || cell.includes('\r')) line += cell.match(lineEnd)?.length ?? 0;
+        }
+        if (cells.length === 1 && cells[0] === '') {
+          lines ??= bytes.toString('latin1').split(lineEnd);
+          if (lines[start - first] === '') continue; // an empty line, and not a quoted cell
+        }
+        if (header === null) header = this.#headerOf(cells);
+        else rows.push({ line: start, size, cells, header });
+      }
+      if (rows.length > 0) yield rows;
+      if (error !== null) throw invalidCsv(error, line);
     }
   }
 
-  fields({ cells }: CsvRow): Map<string, FlatValue> {
-    const columns = this.#columns;
+  fields({ cells, header: { columns, types } }: CsvRow): Map<string, FlatValue> {
     if (cells.length !== columns.length) {
       throw new InvalidInputError(`the row has ${cells.length} cells, the header ${columns.length}`, {
         hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
@@ -178,14 +151,14 @@ export class CsvFormat implements RowFormat<CsvRow> {
     for (const [index, column] of columns.entries()) {
       const cell = cells[index] ?? '';
       if (cell === '' && this.#options.empty === 'drop') continue;
-      const type = this.#types[index] ?? 'text';
+      const type = types[index] ?? 'text';
       fields.set(column, type === 'text' ? cell : parseCell(cell, type, column));
     }
     return fields;
   }
 
-  formatHeader(): string {
-    return this.#format(this.#columns);
+  formatHeader({ header }: CsvRow): string {
+    return this.#format(header.columns);
   }
 
   formatRow({ cells }: CsvRow): string {
@@ -196,26 +169,18 @@ export class CsvFormat implements RowFormat<CsvRow> {
     return stringify([cells], { delimiter: this.#options.delimiter });
   }
 
-  #takeHeader(columns: readonly string[]): void {
+  #headerOf(columns: readonly string[]): Header {
     const { types, checkColumns } = this.#options;
     checkColumns(columns);
     const unknown = [...types.keys()].find((column) => !columns.includes(column));
     if (unknown !== undefined) {
       throw new InvalidInputError(`line 1: no column is named ${quoteName(unknown)}, which has a type`);
     }
-    this.#columns = columns;
-    this.#types = columns.map((column) => types.get(column) ?? 'text');
+    return { columns, types: columns.map((column) => types.get(column) ?? 'text') };
   }
 }
 
-async function* refuseJson(blocks: AsyncIterable<LineBlock>): AsyncGenerator<LineBlock> {
-  for await (const block of blocks) {
-    const { bytes, firstLine } = block;
-    if (firstLine === 1 && bytes.subarray(0, 100).toString().trimStart()[0] === '{') {
-      throw new InvalidInputError('line 1 is no header, but looks like JSON', {
-        hint: 'Add --format ndjson.',
-      });
-    }
-    yield block;
-  }
+function refuseJson(bytes: Buffer): void {
+  if (bytes.subarray(0, 100).toString().trimStart()[0] !== '{') return;
+  throw new InvalidInputError('line 1 is no header, but looks like JSON', { hint: 'Add --format ndjson.' });
 }

@@ -24,17 +24,6 @@ async function* putBack(head: Buffer, iterator: AsyncIterator<Buffer>): AsyncGen
   yield* { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Calls `onChunk` with each chunk that passes. */
-export async function* watchBytes(
-  bytes: AsyncIterable<Buffer>,
-  onChunk: (chunk: Buffer) => void,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of bytes) {
-    onChunk(chunk);
-    yield chunk;
-  }
-}
-
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
 /**
@@ -71,17 +60,19 @@ export interface Input {
   /** In bytes; `null` for a stream. */
   sizeNow(): Promise<number | null>;
   /**
-   * Reads from the start: a file each time it is called, in parts of that many bytes.
+   * Reads from the start: a file each time it is called, in parts of exactly that many bytes but for the last.
    *
    * @throws InvalidInputError if it cannot be read
    */
   read(partBytes?: number): AsyncIterable<Buffer>;
+  /** How much the latest `read` has read, in bytes. */
+  position(): number;
   /** Also ends a read that has begun. */
   close(): Promise<void>;
 }
 
-/** The default of Node.js: smaller parts slow a run down. */
-const usualPartBytes = 64 * 1024;
+/** Smaller parts slow a run down. */
+export const usualPartBytes = 64 * 1024;
 
 /**
  * A file, up to its present length: what others append while it is read is ignored. A named pipe or a device is a
@@ -99,48 +90,67 @@ export async function openFile(path: string): Promise<Input> {
     throw new InvalidInputError(`${quoteName(path)} is a folder, not a file`);
   }
   if (!stat.isFile()) return openStream(handle.createReadStream(), path);
+  const { size } = stat;
+  let position = 0;
   return {
     name: path,
-    size: stat.size,
+    size,
     sizeNow: async () => (await handle.stat()).size,
-    read: (partBytes) => readFile(handle, stat.size, path, partBytes),
+    async *read(partBytes = usualPartBytes) {
+      position = 0;
+      while (position < size) {
+        const part = await readPart(handle, position, Math.min(partBytes, size - position), path);
+        if (part.length === 0) return;
+        position += part.length;
+        yield part;
+      }
+    },
+    position: () => position,
     close: () => handle.close(),
   };
 }
 
 /** A stream such as standard input. */
 export function openStream(stream: Readable, name: string): Input {
+  let position = 0;
   return {
     name,
     size: null,
     sizeNow: async () => null,
-    read: () => readAll(stream, name),
+    async *read() {
+      try {
+        for await (const chunk of stream) {
+          position += chunk.length;
+          yield chunk as Buffer;
+        }
+      } catch (error) {
+        throw unreadable(name, error);
+      }
+    },
+    position: () => position,
     async close() {
       stream.destroy();
     },
   };
 }
 
-async function* readFile(
-  handle: FileHandle,
-  size: number,
-  name: string,
-  partBytes = usualPartBytes,
-): AsyncGenerator<Buffer> {
-  if (size === 0) return;
-  const part = { start: 0, end: size - 1, autoClose: false, highWaterMark: partBytes };
-  yield* readAll(handle.createReadStream(part), name);
-}
-
-async function* readAll(stream: Readable, name: string): AsyncGenerator<Buffer> {
+/** That many bytes, or what the file has left of them. */
+async function readPart(handle: FileHandle, start: number, size: number, path: string): Promise<Buffer> {
+  const part = Buffer.allocUnsafeSlow(size);
+  let filled = 0;
   try {
-    for await (const chunk of stream) yield chunk as Buffer;
+    while (filled < size) {
+      const { bytesRead } = await handle.read(part, filled, size - filled, start + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
   } catch (error) {
-    throw unreadable(name, error);
+    throw unreadable(path, error);
   }
+  return part.subarray(0, filled);
 }
 
-function unreadable(name: string, error: unknown): InvalidInputError {
+function unreadable(path: string, error: unknown): InvalidInputError {
   const { code, message } = error as NodeJS.ErrnoException;
-  return new InvalidInputError(`${quoteName(name)} cannot be read (${code ?? message})`, { cause: error });
+  return new InvalidInputError(`${quoteName(path)} cannot be read (${code ?? message})`, { cause: error });
 }

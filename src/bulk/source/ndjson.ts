@@ -8,8 +8,8 @@ export interface NdjsonRow extends FileRow {
 }
 
 /** One flat JSON object a line; blank lines are skipped. */
-export class NdjsonFormat implements RowFormat<NdjsonRow> {
-  async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
+export const ndjsonFormat: RowFormat<NdjsonRow> = {
+  async *read(blocks: AsyncIterable<LineBlock>) {
     for await (const block of blocks) {
       const rows: NdjsonRow[] = [];
       for (const { bytes, firstLine } of splitLines(block)) {
@@ -18,23 +18,19 @@ export class NdjsonFormat implements RowFormat<NdjsonRow> {
       }
       if (rows.length > 0) yield rows;
     }
-  }
+  },
 
   /** Numbers stay as they were written. */
-  fields({ json }: NdjsonRow): Map<string, FlatValue> {
+  fields({ json }): Map<string, FlatValue> {
     try {
       return parseFlatJson(json);
     } catch (error) {
       if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
       throw error;
     }
-  }
+  },
 
-  formatHeader(): string {
-    return '';
-  }
+  formatHeader: () => '',
 
-  formatRow({ json }: NdjsonRow): string {
-    return `${json}\n`;
-  }
-}
+  formatRow: ({ json }) => `${json}\n`,
+};

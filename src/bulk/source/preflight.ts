@@ -2,9 +2,8 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { FlatValue } from '../../protocol/user-info.js';
 import { InputDigest } from './checked-input.js';
-import { decompress, type Input, watchBytes } from './input.js';
-import type { FileRow, RowFormat } from './rows.js';
-import { type TextOptions, toUtf8 } from './text.js';
+import type { Input } from './input.js';
+import { type FileRow, type RowFormat, type RowSource, readText } from './rows.js';
 
 /** The result of reading a file once, before anything is sent. */
 export interface Preflight {
@@ -30,13 +29,6 @@ export interface RowFault {
   readonly hint: string | undefined;
 }
 
-/** Updated while the file is read. */
-export interface PreflightProgress {
-  rows: number;
-  /** Of the file. */
-  bytes: number;
-}
-
 /** Size of one read: rows are checked so fast that larger parts outlive the young generation, and accumulate. */
 const partBytes = 16 * 1024;
 /** Maximum number of faults that are kept. */
@@ -46,48 +38,51 @@ const maxNames = 200;
 
 /**
  * Reads a file to its end and checks everything that needs no request. `check` throws an InvalidInputError for a
- * row that cannot be sent; without it the rows are not checked.
+ * row that cannot be sent; without it the rows are not checked. `onRows` receives the number of rows so far.
  */
-export async function preflightFile<Row extends FileRow>(
-  input: Input,
-  text: TextOptions,
-  format: RowFormat<Row>,
-  check: ((row: Row, fields: Map<string, FlatValue>) => void) | null,
-  progress: PreflightProgress,
+export async function preflight<Row extends FileRow>(
+  source: RowSource<Row>,
+  check: ((fields: Map<string, FlatValue>) => void) | null,
+  onRows: (rows: number) => void = () => {},
 ): Promise<Preflight> {
+  const { input, format } = source;
   const digest = new InputDigest();
-  const bytes = watchBytes(input.read(partBytes), (chunk) => {
-    digest.add(chunk);
-    progress.bytes += chunk.length;
-  });
-  const blocks = toUtf8(decompress(bytes), text);
   const faults: RowFault[] = [];
   const names = new Set<string>();
+  let rows = 0;
   let faultCount = 0;
-  const look = async () => {
+  const readAll = async () => {
+    const blocks = readText(source, digested(input.read(partBytes), digest));
     if (check === null) {
       for await (const _ of blocks);
       return;
     }
-    for await (const rows of format.read(blocks)) {
-      for (const row of rows) {
+    for await (const batch of format.read(blocks)) {
+      for (const row of batch) {
         const fault = checkRow(row, format, check, names);
         if (fault === null) continue;
         faultCount += 1;
         if (faults.length < maxFaults) faults.push(fault);
       }
-      progress.rows += rows.length;
+      rows += batch.length;
+      onRows(rows);
     }
   };
-  const broken = await look().then(
+  const broken = await readAll().then(
     async () => ((await input.sizeNow()) === input.size ? null : changedMeanwhile(input)),
     (error) => {
       if (error instanceof InvalidInputError) return error;
       throw error;
     },
   );
-  const rows = check && progress.rows;
-  return { rows, hash: digest.end(), digest, faults, faultCount, broken, names };
+  return { rows: check && rows, hash: digest.end(), digest, faults, faultCount, broken, names };
+}
+
+async function* digested(bytes: AsyncIterable<Buffer>, digest: InputDigest): AsyncGenerator<Buffer> {
+  for await (const part of bytes) {
+    digest.add(part);
+    yield part;
+  }
 }
 
 function changedMeanwhile({ name }: Input): InvalidInputError {
@@ -99,13 +94,13 @@ function changedMeanwhile({ name }: Input): InvalidInputError {
 function checkRow<Row extends FileRow>(
   row: Row,
   format: RowFormat<Row>,
-  check: (row: Row, fields: Map<string, FlatValue>) => void,
+  check: (fields: Map<string, FlatValue>) => void,
   names: Set<string>,
 ): RowFault | null {
   try {
     const fields = format.fields(row);
     for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
-    check(row, fields);
+    check(fields);
     return null;
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;

@@ -1,5 +1,5 @@
 import type { FlatValue } from '../../protocol/user-info.js';
-import { decompress, type Input, watchBytes } from './input.js';
+import { decompress, type Input } from './input.js';
 import type { LineBlock } from './lines.js';
 import { type TextOptions, toUtf8 } from './text.js';
 
@@ -25,61 +25,32 @@ export interface RowFormat<Row extends FileRow> {
    * @throws InvalidInputError
    */
   fields(row: Row): Map<string, FlatValue>;
-  /** What a file has before its first row. Call it after rows were read. */
-  formatHeader(): string;
+  /** What a file has before its first row. */
+  formatHeader(row: Row): string;
   /** The row as text that can be read again. */
   formatRow(row: Row): string;
 }
 
 /** An input, and the format of its rows. */
-export interface InputRowsOptions<Row extends FileRow> {
+export interface RowSource<Row extends FileRow = FileRow> {
   readonly input: Input;
   readonly text: TextOptions;
   readonly format: RowFormat<Row>;
 }
 
-/** The rows of an input, and how much of it was read. */
-export class InputRows<Row extends FileRow> {
-  readonly #options: InputRowsOptions<Row>;
-  #bytesRead = 0;
-
-  constructor(options: InputRowsOptions<Row>) {
-    this.#options = options;
-  }
-
-  /** Bytes of the input, each time that it was read. */
-  get bytesRead(): number {
-    return this.#bytesRead;
-  }
-
-  /** Whether they can be read again. */
-  get canBeReadAgain(): boolean {
-    return this.#options.input.size !== null;
-  }
-
-  /**
-   * All rows, in batches.
-   *
-   * @throws InvalidInputError that names the line
-   */
-  read(): AsyncGenerator<readonly Row[]> {
-    const { input, text, format } = this.#options;
-    const bytes = watchBytes(input.read(), (chunk) => {
-      this.#bytesRead += chunk.length;
-    });
-    return rowsIn(bytes, format, text);
-  }
-}
-
 /**
- * The rows of the bytes of a file, in batches.
+ * The rows of an input, in batches.
  *
  * @throws InvalidInputError that names the line
  */
-export function rowsIn<Row extends FileRow>(
+export function readRows<Row extends FileRow>(source: RowSource<Row>): AsyncGenerator<readonly Row[]> {
+  return source.format.read(readText(source, source.input.read()));
+}
+
+/** The lines of an input whose contents are `bytes`. */
+export function readText(
+  { text }: Pick<RowSource, 'text'>,
   bytes: AsyncIterable<Buffer>,
-  format: RowFormat<Row>,
-  text: TextOptions,
-): AsyncGenerator<readonly Row[]> {
-  return format.read(toUtf8(decompress(bytes), text));
+): AsyncGenerator<LineBlock> {
+  return toUtf8(decompress(bytes), text);
 }

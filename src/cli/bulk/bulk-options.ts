@@ -22,6 +22,10 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly preflight: boolean;
   readonly maxFailures?: number;
   readonly quiet?: true;
+  /** Of `passback` alone: `age:number,vip:boolean`. */
+  readonly types?: string;
+  /** Of `passback` alone: whether an empty cell is a value. */
+  readonly empty?: 'keep' | 'drop';
 }
 
 const defaultConcurrency = 32;
@@ -32,15 +36,15 @@ export function addBulkOptions(command: Command): Command {
     .optionsGroup('Many rows:')
     .addOption(new Option('--from <file>', 'many rows: CSV or NDJSON, .gz too; - is standard input'))
     .addOption(
-      new Option('--format <format>', 'what the rows are, if not as the file is named').choices(formats),
+      new Option('--format <format>', 'format of the rows (default: from the file name)').choices(formats),
     )
-    .addOption(new Option('--delimiter <text>', 'the delimiter of cells (default: a comma)'))
+    .addOption(new Option('--delimiter <text>', 'text between cells (default: a comma)'))
     .addOption(new Option('--encoding <name>', 'such as gb18030 (default: utf-8)'))
     .addOption(new Option('--force-encoding', 'use it, though the file looks like UTF-8'));
   return addConcurrencyOption(command)
     .addOption(new Option('--rate <n/s>', 'maximum number of requests a second').argParser(parseRate))
     .addOption(new Option('--results <file>', 'a line a row (default: <from>.results.ndjson)'))
-    .addOption(new Option('--failed <file>', 'the rows to try again, in the shape of the input'))
+    .addOption(new Option('--failed <file>', 'file for the rows to retry, in the format of the input'))
     .addOption(new Option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)'))
     .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
     .addOption(new Option('--restart', 'start over, and replace the files of the run before'))

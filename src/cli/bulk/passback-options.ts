@@ -8,8 +8,6 @@ import type { BulkOptions } from './bulk-options.js';
 export interface PassbackManyOptions extends BulkOptions {
   readonly unionIdColumn?: string;
   readonly primaryKey?: string;
-  readonly types?: string;
-  readonly empty?: 'keep' | 'drop';
   /** The URL of a database whose queue takes the rows; without it they are sent by this process. */
   readonly queue?: string;
   readonly keep?: true;

@@ -1,57 +1,51 @@
-import type { RowOperation } from '../../bulk/operations.js';
-import { type Preflight, preflightFile } from '../../bulk/source/preflight.js';
+import { type Preflight, preflight } from '../../bulk/source/preflight.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import type { CliContext } from '../context.js';
 import { say } from '../io.js';
-import type { BulkOptions } from './bulk-options.js';
+import { warnOfPrefix } from '../pairs.js';
 import { withProgress } from './progress.js';
-import type { RowSource } from './row-source.js';
+import type { BulkRun } from './run-many.js';
 import { formatRows } from './summary.js';
 
 /**
- * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given.
+ * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Warns of names that
+ * are probably mistakes.
  *
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
  */
-export async function checkRows(
-  { io, steadyNow }: CliContext,
-  { quiet, color, preflight, forceEncoding }: BulkOptions,
-  { input, encoding, newFormat }: RowSource,
-  operation: RowOperation,
-): Promise<Preflight> {
-  const progress = { rows: 0, bytes: 0 };
-  const progressNow = () => ({
-    doing: 'checking',
-    rows: progress.rows,
-    share: input.size === null ? null : progress.bytes / input.size,
-    total: null,
-  });
-  const text = { encoding, suspectUtf8: forceEncoding ? 'never' : 'at the end' } as const;
+export async function checkRows({
+  context: { io },
+  options,
+  operation,
+  settings,
+  source,
+}: BulkRun): Promise<Preflight> {
+  const { name, size, position } = source.input;
+  const check = options.preflight ? operation.prepare : null;
+  let rows = 0;
   const checked = await withProgress(
     io,
-    { ...(quiet && { quiet }), color, now: steadyNow },
-    progressNow,
+    options,
+    () => ({ doing: 'checking', rows, share: size && position() / size, total: null }),
     () =>
-      preflightFile(
-        input,
-        text,
-        newFormat(),
-        preflight ? (_, fields) => void operation.prepare(fields) : null,
-        progress,
-      ),
+      preflight(source, check, (count) => {
+        rows = count;
+      }),
   );
-  if (input.size === 0) throw new InvalidInputError(`${quoteName(input.name)} is empty`);
+  if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
   for (const { line, message } of checked.faults) await say(io, `line ${line}: ${message}`);
   const more = checked.faultCount - checked.faults.length;
   if (more > 0) await say(io, `and ${formatRows(more)} more`);
   if (checked.broken !== null) throw checked.broken;
-  if (checked.rows === 0) throw noRows(input.name);
-  if (checked.faultCount === 0) return checked;
-  throw new InvalidInputError(
-    `${formatRows(checked.faultCount)} of ${quoteName(input.name)} cannot be sent: nothing was`,
-    { hint: checked.faults[0]?.hint ?? 'Correct them, or add --no-preflight to send the others.' },
-  );
+  if (checked.rows === 0) throw noRows(name);
+  if (checked.faultCount > 0) {
+    throw new InvalidInputError(
+      `${formatRows(checked.faultCount)} of ${quoteName(name)} cannot be sent: nothing was`,
+      { hint: checked.faults[0]?.hint ?? 'Correct them, or add --no-preflight to send the others.' },
+    );
+  }
+  await warnOfPrefix(io, operation.userInfoKeys(checked.names), settings.key_prefix);
+  return checked;
 }
 
 /** The error of an input without rows. */

@@ -26,25 +26,22 @@ const lineMs = 10_000;
 /** Shorter pauses are not shown. */
 const shownPauseMs = 1_000;
 
-/**
- * Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows nothing. `now`
- * is a monotonic clock, in milliseconds.
- */
+/** Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows nothing. */
 export async function withProgress<T>(
   io: Io,
-  options: { readonly quiet?: true; readonly color: boolean; readonly now: () => number },
+  { quiet, color }: { readonly quiet?: true; readonly color: boolean },
   progressNow: () => Progress,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (options.quiet) return work();
+  if (quiet) return work();
   const { stderr } = io;
-  const startedAt = options.now();
+  const startedAt = performance.now();
   const firstRows = progressNow().rows;
   const describe = () => {
     const progress = progressNow();
-    return words(progress, (progress.rows - firstRows) / Math.max(1, options.now() - startedAt));
+    return words(progress, (progress.rows - firstRows) / Math.max(1, performance.now() - startedAt));
   };
-  const colors = colorsFor(stderr, io.env, options.color);
+  const colors = colorsFor(stderr, io.env, color);
   const showBar = () => {
     const { share } = progressNow();
     const bar = share === null ? '' : `${drawBar(share, colors.green)} `;

@@ -1,8 +1,8 @@
 import { type CellType, type ColumnRules, cellTypes, checkColumns } from '../../bulk/source/columns.js';
-import { CsvFormat, type CsvOptions } from '../../bulk/source/csv.js';
-import { type Input, openFile, openStream } from '../../bulk/source/input.js';
-import { NdjsonFormat } from '../../bulk/source/ndjson.js';
-import type { FileRow, RowFormat } from '../../bulk/source/rows.js';
+import { CsvFormat } from '../../bulk/source/csv.js';
+import { openFile, openStream } from '../../bulk/source/input.js';
+import { ndjsonFormat } from '../../bulk/source/ndjson.js';
+import type { FileRow, RowFormat, RowSource } from '../../bulk/source/rows.js';
 import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -14,7 +14,7 @@ import type { BulkOptions } from './bulk-options.js';
  *
  * @throws InvalidInputError
  */
-export function parseTypes(text: string): Map<string, CellType> {
+function parseTypes(text: string): Map<string, CellType> {
   const types = new Map<string, CellType>();
   for (const part of text.split(',')) {
     const at = part.lastIndexOf(':');
@@ -30,63 +30,45 @@ export function parseTypes(text: string): Map<string, CellType> {
   return types;
 }
 
-/** The rows of a run, and their format. */
-export interface RowSource {
-  readonly input: Input;
-  readonly encoding: string;
-  /** A new format for each read of the input. */
-  newFormat(): RowFormat<FileRow>;
+/** The rows of a run, opened. */
+export interface OpenedRows extends RowSource {
   /** What must be the same when the run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
 }
 
-/** How cells are converted to values, for CSV. */
-export interface CellOptions {
-  readonly types: ReadonlyMap<string, CellType> | null;
-  readonly empty: CsvOptions['empty'] | null;
-}
-
 /** The options that name the rows and their format. */
-type RowOptions = Pick<BulkOptions, 'from' | 'format' | 'delimiter' | 'encoding'>;
+export type RowOptions = Pick<
+  BulkOptions,
+  'from' | 'format' | 'delimiter' | 'encoding' | 'forceEncoding' | 'types' | 'empty'
+>;
 
 /**
  * Opens the input that `--from` names.
  *
  * @throws InvalidInputError
  */
-export async function openRows(
-  io: Io,
-  options: RowOptions,
-  cells: CellOptions,
-  columns: ColumnRules,
-): Promise<RowSource> {
-  const { from } = options;
+export async function openRows(io: Io, options: RowOptions, columns: ColumnRules): Promise<OpenedRows> {
+  const { from, forceEncoding, empty = 'drop' } = options;
   const name = from.replace(/\.gz$/i, '');
-  const format = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
+  const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
-  const delimiter = delimiterOf(options.delimiter, name);
-  if (format === 'ndjson') refuseForNdjson(options, cells);
+  let format: RowFormat<FileRow> = ndjsonFormat;
+  let identity: OpenedRows['identity'] = { format: formatName, encoding };
+  if (formatName === 'ndjson') refuseForNdjson(options);
+  else {
+    const delimiter = delimiterOf(options.delimiter, name);
+    const types = options.types === undefined ? new Map() : parseTypes(options.types);
+    format = new CsvFormat({
+      delimiter,
+      types,
+      empty,
+      checkColumns: (found) => checkColumns(found, columns),
+    });
+    identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
+  }
   const input = from === '-' ? openStream(io.stdin, 'standard input') : await openFile(from);
-  const types = cells.types ?? new Map();
-  const empty = cells.empty ?? 'drop';
-  const csv = {
-    delimiter,
-    types,
-    empty,
-    checkColumns: (found: readonly string[]) => checkColumns(found, columns),
-  };
-  return {
-    input,
-    encoding,
-    newFormat: () => (format === 'csv' ? new CsvFormat(csv) : new NdjsonFormat()),
-    identity: {
-      format,
-      encoding,
-      ...(format === 'ndjson'
-        ? {}
-        : { delimiter, 'handling of empty cells': empty, types: [...types].join(' ') }),
-    },
-  };
+  const suspectUtf8 = forceEncoding ? 'never' : input.size === null ? 'at once' : 'at the end';
+  return { input, text: { encoding, suspectUtf8 }, format, identity };
 }
 
 function delimiterOf(given: string | undefined, name: string): string {
@@ -96,12 +78,8 @@ function delimiterOf(given: string | undefined, name: string): string {
   throw new InvalidInputError('the delimiter is empty, or holds a quote or a line break');
 }
 
-function refuseForNdjson({ delimiter }: RowOptions, { types, empty }: CellOptions): void {
-  const lost = [
-    ['--delimiter', delimiter],
-    ['--types', types],
-    ['--empty', empty],
-  ].find(([, value]) => value !== undefined && value !== null);
-  if (lost !== undefined)
-    throw new InvalidInputError(`${lost[0]} is for CSV: NDJSON says all of that itself`);
+function refuseForNdjson(options: RowOptions): void {
+  const lost = (['delimiter', 'types', 'empty'] as const).find((name) => options[name] !== undefined);
+  if (lost === undefined) return;
+  throw new InvalidInputError(`--${lost} is for CSV: NDJSON says all of that itself`);
 }

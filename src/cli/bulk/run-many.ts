@@ -1,44 +1,95 @@
+// Apart from read.ts and passback.ts: a call for one user loads no code of bulk runs.
+
+import { FileRun, type RunReport } from '../../bulk/file-run.js';
 import { AppendFile, streamSink } from '../../bulk/files/append-file.js';
-import { requireOurs } from '../../bulk/files/failed-file.js';
-import type { RunIdentity } from '../../bulk/files/journal-records.js';
+import { type FailedPlace, requireOurs } from '../../bulk/files/failed-file.js';
 import { JournalState } from '../../bulk/files/journal-state.js';
+import type { RunRecord } from '../../bulk/files/recorder.js';
 import {
   lockFiles,
   RunFiles,
   type RunPaths,
   type RunStart,
+  refuseSame,
   requireResults,
 } from '../../bulk/files/run-files.js';
-import type { RowOperation } from '../../bulk/operations.js';
-import { checkedInput } from '../../bulk/source/checked-input.js';
-import type { Preflight } from '../../bulk/source/preflight.js';
+import { passbackRows, type RowOperation, readRows, type UserNaming } from '../../bulk/operations.js';
+import { outcomes } from '../../bulk/outcome.js';
+import { checkedInput, InputChangedError } from '../../bulk/source/checked-input.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
+import { parseInfoNames } from '../../protocol/info-names.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import { resolveService } from '../connect.js';
+import { clientOptions, resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
+import { printData } from '../output/print.js';
+import { isPlainTable, outputStyle } from '../output/style.js';
 import { showData } from '../output/terminal-text.js';
+import { hintOf } from '../report-error.js';
 import type { BulkOptions } from './bulk-options.js';
-import { confirmMany } from './confirm-production.js';
-import { type BulkRun, executeRun } from './execute-run.js';
-import { checkRows } from './preflight.js';
-import { type CellOptions, openRows } from './row-source.js';
-import { pathsOf, refuseSame } from './run-paths.js';
-import { formatRows } from './summary.js';
+import type { PassbackManyOptions } from './passback-options.js';
+import { checkRows, noRows } from './preflight.js';
+import { withProgress } from './progress.js';
+import { type OpenedRows, openRows } from './row-source.js';
+import { FailedRowsError, formatCount, formatRows, formatSummary, reportData } from './summary.js';
 
-/** The operation of a run over many rows. */
-export interface ManyPlan {
+/** A run over many rows: the command, what it does with each row, and where the rows come from. */
+export interface BulkRun {
+  readonly context: CliContext;
+  readonly options: BulkOptions;
   readonly operation: RowOperation;
-  readonly cells: CellOptions;
-  /** What must be the same when the run is resumed. */
-  readonly identity: RunIdentity;
-  /** Warns of names of values that are probably mistakes. */
-  readonly checkNames: (names: ReadonlySet<string>, settings: Settings) => Promise<void>;
+  readonly settings: Settings;
+  readonly source: OpenedRows;
 }
 
-interface ManyRun extends BulkRun {
-  readonly plan: ManyPlan;
+/** Options of `read --from`, in addition to those of every run. */
+export interface ReadManyOptions extends BulkOptions {
+  readonly names?: string;
+  readonly scope?: string;
+}
+
+/** Runs `read --from`. */
+export async function readMany(context: CliContext, options: ReadManyOptions): Promise<void> {
+  const names = options.names === undefined ? [] : parseInfoNames([options.names]);
+  await runMany(context, options, readRows(names, options.scope));
+}
+
+/** Runs `passback --from`. */
+export async function passbackMany(context: CliContext, options: PassbackManyOptions): Promise<void> {
+  if (options.keep) throw new InvalidInputError('--keep is for the rows of a queue: it needs --queue');
+  await runMany(context, options, passbackRows(userNaming(options)));
+}
+
+/**
+ * How the rows of `passback --from` name their users.
+ *
+ * @throws InvalidInputError for options that exclude each other
+ */
+export function userNaming({ unionIdColumn, primaryKey }: PassbackManyOptions): UserNaming {
+  if (primaryKey === undefined) return { by: 'union_id', column: unionIdColumn ?? 'union_id' };
+  if (unionIdColumn === undefined) return { by: 'primary_key', key: primaryKey };
+  throw new InvalidInputError('--union-id-column and --primary-key are both given: use one of them');
+}
+
+/**
+ * Opens the input that `--from` names, and calls `work`.
+ *
+ * @throws InvalidInputError, and what `work` throws
+ */
+export async function withRows<T>(
+  context: CliContext,
+  options: BulkOptions,
+  operation: RowOperation,
+  work: (run: BulkRun) => Promise<T>,
+): Promise<T> {
+  const settings = await resolveService(context, options);
+  const source = await openRows(context.io, options, operation.columns);
+  try {
+    return await work({ context, options, operation, settings, source });
+  } finally {
+    await source.input.close();
+  }
 }
 
 /**
@@ -46,59 +97,161 @@ interface ManyRun extends BulkRun {
  *
  * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
  */
-export async function runMany(context: CliContext, options: BulkOptions, plan: ManyPlan): Promise<void> {
+async function runMany(context: CliContext, options: BulkOptions, operation: RowOperation): Promise<void> {
   if (options.dryRun && !options.preflight) {
     throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
   }
-  const settings = await resolveService(context, options);
-  const source = await openRows(context.io, options, plan.cells, plan.operation.columns);
-  try {
-    const run = { context, options, plan, settings, source };
-    await (source.input.size === null ? runStream(run) : runFile(run));
-  } finally {
-    await source.input.close();
-  }
+  await withRows(context, options, operation, (run) =>
+    run.source.input.size === null ? runStream(run) : runFile(run),
+  );
 }
 
-async function runFile(run: ManyRun): Promise<void> {
-  const { options, plan } = run;
+async function runFile(run: BulkRun): Promise<void> {
+  const { context, options, operation, settings, source } = run;
   const paths = pathsOf(options);
-  if (options.dryRun) return sayDryRun(run, (await checkFile(run)).rows ?? 0);
+  if (options.dryRun) return dryRun(run);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  const files = await RunFiles.claim(paths, start, plan.operation.name);
+  const files = await RunFiles.claim(paths, start, operation);
   try {
-    await runClaimed(run, files, paths);
+    const { rows, hash, digest } = await checkRows(run);
+    await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows));
+    const { note, ...record } = await files.open({
+      'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
+      ...source.identity,
+      ...operation.identity,
+      operation: operation.name,
+      'base URL': settings.base_url.value,
+      'tenant code': settings.tenant_code.value,
+      channel: settings.channel.value,
+      'app key': settings.app_key.value,
+    });
+    if (note !== null) await say(context.io, note);
+    const checked = { ...source, input: checkedInput(source.input, digest) };
+    await execute({ ...run, source: checked }, record, paths, rows);
   } finally {
     files.release();
   }
 }
 
-async function checkFile({ context, options, plan, settings, source }: ManyRun): Promise<Preflight> {
-  const checked = await checkRows(context, options, source, plan.operation);
-  await plan.checkNames(checked.names, settings);
-  return checked;
+/** @throws InvalidInputError if two of the files are the same */
+function pathsOf({ from, journal, results, failed }: BulkOptions): RunPaths {
+  const paths = {
+    results: results ?? `${from}.results.ndjson`,
+    journal: journal ?? `${from}.userinfo-journal`,
+    failed: failed ?? null,
+  };
+  refuseSame({ from, ...paths });
+  return paths;
 }
 
-async function runClaimed(run: ManyRun, files: RunFiles, paths: RunPaths): Promise<void> {
-  const { context, plan, settings, source } = run;
-  const { rows, hash, digest } = await checkFile(run);
-  await confirm(run, rows === null ? 'all rows' : formatRows(rows));
-  const identity = {
-    'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
-    ...source.identity,
-    ...plan.identity,
-    operation: plan.operation.name,
-    'base URL': settings.base_url.value,
-    'tenant code': settings.tenant_code.value,
-    channel: settings.channel.value,
-    'app key': settings.app_key.value,
-  };
-  const { results, journal, failed, before, note } = await files.open(identity);
-  if (note !== null) await say(context.io, note);
-  const record = { results, journal, failed, state: before, paths };
-  const checked = { ...source, input: checkedInput(source.input, digest) };
-  const resume = resumeCommand(context.args);
-  await executeRun({ ...run, source: checked, record, total: rows, resume });
+async function runStream(run: BulkRun): Promise<void> {
+  const { context, options } = run;
+  const lost = (['resume', 'restart', 'journal'] as const).find((name) => options[name] !== undefined);
+  if (lost !== undefined) {
+    throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
+      hint: 'Save the rows to a file first; then a run can be stopped at any time.',
+    });
+  }
+  if (options.dryRun) return dryRun(run);
+  const { results, failed: failedPath } = options;
+  refuseSame({ results, failed: failedPath });
+  const release = await lockFiles([results, failedPath].filter((path) => path !== undefined));
+  try {
+    if (results !== undefined) await requireResults(results);
+    const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
+    if (failed !== null) requireOurs(failed);
+    await confirmWrite(run, 'the rows of a stream');
+    const { stdout } = context.io;
+    const show = stdout.isTTY ? showData : undefined;
+    const sink = results === undefined ? streamSink(stdout, show) : AppendFile.open(results);
+    const record = { results: sink, journal: null, failed, state: new JournalState() };
+    await execute(run, record, null, null);
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Before many rows are written to production, asks the user to type the name of the profile; `--yes` answers in
+ * advance.
+ *
+ * @throws InvalidInputError if another name was typed, or there is no terminal to ask on: nothing was sent
+ */
+export async function confirmWrite(
+  { context, options, operation, settings }: BulkRun,
+  rows: string,
+): Promise<void> {
+  const { io, prompt } = context;
+  const { environment, profile, base_url } = settings;
+  if (!operation.isWrite || environment.value !== 'production' || options.yes) return;
+  const { host } = new URL(base_url.value);
+  const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
+  if (!prompt.possible) {
+    throw new InvalidInputError(
+      `writing ${rows} to production, ${host}, needs a confirmation, and there is no terminal`,
+      { hint: 'Add --yes to confirm in advance. Nothing was sent.' },
+    );
+  }
+  await say(io, `about to write ${rows} to production, ${host}`);
+  const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`, () => true);
+  if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}: nothing was sent`);
+}
+
+/** Checks the rows, and prints what a run would do. */
+export async function dryRun(run: BulkRun): Promise<void> {
+  const { context, operation, settings } = run;
+  const { rows } = await checkRows(run);
+  const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;
+  await say(context.io, `dry run: ${operation.name} of ${formatRows(rows ?? 0)} would go to ${where}`);
+}
+
+/**
+ * Executes a run, shows its progress and its summary. `paths` is `null` if it cannot be resumed, `total` if the
+ * number of rows is not known.
+ *
+ * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
+ */
+async function execute(
+  { context, options, operation, settings, source }: BulkRun,
+  record: RunRecord & { readonly failed: FailedPlace | null },
+  paths: RunPaths | null,
+  total: number | null,
+): Promise<void> {
+  const { io, signal, args } = context;
+  const { concurrency, rate, attempts, timeout, maxFailures } = options;
+  const style = await outputStyle(options, io);
+  const client = await clientOptions(context, settings, options);
+  const sender = await context.openSender({ ...client, connections: concurrency });
+  let stop = () => {};
+  let report: RunReport;
+  try {
+    const pacing = { concurrency, ratePerSecond: rate ?? null, attempts, timeoutMs: timeout };
+    const maximum = maxFailures ?? null;
+    const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures: maximum });
+    stop = () => {
+      io.stderr.write('stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once\n');
+      run.stop();
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    const progressNow = () => {
+      const { counts, pausedMs } = run;
+      const rows = totalOf(counts);
+      const { size, position } = source.input;
+      const share = total === null ? size && position() / size : rows / total;
+      return { doing: operation.name, rows, share, total, counts, pausedMs };
+    };
+    report = await withProgress(io, options, progressNow, () => run.run());
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await sender.drop();
+  }
+  const resume = paths && resumeCommand(args);
+  const end = { operation: operation.name, paths, failed: options.failed, resume };
+  if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
+  if (!isPlainTable(style) && paths !== null) await printData(reportData(report, end), io, style);
+  const error = errorOf(report, source.input.name, total, paths !== null);
+  if (error !== null) throw error;
 }
 
 /** The command line that resumes a run which was started with `args`. */
@@ -107,52 +260,29 @@ function resumeCommand(args: readonly string[]): string {
   return ['userinfo', ...kept, '--resume'].map(quoteWhereNeeded).join(' ');
 }
 
-async function runStream(run: ManyRun): Promise<void> {
-  const { context, options, plan, source } = run;
-  const lost = (['resume', 'restart', 'journal'] as const).find((name) => options[name] !== undefined);
-  if (lost !== undefined) {
-    throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
-      hint: 'Save the rows to a file first; then a run can be stopped at any time.',
-    });
+function errorOf(
+  { counts, done, stoppedBy }: RunReport,
+  input: string,
+  total: number | null,
+  hasResults: boolean,
+): Error | null {
+  const rows = totalOf(counts);
+  if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
+  if (stoppedBy instanceof InputChangedError || (stoppedBy instanceof InvalidInputError && done > 0)) {
+    // Invalid input usually ends a run before anything is sent.
+    const hint = `${formatRows(done)} have an outcome. ${hintOf(stoppedBy) ?? ''}`.trim();
+    return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
   }
-  if (options.dryRun) {
-    return sayDryRun(run, (await checkRows(context, options, source, plan.operation)).rows ?? 0);
-  }
-  const { results, failed } = options;
-  refuseSame({ ...(results && { '--results': results }), ...(failed && { '--failed': failed }) });
-  const release = await lockFiles([results, failed].filter((path) => path !== undefined));
-  try {
-    if (results !== undefined) await requireResults(results);
-    const failedPlace = failed === undefined ? null : { path: failed, ours: [] };
-    if (failedPlace !== null) requireOurs(failedPlace);
-    await confirm(run, 'the rows of a stream');
-    const { stdout } = context.io;
-    const record = {
-      results:
-        results === undefined
-          ? streamSink(stdout, stdout.isTTY ? showData : undefined)
-          : AppendFile.open(results),
-      journal: null,
-      failed: failedPlace,
-      state: new JournalState(),
-      paths: null,
-    };
-    await executeRun({ ...run, record, total: null, resume: null });
-  } finally {
-    release();
-  }
+  if (stoppedBy instanceof Error) return stoppedBy;
+  if (rows === 0) return noRows(input);
+  if (counts.ok === rows && stoppedBy === null) return null;
+  const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
+  return new FailedRowsError(
+    `${stopped}${formatCount(rows - counts.ok)} of ${formatRows(total ?? rows)} are not ok`,
+    hasResults ? { hint: 'The results say why, row by row.' } : {},
+  );
 }
 
-/** Asks for confirmation before a write to production. */
-async function confirm({ context, options, plan, settings }: ManyRun, rows: string): Promise<void> {
-  if (plan.operation.name === 'passback') await confirmMany(context, settings, rows, options.yes);
-}
-
-/** Describes what a run would do. */
-export async function sayDryRun(
-  { context, plan, settings }: Pick<BulkRun, 'context' | 'plan' | 'settings'>,
-  rows: number,
-): Promise<void> {
-  const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;
-  await say(context.io, `dry run: ${plan.operation.name} of ${formatRows(rows)} would go to ${where}`);
+function totalOf(counts: RunReport['counts']): number {
+  return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }

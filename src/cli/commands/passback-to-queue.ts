@@ -1,26 +1,22 @@
 // Apart from passback.ts: only --queue loads it.
 
 import type { Command } from 'commander';
+import { passbackRows } from '../../bulk/operations.js';
 import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
-import { rowsIn } from '../../bulk/source/rows.js';
+import { readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { loadRun, type RowsToLoad } from '../../queue/load-run.js';
 import type { Queue } from '../../queue/queue.js';
-import { confirmMany } from '../bulk/confirm-production.js';
-import type { BulkRun } from '../bulk/execute-run.js';
 import type { PassbackManyOptions } from '../bulk/passback-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
-import { openRows } from '../bulk/row-source.js';
-import { sayDryRun } from '../bulk/run-many.js';
+import { type BulkRun, confirmWrite, dryRun, userNaming, withRows } from '../bulk/run-many.js';
 import { formatRows } from '../bulk/summary.js';
-import { resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say, write } from '../io.js';
 import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { targetOf, withQueue } from '../queue/queue-option.js';
-import { planPassback } from './many.js';
 
 interface QueuedPassbackOptions extends PassbackManyOptions {
   readonly queue: string;
@@ -40,7 +36,6 @@ const notForQueue: Readonly<Record<string, string>> = {
 
 interface HandOver extends BulkRun {
   readonly options: QueuedPassbackOptions;
-  readonly plan: ReturnType<typeof planPassback>;
 }
 
 /** Runs `passback --from --queue`: checks the rows and adds them to the queue as one run. */
@@ -48,42 +43,33 @@ export async function passbackToQueue(context: CliContext, command: Command): Pr
   const options: QueuedPassbackOptions = command.optsWithGlobals();
   refuseLocalOptions(command);
   const style = await outputStyle(options, context.io);
-  const plan = planPassback(context, options);
-  const settings = await resolveService(context, options);
-  const source = await openRows(context.io, options, plan.cells, plan.operation.columns);
-  try {
-    const handOver = { context, options, plan, settings, source };
-    if (source.input.size === null) throw noFile();
-    if (options.dryRun) {
-      const { rows } = await checkRows(context, options, source, plan.operation);
-      return await sayDryRun(handOver, rows ?? 0);
-    }
+  await withRows(context, options, passbackRows(userNaming(options)), async (opened) => {
+    const handOver = { ...opened, options };
+    if (opened.source.input.size === null) throw noFile();
+    if (options.dryRun) return dryRun(opened);
     const { run, rows } = await withQueue(context, options.queue, (queue) => load(handOver, queue));
     if (isPlainTable(style)) await write(context.io.stdout, `${run}\n`);
     else await printData({ run, rows }, context.io, style);
-  } finally {
-    await source.input.close();
-  }
+  });
 }
 
 async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; rows: number }> {
-  const { context, options, plan, settings, source } = handOver;
-  const { hash, digest, names, rows } = await checkRows(context, options, source, plan.operation);
+  const { context, options, operation, settings } = handOver;
+  const { hash, digest, rows } = await checkRows(handOver);
   const count = rows ?? 0;
-  await plan.checkNames(names, settings);
-  await confirmMany(context, settings, formatRows(count), options.yes);
+  await confirmWrite(handOver, formatRows(count));
   const { from, format, delimiter, encoding, types, empty, rate, keep } = options;
   const inputOptions = { format, delimiter, encoding, types, empty };
   const newRun = {
     target: targetOf(settings),
-    naming: plan.naming,
+    naming: userNaming(options),
     source: { from, hash, ...orNull(inputOptions) },
     rows: count,
     rate: rate ?? null,
     keepsRows: keep ?? false,
   };
   const run = await withLoading(handOver, digest, count, (toLoad) =>
-    loadRun(queue, newRun, plan.operation, toLoad, context.signal),
+    loadRun(queue, newRun, operation, toLoad, context.signal),
   );
   if (!options.quiet) {
     await say(context.io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
@@ -93,26 +79,21 @@ async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; ro
 
 /** Shows the progress of reading rows for a queue. */
 function withLoading<T>(
-  { context: { io, steadyNow }, options, source }: HandOver,
+  { context: { io }, options, source }: HandOver,
   checked: InputDigest,
   total: number,
   work: (rows: RowsToLoad) => Promise<T>,
 ): Promise<T> {
-  const { input, encoding } = source;
-  const format = source.newFormat();
   let rows = 0;
   const toLoad: RowsToLoad = {
-    format,
-    read: () => rowsIn(checkedInput(input, checked).read(), format, { encoding, suspectUtf8: 'never' }),
+    format: source.format,
+    read: () => readRows({ ...source, input: checkedInput(source.input, checked) }),
     onRows: (count) => {
       rows = count;
     },
   };
   const progressNow = () => ({ doing: 'queueing', rows, share: rows / total, total });
-  const { quiet, color } = options;
-  return withProgress(io, { ...(quiet && { quiet }), color, now: steadyNow }, progressNow, () =>
-    work(toLoad),
-  );
+  return withProgress(io, options, progressNow, () => work(toLoad));
 }
 
 function refuseLocalOptions(command: Command): void {

@@ -93,7 +93,7 @@ async function runEither(context: CliContext, command: Command, pairs: readonly 
     const { passbackToQueue } = await import('./passback-to-queue.js');
     return passbackToQueue(context, command);
   }
-  const { passbackMany } = await import('./many.js');
+  const { passbackMany } = await import('../bulk/run-many.js');
   return passbackMany(context, command.optsWithGlobals());
 }
 

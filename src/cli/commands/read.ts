@@ -85,7 +85,7 @@ async function runEither(
     else await runRead(context, code, names, command.optsWithGlobals());
     return;
   }
-  const { readMany } = await import('./many.js');
+  const { readMany } = await import('../bulk/run-many.js');
   await readMany(context, command.optsWithGlobals());
 }
 

@@ -64,7 +64,6 @@ async function runCommand(context: CliContext, options: WorkerOptions): Promise<
         listener: workerListener(log),
         signal,
         now: steadyNow,
-        random: Math.random,
       }),
     );
   } finally {

@@ -1,12 +1,12 @@
 import { passbackRows } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import { preflightFile } from '../../bulk/source/preflight.js';
-import { type FileRow, rowsIn } from '../../bulk/source/rows.js';
+import { preflight } from '../../bulk/source/preflight.js';
+import { type FileRow, type RowSource, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { ResultRows } from '../../queue/results.js';
 import type { QueuedRun } from '../../queue/run.js';
-import { openRows, parseTypes, type RowSource } from '../bulk/row-source.js';
+import { openRows } from '../bulk/row-source.js';
 import type { Io } from '../io.js';
 
 /** The source file of a run, opened. */
@@ -22,21 +22,19 @@ export interface RunFile extends ResultRows<FileRow> {
  * @throws InvalidInputError if it is not there, or has other contents
  */
 export async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<RunFile> {
-  const rows = await open(io, run, named);
-  const { input, encoding } = rows;
-  const text = { encoding, suspectUtf8: 'never' } as const;
-  const { hash, digest } = await preflightFile(input, text, rows.newFormat(), null, { rows: 0, bytes: 0 });
+  const source = await open(io, run, named);
+  const { input, text, format } = source;
+  const { hash, digest } = await preflight(source, null);
   if (hash !== run.source.hash) {
     await input.close();
     throw new InvalidInputError(`${quoteName(input.name)} is not the file that run ${run.run} was made of`, {
       hint: 'Results and failed rows are put together with that file: name it with --from.',
     });
   }
-  const format = rows.newFormat();
   return {
     format,
-    isUtf8: encoding === 'utf-8',
-    read: () => rowsIn(checkedInput(input, digest).read(), format, text),
+    isUtf8: text.encoding === 'utf-8',
+    read: () => readRows({ ...source, input: checkedInput(input, digest) }),
     close: () => input.close(),
   };
 }
@@ -48,10 +46,12 @@ async function open(io: Io, { source, naming }: QueuedRun, named: string | undef
     ...(format === null ? {} : { format: format === 'csv' ? ('csv' as const) : ('ndjson' as const) }),
     ...(delimiter === null ? {} : { delimiter }),
     ...(encoding === null ? {} : { encoding }),
+    ...(types === null ? {} : { types }),
+    ...(empty === null ? {} : { empty }),
+    forceEncoding: true as const,
   };
-  const cells = { types: types === null ? null : parseTypes(types), empty };
   try {
-    return await openRows(io, options, cells, passbackRows(naming).columns);
+    return await openRows(io, options, passbackRows(naming).columns);
   } catch (error) {
     if (named !== undefined || !(error instanceof InvalidInputError)) throw error;
     throw new InvalidInputError(error.message, {

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Pacing } from '../../bulk/engine/engine-options.js';
+import type { Pacing } from '../../bulk/engine/flow-control.js';
 import { RowEngine } from '../../bulk/engine/row-engine.js';
 import { passbackRows, type RowOperation } from '../../bulk/operations.js';
-import { NdjsonFormat } from '../../bulk/source/ndjson.js';
+import { ndjsonFormat } from '../../bulk/source/ndjson.js';
 import type { Sender } from '../../client/sender.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { Holder } from '../chunks.js';
@@ -20,8 +20,6 @@ export interface WorkerResources {
   readonly outage: Outage;
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** From 0 to below 1. */
-  readonly random: () => number;
 }
 
 /** How often to look for a chunk after there was none; in milliseconds. */
@@ -34,7 +32,6 @@ export class RunWork {
   readonly #resources: WorkerResources;
   readonly #run: QueuedRun;
   readonly #operation: RowOperation;
-  readonly #format = new NdjsonFormat();
   readonly #engine: RowEngine<HeldRow>;
   readonly #log: OutcomeLog;
   readonly #stopped = new AbortController();
@@ -47,7 +44,7 @@ export class RunWork {
   #leasedUntil: number;
 
   constructor(resources: WorkerResources, run: QueuedRun) {
-    const { queue, sender, pacing, now, random, outage } = resources;
+    const { queue, sender, pacing, now, outage } = resources;
     this.#resources = resources;
     this.#run = run;
     this.#leasedUntil = now() + resources.holder.leaseMs;
@@ -59,10 +56,8 @@ export class RunWork {
     this.#engine = new RowEngine(this.#batches(), {
       ...pacing,
       ratePerSecond: run.rate,
-      operation: 'passback',
       sender,
-      prepare: (row) => this.#operation.prepare(this.#format.fields(row)),
-      sizeOf: ({ size }) => size,
+      prepare: (row) => this.#operation.prepare(ndjsonFormat.fields(row)),
       listener: {
         onOutcome: (outcome) => {
           this.#rows += 1;
@@ -75,8 +70,6 @@ export class RunWork {
         },
         isFull: () => this.#log.isFull,
       },
-      now,
-      random,
     });
   }
 

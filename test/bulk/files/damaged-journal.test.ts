@@ -41,10 +41,10 @@ interface Killed {
 async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   rmSync(paths.journal, { force: true });
   rmSync(paths.results, { force: true });
-  const files = await RunFiles.claim(paths, 'new', operation);
-  const { journal, results, before } = await files.open({ run: operation });
+  const files = await RunFiles.claim(paths, 'new', operations[operation]);
+  const { journal, results, state } = await files.open({ run: operation });
   let now = 0;
-  const recorder = new Recorder(operations[operation], { results, journal, state: before }, () => now);
+  const recorder = new Recorder(operations[operation], { results, journal, state }, () => now);
   const sent = new Set<number>();
   let inFlight: FileRow[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
@@ -57,10 +57,10 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
       user: `u${turn}${i}`,
     }));
     const toSend = inFlight.filter(({ line }) => !isInvalid(line));
-    if (operation === 'read') recorder.onSend(toSend);
+    recorder.onSend(toSend);
     for (const { line } of toSend) sent.add(line);
   }
-  journal.close();
+  journal?.close();
   results.close();
   files.release();
   const text = readFileSync(paths.results, 'utf8');
@@ -108,9 +108,9 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
   const found = readFileSync(paths.results, 'utf8').split('\n').slice(0, -1);
   let files: RunFiles | undefined;
   try {
-    files = await RunFiles.claim(paths, 'resume', operation);
-    const { journal, results, before, note } = await files.open({ run: operation });
-    journal.close();
+    files = await RunFiles.claim(paths, 'resume', operations[operation]);
+    const { journal, results, state, note } = await files.open({ run: operation });
+    journal?.close();
     results.close();
     const kept = new Map<number, string>();
     for (const line of readFileSync(paths.results, 'utf8').split('\n').slice(0, -1)) {
@@ -118,8 +118,8 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
       expect(kept.has(number), 'a row has two lines').toBe(false);
       kept.set(number, line);
     }
-    const settled = [...before.settled];
-    const isDone = (line: number) => before.settled.has(line) || (isRead && before.unknown.has(line));
+    const settled = [...state.settled];
+    const isDone = (line: number) => state.settled.has(line) || (isRead && state.unknown.has(line));
     return {
       isRefused: false,
       isSaid: note !== null,

@@ -118,9 +118,10 @@ describe('CSV rows', () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 50 }), async (rows, chunkSize) => {
         const written = csv();
-        await readRows(written, header);
-        const text = rows.map((cells) => written.formatRow({ line: 0, size: 0, cells })).join('');
-        expect(await cellsOf(written.formatHeader() + text, { chunkSize })).toEqual(rows);
+        const [first] = await readRows(written, `${header}u1,x\n`);
+        if (first === undefined) throw new Error('no row was read');
+        const text = rows.map((cells) => written.formatRow({ ...first, cells })).join('');
+        expect(await cellsOf(written.formatHeader(first) + text, { chunkSize })).toEqual(rows);
       }),
     );
   });

@@ -136,12 +136,7 @@ describe('the messages of a run', () => {
         };
       };
       const work = () => new Promise((resolve) => setTimeout(resolve, 25_000));
-      const done = withProgress(
-        io,
-        { color: false, now: () => Date.now() },
-        look,
-        work as () => Promise<void>,
-      );
+      const done = withProgress(io, { color: false }, look, work as () => Promise<void>);
       await vi.advanceTimersByTimeAsync(25_000);
       await done;
       const lines = String(stderr.read()).trimEnd().split('\n');

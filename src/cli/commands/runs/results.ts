@@ -2,13 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { AppendFile, type ResultsSink, streamSink } from '../../../bulk/files/append-file.js';
 import { FailedFile } from '../../../bulk/files/failed-file.js';
-import { lockFiles, requireResults } from '../../../bulk/files/run-files.js';
+import { lockFiles, refuseSame, requireResults } from '../../../bulk/files/run-files.js';
 import type { OutcomeCounts } from '../../../bulk/outcome.js';
 import type { FileRow } from '../../../bulk/source/rows.js';
 import type { Queue } from '../../../queue/queue.js';
 import { keptRows, type ResultRows, writeResults } from '../../../queue/results.js';
 import type { QueuedRun } from '../../../queue/run.js';
-import { refuseSame } from '../../bulk/run-paths.js';
 import { FailedRowsError, formatCount, formatRows } from '../../bulk/summary.js';
 import type { CliContext } from '../../context.js';
 import { examples } from '../../options.js';
@@ -58,11 +57,7 @@ export function declareRunsResults(runs: Command, context: CliContext): void {
 
 async function runResults(context: CliContext, name: string, options: ResultsOptions): Promise<void> {
   const { from, results, failed } = options;
-  refuseSame({
-    ...(from && { '--from': from }),
-    ...(results && { '--results': results }),
-    ...(failed && { '--failed': failed }),
-  });
+  refuseSame({ from, results, failed });
   await withQueue(context, options.queue, async (queue) => {
     const run = await findRun(context, queue, name, options);
     const file =
