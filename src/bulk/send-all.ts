@@ -1,10 +1,12 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError } from '../client/errors.js';
 import {
-  checkClientOptions,
+  checkMembers,
+  clientOptions,
   isCount,
   isRate,
   isSignal,
+  type Shape,
   type UserInfoClientOptions,
 } from '../client/options.js';
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
@@ -171,17 +173,19 @@ export function readAll<Row extends ReadInput>(
   return sendAll(rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
 }
 
+const allRowsOptions: Shape<AllRowsOptions> = {
+  ...clientOptions,
+  what: 'the options of many rows',
+  members: { ...clientOptions.members, concurrency: isCount, ratePerSecond: isRate, signal: isSignal },
+};
+
 /** Checks the options now; reads rows once outcomes are requested. */
 function sendAll<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
   options: AllRowsOptions,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
-  checkClientOptions(options, 'the options of many rows', {
-    concurrency: isCount,
-    ratePerSecond: isRate,
-    signal: isSignal,
-  });
+  checkMembers(allRowsOptions, options);
   const { concurrency, ratePerSecond, signal, ...client } = options;
   const pacing: Pacing = {
     concurrency: concurrency ?? defaults.concurrency,

@@ -1,5 +1,6 @@
+import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
-import { AnswerCollector, type AnswerListener, parseAnswer, type WireAnswer } from './answer.js';
+import { parseAnswer, type WireAnswer } from './answer.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { dispatchOptions, type SignedRequest } from './request.js';
@@ -14,15 +15,22 @@ export interface AttemptResult {
   readonly retryAfterMs: number | undefined;
 }
 
-/** One request in flight. */
-export class Attempt implements AnswerListener {
+/** Maximum size of an answer's body, in bytes. A larger one is not an envelope, and is not read to its end. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+
+/** One request in flight: the handler of its answer. `done` is called once, unless it is cancelled. */
+export class Attempt implements Dispatcher.DispatchHandler {
   readonly #sender: Sender;
   readonly #request: SignedRequest;
   readonly #attempt: number;
   readonly #done: (result: AttemptResult) => void;
   readonly #sentAt = performance.now();
-  readonly #collector: AnswerCollector;
-  /** Whether the request may have arrived. */
+  #controller: Dispatcher.DispatchController | undefined;
+  #head: Omit<WireAnswer, 'body'> | undefined;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #isOver = false;
+  /** Whether the request is being written to a connection, or was: it may have arrived. */
   hasStarted = false;
 
   /** @throws InvalidInputError if a dispatcher of the caller rejects the request */
@@ -37,9 +45,8 @@ export class Attempt implements AnswerListener {
     this.#attempt = attempt;
     this.#done = done;
     sender.hooks.call('onRequest', () => this.#describe());
-    this.#collector = new AnswerCollector(this);
     try {
-      sender.dispatcher.dispatch(dispatchOptions(request, sender), this.#collector);
+      sender.dispatcher.dispatch(dispatchOptions(request, sender), this);
     } catch (cause) {
       throw this.#rejectedByDispatcher(cause);
     }
@@ -47,19 +54,95 @@ export class Attempt implements AnswerListener {
 
   /** Abandons the attempt because it took longer than `limitMs`. */
   timeOut(limitMs: number): void {
-    this.#collector.abort(timedOut(this.#sender.host, limitMs, this.hasStarted));
+    this.#abandon(timedOut(this.#sender.host, limitMs, this.hasStarted));
   }
 
   /** Abandons the attempt because the caller cancelled it: `done` is not called. */
   cancel(): void {
-    this.#collector.abort(new CancelledError(undefined, this.hasStarted));
+    this.#abandon(new CancelledError(undefined, this.hasStarted));
   }
 
-  started(): void {
-    this.hasStarted = true;
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new Error('abandoned'));
+    else this.hasStarted = true;
   }
 
-  answered(answer: WireAnswer): void {
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    httpStatus: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    const header = (name: string) => {
+      const value = headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    };
+    this.#head = {
+      httpStatus,
+      contentType: header('content-type') ?? '',
+      contentEncoding: header('content-encoding') ?? '',
+      date: header('date'),
+      retryAfter: header('retry-after'),
+      location: header('location'),
+    };
+    this.#refuseBeyond(Number(header('content-length')));
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    this.#chunks.push(chunk);
+    this.#refuseBeyond(this.#size);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver || this.#head === undefined) return;
+    this.#isOver = true;
+    const [first, second] = this.#chunks;
+    // An answer that came in one chunk, as nearly all do, is not copied.
+    const body = first !== undefined && second === undefined ? first : Buffer.concat(this.#chunks);
+    try {
+      this.#answered({ ...this.#head, body });
+    } catch (cause) {
+      // undici would swallow the error, and the request would never end.
+      this.#failed(this.#notEnvelope('answered, but handling the answer failed', cause));
+    }
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { host, proxy } = this.#sender;
+    const { operation } = this.#request.endpoint;
+    this.#failed(toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation }));
+  }
+
+  #refuseBeyond(bytes: number): void {
+    if (bytes > maxAnswerBytes)
+      this.#abandon(this.#notEnvelope(`answered with more than ${maxAnswerBytes} bytes`));
+  }
+
+  #notEnvelope(what: string, cause?: unknown): NoAnswerError {
+    return new NoAnswerError(`${this.#sender.host} ${what}`, {
+      reason: 'not-envelope',
+      received: true,
+      hint:
+        cause === undefined
+          ? 'Check that the base URL is that of the service.'
+          : 'The cause says why; whether the request was carried out is not known.',
+      cause,
+    });
+  }
+
+  /** Ends the attempt: the request is not written if it was not yet. */
+  #abandon(error: NoAnswerError | CancelledError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#chunks = [];
+    this.#controller?.abort(error);
+    this.#failed(error);
+  }
+
+  #answered(answer: WireAnswer): void {
     const { hooks, host } = this.#sender;
     const outcome = parseAnswer(answer, host, this.#request.unionId);
     const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
@@ -71,23 +154,10 @@ export class Attempt implements AnswerListener {
     this.#done({ outcome, retryAfterMs });
   }
 
-  failed(error: unknown): void {
-    const { host, proxy } = this.#sender;
-    if (error instanceof CancelledError) {
-      this.#reportNoAnswer('cancelled', error);
-      return;
-    }
-    const outcome =
-      error instanceof NoAnswerError
-        ? error
-        : toNoAnswerError(error, {
-            host,
-            proxy,
-            started: this.hasStarted,
-            operation: this.#request.endpoint.operation,
-          });
-    this.#reportNoAnswer(outcome.reason, outcome);
-    this.#done({ outcome, retryAfterMs: undefined });
+  #failed(error: NoAnswerError | CancelledError): void {
+    const isCancelled = error instanceof CancelledError;
+    this.#reportNoAnswer(isCancelled ? 'cancelled' : error.reason, error);
+    if (!isCancelled) this.#done({ outcome: error, retryAfterMs: undefined });
   }
 
   #rejectedByDispatcher(cause: unknown): InvalidInputError {

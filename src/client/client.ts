@@ -6,7 +6,7 @@ import { resultCode } from '../protocol/result-codes.js';
 import type { Answer } from './answer.js';
 import { type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError, RejectedError } from './errors.js';
-import { type CallOptions, checkCallOptions, type UserInfoClientOptions } from './options.js';
+import { type CallOptions, callOptions, checkMembers, type UserInfoClientOptions } from './options.js';
 import {
   checkedPassback,
   checkedRead,
@@ -100,7 +100,7 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** @internal Sends a request, with further attempts where they are safe. */
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
-    checkCallOptions(options);
+    checkMembers(callOptions, options);
     const { signal, timeoutMs: limitMs = this.#timeoutMs } = options;
     if (this.#closing !== null) {
       throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });

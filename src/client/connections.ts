@@ -10,23 +10,12 @@ import UndiciPool from 'undici/lib/dispatcher/pool.js';
 // @ts-expect-error
 import UndiciProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { isLoopback } from '../protocol/base-url.js';
+import type { UserInfoClientOptions } from './options.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { secureContextWith } from './tls-trust.js';
 
 const Pool: typeof undici.Pool = UndiciPool;
 const ProxyAgent: typeof undici.ProxyAgent = UndiciProxyAgent;
-
-export interface ConnectionSettings {
-  readonly baseUrl: string;
-  /** Milliseconds. */
-  readonly connectTimeoutMs: number;
-  /** PEM certificates of authorities to trust in addition to Node's. */
-  readonly extraCa?: string | undefined;
-  /** Address of an http proxy. Loopback addresses are reached directly. */
-  readonly proxy?: string | undefined;
-  /** Maximum number of open connections. */
-  readonly connections: number;
-}
 
 /** Only the deadline of the call limits how long an answer may take. */
 const limits = { headersTimeout: 0, bodyTimeout: 0 };
@@ -39,9 +28,16 @@ export interface Connections {
   drop(): Promise<void>;
 }
 
-/** @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate */
-export function openConnections(settings: ConnectionSettings): Connections {
-  const { baseUrl, connectTimeoutMs, extraCa, proxy: address, connections } = settings;
+/**
+ * The caller's own dispatcher, which is not closed, or new connections to the host of the base URL.
+ *
+ * @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate
+ */
+export function openConnections(baseUrl: string, options: UserInfoClientOptions): Connections {
+  const { connectTimeoutMs = 5_000, extraCa, proxy: address, connections = 128 } = options;
+  if (options.dispatcher !== undefined) {
+    return { dispatcher: options.dispatcher, proxy: null, drop: async () => {} };
+  }
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const { signal } = ended;

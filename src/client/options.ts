@@ -58,7 +58,7 @@ export interface CallOptions {
 export type Check = (value: unknown) => string | null;
 
 /** The members that an object of a caller may have. */
-interface Shape<Given> {
+export interface Shape<Given = Readonly<Record<string, unknown>>> {
   /** Name of the object in messages. */
   readonly what: string;
   readonly members: Readonly<Record<keyof Given, Check>>;
@@ -111,7 +111,7 @@ const isPlainObject: Check = (value) => {
     : `is ${kindOf(value)}, not a plain object of keys and values`;
 };
 
-const clientOptions: Shape<UserInfoClientOptions> = {
+export const clientOptions: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
   members: {
     baseUrl: (value) => (hasMembers(value, { href: 'string', origin: 'string' }) ? null : isText(value)),
@@ -141,13 +141,13 @@ const clientOptions: Shape<UserInfoClientOptions> = {
   required: ['baseUrl', 'tenantCode', 'channel', 'appKey', 'appSecret'],
 };
 
-const callOptions: Shape<CallOptions> = {
+export const callOptions: Shape<CallOptions> = {
   what: 'the options of a call',
   members: { signal: isSignal, timeoutMs: isDuration },
   required: [],
 };
 
-const readInput: Shape<ReadInput> = {
+export const readInput: Shape<ReadInput> = {
   what: 'the input of a read',
   members: {
     code: isText,
@@ -160,52 +160,19 @@ const readInput: Shape<ReadInput> = {
   required: ['code'],
 };
 
-const passbackInput: Shape<PassbackInput> = {
+export const passbackInput: Shape<PassbackInput> = {
   what: 'the input of a passback',
   members: { unionId: isText, primaryKey: isText, userInfo: isPlainObject },
   required: ['userInfo'],
 };
 
 /**
- * Checks the options of a client, or of a function with `more` options; `what` names them.
+ * Checks an object of a caller. A row of a bulk run may have further members (`isRow`).
  *
- * @throws InvalidInputError that names the invalid option
+ * @throws InvalidInputError that names the invalid, missing or unknown member
  */
-export function checkClientOptions(
-  given: unknown,
-  what = clientOptions.what,
-  more: Readonly<Record<string, Check>> = {},
-): void {
-  const shape = { ...clientOptions, what, members: { ...clientOptions.members, ...more } };
-  refuseUnknown(shape, checkShape(shape, given));
-}
-
-/** @throws InvalidInputError that names the invalid option */
-export function checkCallOptions(given: unknown): void {
-  refuseUnknown(callOptions, checkShape(callOptions, given));
-}
-
-/**
- * Checks the input of a read. A row of a bulk run (`isRow`) may have further members.
- *
- * @throws InvalidInputError that names the invalid member
- */
-export function checkReadInput(given: unknown, isRow: boolean): void {
-  const input = checkShape(readInput, given);
-  if (!isRow) refuseUnknown(readInput, input);
-}
-
-/**
- * Checks the input of a passback. A row of a bulk run (`isRow`) may have further members.
- *
- * @throws InvalidInputError that names the invalid member
- */
-export function checkPassbackInput(given: unknown, isRow: boolean): void {
-  const input = checkShape(passbackInput, given);
-  if (!isRow) refuseUnknown(passbackInput, input);
-}
-
-function checkShape<Given>({ what, members, required }: Shape<Given>, given: unknown): object {
+export function checkMembers<Given>(shape: Shape<Given>, given: unknown, isRow = false): void {
+  const { what, members, required } = shape;
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new InvalidInputError(`${what}: ${kindOf(given)} was given, not an object`, {
       hint: `Pass an object with ${Object.keys(members).join(', ')}.`,
@@ -217,11 +184,7 @@ function checkShape<Given>({ what, members, required }: Shape<Given>, given: unk
     const fault = isMissing ? 'is missing' : value === undefined ? null : members[name](value);
     if (fault !== null) throw new InvalidInputError(`${what}: ${name} ${fault}`);
   }
-  return given;
-}
-
-function refuseUnknown<Given>({ what, members }: Shape<Given>, given: object): void {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(members, name));
+  const unknown = isRow ? undefined : Object.keys(given).find((name) => !Object.hasOwn(members, name));
   if (unknown === undefined) return;
   throw new InvalidInputError(`${what}: ${quoteName(unknown)} is unknown`, {
     hint: `Known: ${Object.keys(members).join(', ')}.`,

@@ -2,15 +2,15 @@ import type { Dispatcher } from 'undici';
 import { type Endpoint, formContentType, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { joinInfoNames } from '../protocol/info-names.js';
-import { checkSignatureLength, checkText, checkValues, type Parameters } from '../protocol/parameters.js';
+import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
 import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
 import { resultCode } from '../protocol/result-codes.js';
-import { formatUserInfo, toUserInfo, type UserInfo } from '../protocol/user-info.js';
+import { formatFlatJson, toUserInfo, type UserInfo } from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import { checkPassbackInput, checkReadInput } from './options.js';
+import { checkMembers, passbackInput, readInput } from './options.js';
 
 /** The credentials of an app, and its signers. */
 export interface Credentials {
@@ -65,7 +65,7 @@ export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest
  * @throws InvalidInputError
  */
 export function checkedRead(input: ReadInput, isRow = false): PlainRequest {
-  checkReadInput(input, isRow);
+  checkMembers(readInput, input, isRow);
   return readRequest(input);
 }
 
@@ -75,7 +75,7 @@ export function checkedRead(input: ReadInput, isRow = false): PlainRequest {
  * @throws InvalidInputError
  */
 export function checkedPassback(input: PassbackInput, isRow = false): PlainRequest {
-  checkPassbackInput(input, isRow);
+  checkMembers(passbackInput, input, isRow);
   const { unionId, primaryKey, userInfo } = input;
   return passbackRequest({ unionId, primaryKey, userInfo: Object.entries(userInfo) });
 }
@@ -95,7 +95,7 @@ export function passbackRequest({ unionId, primaryKey, userInfo }: PassbackEntri
   return plainRequest(passbackEndpoint, {
     union_id: unionId || undefined,
     primary_key: primaryKey || undefined,
-    user_info: formatUserInfo(checked.userInfo),
+    user_info: formatFlatJson(checked.userInfo),
   });
 }
 
@@ -143,62 +143,31 @@ export interface Moment {
   readonly timestamp: number;
 }
 
-/** The values of the parameters, at the index of their name in the endpoint's table. */
-type Values = (string | undefined)[];
-
-/** The request that a recipe signs: `app_sign` is empty, `sign` is absent. */
+/**
+ * The request that a recipe signs: its parameters in the order of the endpoint's table (§4), `app_sign` empty and
+ * `sign` absent.
+ */
 export function signableRequest(
-  request: PlainRequest,
-  baseUrl: string,
-  caller: Omit<Credentials, 'secret' | 'signers'>,
-  moment: Moment,
-): SignableRequest {
-  return toSignable(request.endpoint, baseUrl, valuesToSign(request, caller, moment));
-}
-
-function toSignable(endpoint: Endpoint, baseUrl: string, values: Values): SignableRequest {
-  const params: Param[] = [];
-  let hasBody = false;
-  for (let index = 0; index < values.length; index++) {
-    const parameter = endpoint.parameters[index];
-    const value = values[index];
-    if (parameter === undefined) continue;
-    if (parameter.in === 'form') hasBody = true;
-    if (value !== undefined) params.push([parameter.name, value]);
-  }
-  return {
-    method: endpoint.method,
-    url: baseUrl + endpoint.path,
-    params,
-    body: hasBody ? encodeIn(endpoint, 'form', values) : null,
-    extra: {},
-  };
-}
-
-/** `app_sign` is still empty. */
-function valuesToSign(
   { endpoint, parameters }: PlainRequest,
-  { tenantCode, appKey, channel }: Omit<Credentials, 'secret' | 'signers'>,
+  baseUrl: string,
+  caller: Pick<Credentials, 'tenantCode' | 'appKey' | 'channel'>,
   { random, timestamp }: Moment,
-): Values {
-  return endpoint.parameters.map(({ name }) => {
-    switch (name) {
-      case 'tenant_code':
-        return tenantCode;
-      case 'app_key':
-        return appKey;
-      case 'app_sign':
-        return '';
-      case 'channel':
-        return channel;
-      case 'random':
-        return random;
-      case 'timestamp':
-        return String(timestamp);
-      default:
-        return parameters.get(name);
-    }
-  });
+): SignableRequest {
+  const own: Readonly<Record<string, string>> = {
+    tenant_code: caller.tenantCode,
+    app_key: caller.appKey,
+    app_sign: '',
+    channel: caller.channel,
+    random,
+    timestamp: String(timestamp),
+  };
+  const params: Param[] = [];
+  for (const { name } of endpoint.parameters) {
+    const value = own[name] ?? parameters.get(name);
+    if (value !== undefined) params.push([name, value]);
+  }
+  const body = endpoint === passbackEndpoint ? encodeIn(endpoint, 'form', parameters) : null;
+  return { method: endpoint.method, url: baseUrl + endpoint.path, params, body, extra: {} };
 }
 
 /**
@@ -214,39 +183,31 @@ export function signRequest(
 ): SignedRequest {
   const { endpoint } = request;
   const { signers, secret, tenantCode, appKey, channel } = credentials;
-  const values = valuesToSign(request, credentials, moment);
-  const signable = toSignable(endpoint, baseUrl, values);
+  const signable = signableRequest(request, baseUrl, credentials, moment);
   const { app_sign, sign } = signBoth(signers, signable, secret);
-  values[placeOf(endpoint, 'app_sign')] = app_sign.digest;
-  values[placeOf(endpoint, 'sign')] = sign.digest;
+  const parameters = new Map(signable.params).set('app_sign', app_sign.digest).set('sign', sign.digest);
   // The parameters of the operation were checked when the request was built.
   checkText('tenant_code', tenantCode);
   checkText('app_key', appKey);
   checkText('channel', channel);
   checkText('random', moment.random);
-  checkValues(endpoint, values);
+  checkParameters(endpoint, parameters);
   checkSignatureLength('app_sign', app_sign.digest, signers.app_sign.digestLength);
   checkSignatureLength('sign', sign.digest, signers.sign.digestLength);
   return {
     endpoint,
-    target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
+    target: `${endpoint.path}?${encodeIn(endpoint, 'query', parameters)}`,
     body: signable.body,
     unionId: request.parameters.get('union_id'),
   };
 }
 
-function placeOf({ parameters }: Endpoint, name: string): number {
-  return parameters.findIndex((parameter) => parameter.name === name);
-}
-
 /** Encodes the values of one place, in the order of the endpoint's table; its names need no encoding. */
-function encodeIn({ parameters }: Endpoint, place: 'query' | 'form', values: Values): string {
+function encodeIn(endpoint: Endpoint, place: 'query' | 'form', values: Parameters): string {
   let text = '';
-  for (let index = 0; index < values.length; index++) {
-    const parameter = parameters[index];
-    const value = values[index];
-    if (value === undefined || parameter?.in !== place) continue;
-    text += `${text === '' ? '' : '&'}${parameter.name}=${encodeText(value)}`;
+  for (const parameter of endpoint.parameters) {
+    const value = parameter.in === place ? values.get(parameter.name) : undefined;
+    if (value !== undefined) text += `${text === '' ? '' : '&'}${parameter.name}=${encodeText(value)}`;
   }
   return text;
 }

@@ -8,9 +8,9 @@ import { defaultRecipes } from '../signing/presets.js';
 import { parseSigningRecipes } from '../signing/recipe-json.js';
 import { Secret } from '../signing/secret.js';
 import { Attempt, type AttemptResult } from './attempt.js';
-import { openConnections } from './connections.js';
+import { type Connections, openConnections } from './connections.js';
 import { Hooks } from './hooks.js';
-import { checkClientOptions, type UserInfoClientOptions } from './options.js';
+import { checkMembers, clientOptions, type UserInfoClientOptions } from './options.js';
 import type { HttpProxy } from './proxy.js';
 import {
   type Credentials,
@@ -38,7 +38,7 @@ export class Sender {
   readonly #credentials: Credentials;
   readonly #random: () => string;
   readonly #now: () => number;
-  readonly #drop: () => Promise<void>;
+  readonly #connections: Connections;
 
   /**
    * @throws InvalidInputError that names the invalid option, or for plain http to another machine without
@@ -46,8 +46,7 @@ export class Sender {
    * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions) {
-    checkClientOptions(options);
-    const { dispatcher, connections = 128, connectTimeoutMs = 5_000, extraCa, proxy } = options;
+    checkMembers(clientOptions, options);
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
     const { host, origin } = new URL(this.baseUrl);
@@ -64,11 +63,9 @@ export class Sender {
     this.#random = options.random ?? randomString;
     this.hooks = new Hooks(options);
     this.#now = options.now ?? Date.now;
-    const own =
-      dispatcher ?? openConnections({ baseUrl: this.baseUrl, connectTimeoutMs, extraCa, proxy, connections });
-    this.dispatcher = 'drop' in own ? own.dispatcher : own;
-    this.proxy = 'drop' in own ? own.proxy : null;
-    this.#drop = 'drop' in own ? own.drop : async () => {};
+    this.#connections = openConnections(this.baseUrl, options);
+    this.proxy = this.#connections.proxy;
+    this.dispatcher = this.#connections.dispatcher;
   }
 
   /** Milliseconds since 1970. */
@@ -104,7 +101,7 @@ export class Sender {
 
   /** Closes its own connections, with the requests on them. */
   drop(): Promise<void> {
-    return this.#drop();
+    return this.#connections.drop();
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Endpoint } from '../protocol/endpoints.js';
-import { failedListenerCode, maxAnswerBytes, tooLongCode } from './answer.js';
 import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
 
@@ -13,9 +12,6 @@ interface Failure {
 
 /** Errors of undici's parser have this name, but not always a code. */
 const notHttp = 'HTTPParserError';
-
-/** Codes that mean nothing to a reader. */
-const ownCodes: readonly string[] = ['', notHttp, tooLongCode, failedListenerCode];
 
 /** The default, if no code says more. */
 const connectionLost: Failure = {
@@ -69,24 +65,10 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
   },
   {
     reason: 'not-envelope',
-    codes: new RegExp(`^(?:${tooLongCode}|UND_ERR_RES_EXCEEDED_MAX_SIZE)$`),
-    received: true,
-    message: (host) => `${host} answered with more than ${maxAnswerBytes} bytes`,
-    hint: 'Check that the base URL is that of the service.',
-  },
-  {
-    reason: 'not-envelope',
-    codes: new RegExp(`^(?:${notHttp}|HPE_.*|UND_ERR_HEADERS_OVERFLOW)$`),
+    codes: new RegExp(`^(?:${notHttp}|HPE_.*|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_EXCEEDED_MAX_SIZE)$`),
     received: true,
     message: (host) => `${host} answered with something that is not HTTP`,
     hint: 'Check the base URL: its port, and whether it should be http or https.',
-  },
-  {
-    reason: 'not-envelope',
-    codes: new RegExp(`^${failedListenerCode}$`),
-    received: true,
-    message: (host) => `${host} answered, but handling the answer failed`,
-    hint: 'The cause says why; whether the request was carried out is not known.',
   },
 ];
 
@@ -109,7 +91,7 @@ export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswe
   const failure = findFailure(error, code, started);
   const { reason, message } = failure;
   const received = failure.received && started;
-  const shown = ownCodes.includes(code) ? '' : ` (${code})`;
+  const shown = code === '' || code === notHttp ? '' : ` (${code})`;
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') {
     return new NoAnswerError(

@@ -1,5 +1,5 @@
 import { Secret } from '../signing/secret.js';
-import type { CommandLimits, CommandOutcome, EnvironmentVariables, RunCommand } from '../support/shell.js';
+import type { CommandOutcome, EnvironmentVariables, RunCommand } from '../support/shell.js';
 import { CredentialError } from './profile.js';
 
 /**
@@ -43,7 +43,7 @@ export async function readSecret(source: SecretSource, { env, run }: SecretReade
     case 'environment':
       return readVariable(source.name, env[source.name]);
     case 'command':
-      return readOutput(await run(source.command, limits));
+      return readOutput(run(source.command, limits));
   }
 }
 
@@ -56,8 +56,9 @@ function readVariable(name: string, value: string | undefined): Secret {
 }
 
 function readOutput(outcome: CommandOutcome): Secret {
-  if (outcome.kind !== 'exited' || outcome.status !== 0) throw failed(describeFailure(outcome, limits));
-  const text = outputText(outcome.output);
+  const fault = describeFailure(outcome);
+  if (fault !== null) throw failed(fault);
+  const text = outputText(outcome.stdout);
   if (text === null) throw failed('printed text that is not UTF-8');
   if (text === '') throw failed('printed nothing');
   return new Secret(text);
@@ -81,20 +82,14 @@ function failed(what: string): CredentialError {
   });
 }
 
-/** Why the command failed, in words that follow "the command". */
-function describeFailure(outcome: CommandOutcome, { timeoutMs, maxOutputBytes }: CommandLimits): string {
-  switch (outcome.kind) {
-    case 'exited':
-      return `ended with exit status ${outcome.status}`;
-    case 'killed':
-      return `was killed by ${outcome.signal}`;
-    case 'timed-out':
-      return `took longer than ${timeoutMs / 1000} s and was stopped`;
-    case 'too-much-output':
-      return `printed more than ${maxOutputBytes / 1024} KiB and was stopped`;
-    case 'not-started':
-      return 'could not be started';
-  }
+/** Why the command failed, in words that follow "the command"; `null` if it did not. */
+function describeFailure({ status, signal, error }: CommandOutcome): string | null {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'ETIMEDOUT') return `took longer than ${limits.timeoutMs / 1000} s and was stopped`;
+  if (code === 'ENOBUFS') return `printed more than ${limits.maxOutputBytes / 1024} KiB and was stopped`;
+  if (error !== undefined) return 'could not be started';
+  if (signal !== null) return `was killed by ${signal}`;
+  return status === 0 ? null : `ended with exit status ${status}`;
 }
 
 /** The output of a command without the line break at its end; `null` if it is not UTF-8. */

@@ -87,7 +87,3 @@ export const passbackEndpoint: Endpoint = {
 };
 
 export const endpoints: readonly Endpoint[] = [readEndpoint, passbackEndpoint];
-
-export function endpointOf(operation: Endpoint['operation']): Endpoint {
-  return operation === 'read' ? readEndpoint : passbackEndpoint;
-}

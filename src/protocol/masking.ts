@@ -1,6 +1,6 @@
 import { InvalidInputError } from './errors.js';
 import { jsonTokens } from './json-tokens.js';
-import { formatUserInfo, parseUserInfo } from './user-info.js';
+import { formatFlatJson, parseUserInfo } from './user-info.js';
 
 /** The form of names of parameters, keys and paths, which values in the wrong place do not have. */
 const plainName = /^[A-Za-z_~][\w.~-]{0,39}$/;
@@ -66,7 +66,7 @@ function maskUserInfo(text: string): string {
     const masked = [...parseUserInfo(text)].map(
       ([key, value]) => [maskName(key), maskText(String(value))] as const,
     );
-    return formatUserInfo(new Map(masked));
+    return formatFlatJson(new Map(masked));
   } catch (error) {
     if (error instanceof InvalidInputError) return '****';
     throw error;

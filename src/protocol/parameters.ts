@@ -53,20 +53,10 @@ export function checkText(name: string, value: string): void {
  * @throws InvalidInputError 40001 if a required one is missing, then 40002 if one is malformed
  */
 export function checkParameters(endpoint: Endpoint, parameters: Parameters): void {
-  checkValues(endpoint, valuesOf(endpoint, parameters));
-}
-
-/**
- * Checks values, at the index of their name in the endpoint's table.
- *
- * @throws InvalidInputError (40001, 40002)
- */
-export function checkValues(endpoint: Endpoint, values: readonly (string | undefined)[]): void {
-  requireValues(endpoint, values);
-  for (let index = 0; index < values.length; index++) {
-    const parameter = endpoint.parameters[index];
-    const value = values[index];
-    if (value && parameter !== undefined) checkForm(parameter, value);
+  checkRequired(endpoint, parameters);
+  for (const parameter of endpoint.parameters) {
+    const value = parameters.get(parameter.name);
+    if (value) checkForm(parameter, value);
   }
 }
 
@@ -76,20 +66,9 @@ export function checkValues(endpoint: Endpoint, values: readonly (string | undef
  * @throws InvalidInputError (40001)
  */
 export function checkRequired(endpoint: Endpoint, parameters: Parameters): void {
-  requireValues(endpoint, valuesOf(endpoint, parameters));
-}
-
-function valuesOf(endpoint: Endpoint, parameters: Parameters): (string | undefined)[] {
-  return endpoint.parameters.map(({ name }) => parameters.get(name));
-}
-
-function requireValues(endpoint: Endpoint, values: readonly (string | undefined)[]): void {
-  for (let index = 0; index < values.length; index++) {
-    const parameter = endpoint.parameters[index];
-    if (values[index] || parameter?.required !== true) continue;
-    throw new InvalidInputError(`parameter ${parameter.name} is missing`, {
-      resultCode: resultCode.missingParameter,
-    });
+  for (const { name, required } of endpoint.parameters) {
+    if (required !== true || parameters.get(name)) continue;
+    throw new InvalidInputError(`parameter ${name} is missing`, { resultCode: resultCode.missingParameter });
   }
 }
 

@@ -192,11 +192,6 @@ export function toUserInfo(entries: Iterable<readonly [key: string, value: unkno
   return checkUserInfo(flat);
 }
 
-/** The `user_info` parameter: JSON with non-ASCII characters and slashes unescaped (§4.2 rule 7). */
-export function formatUserInfo(entries: UserInfoEntries): string {
-  return formatFlatJson(entries);
-}
-
 /** Whether a received `user_info` escapes non-ASCII characters or slashes, against §4.2 rule 7. */
 export function hasNeedlessEscapes(text: string): boolean {
   const escapes = text.match(/\\(?:u[0-9a-fA-F]{4}|.)/gs) ?? [];

@@ -29,7 +29,7 @@ export const loginDeviceFields = [
 ] as const;
 
 /** Fields that §4 names without a place in §2: kept next to `basic_info`. */
-export const ownFields = ['mobile_district_code', 'gps'] as const;
+const ownFields = ['mobile_district_code', 'gps'] as const;
 
 /** §2.2. Unknown fields are absent. */
 export type BasicInfo = { readonly [Field in (typeof basicInfoFields)[number]]?: string };

@@ -170,6 +170,6 @@ it('a failure while reading an answer ends its call with the cause', async () =>
     code: 'NO_ANSWER',
     reason: 'not-envelope',
     received: true,
-    cause: { cause: { message: 'no clock' } },
+    cause: { message: 'no clock' },
   });
 });

@@ -293,9 +293,9 @@ describe('test or production', () => {
 describe('the secret', () => {
   it('is fetched only when it is needed, and once', async () => {
     let runs = 0;
-    const run: RunCommand = async () => {
+    const run: RunCommand = () => {
       runs += 1;
-      return { kind: 'exited', status: 0, output: Buffer.from('fetched\n') };
+      return { status: 0, signal: null, stdout: Buffer.from('fetched\n') };
     };
     const store = await storeOf(sampleProfile({ secret: { kind: 'command', command: 'vault' } }));
     const { secret } = await resolve(store, {}, {}, run);

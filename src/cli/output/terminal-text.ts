@@ -1,4 +1,4 @@
-import { escapeUnsafe } from '../../support/unsafe-characters.js';
+import { escapeUnsafe } from '../../protocol/text.js';
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

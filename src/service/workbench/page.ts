@@ -1,8 +1,8 @@
 // Apart from routes.ts: loaded with the first request for the page.
 import { createHash } from 'node:crypto';
+import { escapeUnsafe } from '../../protocol/text.js';
 import { Secret } from '../../signing/secret.js';
 import { alikeLength } from '../../signing/verify/compare-messages.js';
-import { escapeUnsafe } from '../../support/unsafe-characters.js';
 import { script, style } from './assets.js';
 import { analyze, type Reconstruction, reconstructionOf } from './reconstruct.js';
 import { keptRequests, type RecentRequest, type Rejection, type RequestRing } from './request-ring.js';
