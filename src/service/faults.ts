@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { endpoints } from '../protocol/endpoints.js';
@@ -29,19 +30,24 @@ interface Fault {
 /** Draws the fault of each request. */
 export class Faults {
   readonly #settings: FaultSettings;
-  readonly #random: SeededRandom;
+  #drawn = 0;
 
   constructor(settings: FaultSettings) {
     this.#settings = settings;
-    this.#random = new SeededRandom(settings.seed);
   }
 
   draw(): Fault {
     const { latencyMs = { min: 0, max: 0 }, error = 0, reset = 0, dropAfterCommit = 0 } = this.#settings;
     // Both are drawn for every request, so that one setting does not affect the other faults.
-    const delayMs = latencyMs.min + this.#random.next() * (latencyMs.max - latencyMs.min);
-    const lot = this.#random.next();
-    return { delayMs, kind: kindOf(lot, error, reset, dropAfterCommit) };
+    const delayMs = latencyMs.min + this.#random() * (latencyMs.max - latencyMs.min);
+    return { delayMs, kind: kindOf(this.#random(), error, reset, dropAfterCommit) };
+  }
+
+  /** At least 0, less than 1; reproducible by seed. */
+  #random(): number {
+    this.#drawn += 1;
+    const hash = createHash('sha256').update(`${this.#settings.seed} ${this.#drawn}`).digest();
+    return hash.readUInt32LE() / 2 ** 32;
   }
 }
 
@@ -66,24 +72,6 @@ export function describeFaults(faults: FaultSettings): string {
 
 function percent(share: number): string {
   return `${Number((share * 100).toFixed(3))}%`;
-}
-
-/** Pseudo-random numbers, reproducible by seed (mulberry32). Not for secrets. */
-class SeededRandom {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** At least 0, less than 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
 }
 
 /** Injects faults into the operations. */

@@ -88,8 +88,11 @@ export interface LogOptions {
 export function createLog({ format, write, now }: LogOptions): Log {
   return (event) => {
     const time = new Date(now()).toISOString();
-    const lines = format === 'json' ? [formatJson(time, event)] : formatPretty(time, event);
-    for (const line of lines) write(line);
+    const lines =
+      format === 'json'
+        ? [JSON.stringify({ time, level: levels[event.event], ...event })]
+        : linesOf(event).map((line, index) => (index === 0 ? `${time} ${line}` : `    ${line}`));
+    for (const line of lines) write(escapeUnsafe(line));
   };
 }
 
@@ -107,16 +110,7 @@ const levels: Readonly<Record<LogEvent['event'], 'info' | 'warn' | 'error'>> = {
   fault: 'error',
 };
 
-/** One line: time, level, event. */
-function formatJson(time: string, event: LogEvent): string {
-  return escapeUnsafe(JSON.stringify({ time, level: levels[event.event], ...event }));
-}
-
-/** The lines of an event for people. Control characters are escaped. */
-function formatPretty(time: string, event: LogEvent): string[] {
-  return linesOf(event).map((line, index) => escapeUnsafe(index === 0 ? `${time} ${line}` : `    ${line}`));
-}
-
+/** The lines of an event for people. */
 function linesOf(event: LogEvent): string[] {
   switch (event.event) {
     case 'listening':
@@ -127,10 +121,19 @@ function linesOf(event: LogEvent): string[] {
       return [`warning: injecting faults: ${describeFaults(event)}`];
     case 'worker_ended':
       return [`worker ${event.pid} ended: ${event.reason}; another starts in ${event.restart_ms}ms`];
-    case 'request':
-      return [requestLine(event)];
+    case 'request': {
+      const { operation, app_key, tenant_code, status, code, msg, ms } = event;
+      const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${ms}ms ${code}`;
+      return [code === resultCode.ok ? line : `${line} ${msg}`];
+    }
     case 'signature_rejected':
-      return rejectionLines(event);
+      return [
+        `${event.signature} of app ${event.app_key} is wrong; the service computes:`,
+        `params    ${event.params}`,
+        `message   ${event.message}`,
+        `expected  ${event.expected}`,
+        `received  ${event.received}`,
+      ];
     case 'needless_escapes':
       return [
         `warning: app ${event.app_key} of tenant ${event.tenant_code} escapes characters of user_info` +
@@ -152,59 +155,32 @@ function again({ repeats }: ProblemEvent): string {
   return repeats === 1 ? ' (once more)' : ` (${repeats} more times)`;
 }
 
-function requestLine({ operation, app_key, tenant_code, status, code, msg, ms }: RequestEvent): string {
-  const who = `app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'}`;
-  const line = `${status} ${operation} ${who} ${ms}ms ${code}`;
-  return code === resultCode.ok ? line : `${line} ${msg}`;
-}
-
-function rejectionLines(event: SignatureRejectedEvent): string[] {
-  return [
-    `${event.signature} of app ${event.app_key} is wrong; the service computes:`,
-    `params    ${event.params}`,
-    `message   ${event.message}`,
-    `expected  ${event.expected}`,
-    `received  ${event.received}`,
-  ];
-}
-
 /** Logs a failure that needs the operator: an error of the store, or an unexpected one. */
 export function logFault(log: Log, error: unknown): void {
   if (error instanceof StoreUnavailableError) log({ event: 'store_unavailable', problem: error.message });
-  else if (!(error instanceof UserInfoError)) log({ event: 'fault', problem: describe(error) });
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  else if (!(error instanceof UserInfoError)) {
+    log({ event: 'fault', problem: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
 }
 
 /** How long repeats of a problem are counted before they are logged, in milliseconds. */
 const countingMs = 1000;
-
-/** A problem that was logged less than a second ago. */
-interface Recent {
-  readonly event: ProblemEvent;
-  repeats: number;
-  readonly timer: NodeJS.Timeout;
-}
 
 /**
  * A log that writes a problem at once, and its repeats once a second as a number: an error of the store occurs for
  * each request. Other events are written as they come. `end` writes the remaining numbers.
  */
 export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
-  const recent = new Map<string, Recent>();
-  const logRepeats = ({ event, repeats }: Recent) => {
-    if (repeats > 0) log({ ...event, repeats });
+  const recent = new Map<string, { readonly event: ProblemEvent; repeats: number }>();
+  const logRepeats = () => {
+    for (const [key, found] of recent) {
+      const { event, repeats } = found;
+      if (repeats === 0) recent.delete(key);
+      else log({ ...event, repeats });
+      found.repeats = 0;
+    }
   };
-  const onTimer = (key: string) => {
-    const found = recent.get(key);
-    if (found === undefined) return;
-    logRepeats(found);
-    if (found.repeats === 0) recent.delete(key);
-    else found.timer.refresh();
-    found.repeats = 0;
-  };
+  const timer = setInterval(logRepeats, countingMs).unref();
   return {
     log(event) {
       if (!('problem' in event)) return log(event);
@@ -214,15 +190,12 @@ export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
         found.repeats += 1;
         return;
       }
-      recent.set(key, { event, repeats: 0, timer: setTimeout(onTimer, countingMs, key).unref() });
+      recent.set(key, { event, repeats: 0 });
       log(event);
     },
     end() {
-      for (const found of recent.values()) {
-        clearTimeout(found.timer);
-        logRepeats(found);
-      }
-      recent.clear();
+      clearInterval(timer);
+      logRepeats();
     },
   };
 }

@@ -12,11 +12,6 @@ export interface AdminContext {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
-/** The current Unix time in seconds. */
-export function unixSeconds({ now }: Pick<AdminContext, 'now'>): number {
-  return Math.floor(now() / 1000);
-}
-
 /** Lower-case hex, two characters per byte. */
 export function randomHex({ randomBytes }: Pick<AdminContext, 'randomBytes'>, bytes: number): string {
   return Buffer.from(randomBytes(bytes)).toString('hex');

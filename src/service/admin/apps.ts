@@ -5,14 +5,7 @@ import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
 import type { App } from '../store/apps.js';
-import {
-  type AdminContext,
-  checkKey,
-  listAll,
-  NotFoundError,
-  randomHex,
-  unixSeconds,
-} from './admin-context.js';
+import { type AdminContext, checkKey, listAll, NotFoundError, randomHex } from './admin-context.js';
 
 export interface NewApp {
   readonly tenantCode: string;
@@ -44,49 +37,67 @@ export interface ListedApp {
 const appKeyBytes = 8;
 const secretBytes = 16;
 
-export async function createApp(context: AdminContext, input: NewApp): Promise<AppCredentials> {
-  const { tenantCode, channel, appKey = `app_${randomHex(context, appKeyBytes)}`, recipes } = input;
-  const app: App = {
-    app_key: checkKey('app_key', appKey),
-    app_secret: newSecret(context),
-    tenant_code: checkKey('tenant_code', tenantCode),
-    channel: checkKey('channel', channel),
-    recipes: recipes === undefined ? null : writeRecipes(parseSigningRecipes(recipes)),
-    created_at: unixSeconds(context),
+export interface AppOperations {
+  /**
+   * Creates an app (§5) for one tenant and channel.
+   *
+   * @throws InvalidInputError for a key that is taken
+   * @throws RecipeError for an invalid recipe
+   */
+  createApp(app: NewApp): Promise<AppCredentials>;
+  /** All apps, ordered by key, without the secrets. */
+  listApps(): AsyncIterable<ListedApp>;
+  /**
+   * Replaces the secret of an app.
+   *
+   * @throws NotFoundError (40101)
+   */
+  rotateSecret(app: { readonly appKey: string }): Promise<AppCredentials>;
+  /** @throws NotFoundError (40101) */
+  removeApp(app: { readonly appKey: string }): Promise<void>;
+}
+
+export function appOperations(context: AdminContext): AppOperations {
+  const { store, now } = context;
+  const newSecret = () => new Secret(randomHex(context, secretBytes));
+  return {
+    async createApp({ tenantCode, channel, appKey = `app_${randomHex(context, appKeyBytes)}`, recipes }) {
+      const app: App = {
+        app_key: checkKey('app_key', appKey),
+        app_secret: newSecret(),
+        tenant_code: checkKey('tenant_code', tenantCode),
+        channel: checkKey('channel', channel),
+        recipes: recipes === undefined ? null : writeRecipes(parseSigningRecipes(recipes)),
+        created_at: Math.floor(now() / 1000),
+      };
+      if (await store.write(({ apps }) => apps.add(app))) return credentialsOf(app);
+      throw new InvalidInputError(`app key ${quoteName(appKey)} is taken`, {
+        hint: 'Choose another one, or remove that app first.',
+      });
+    },
+    async *listApps() {
+      const all = listAll<App>(
+        (after, limit) => store.read(({ apps }) => apps.list(after, limit)),
+        (app) => app.app_key,
+      );
+      for await (const { tenant_code, channel, app_key, created_at, recipes } of all) {
+        const signing = recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(recipes)) };
+        yield { tenant_code, channel, app_key, created_at, ...signing };
+      }
+    },
+    async rotateSecret({ appKey }) {
+      const secret = newSecret();
+      const app = await store.write(async ({ apps }) => {
+        await apps.setSecret(appKey, secret);
+        return await apps.find(appKey);
+      });
+      if (app === null) throw noSuchApp(appKey);
+      return credentialsOf(app);
+    },
+    async removeApp({ appKey }) {
+      if (!(await store.write(({ apps }) => apps.remove(appKey)))) throw noSuchApp(appKey);
+    },
   };
-  if (await context.store.write(({ apps }) => apps.add(app))) return credentialsOf(app);
-  throw new InvalidInputError(`app key ${quoteName(appKey)} is taken`, {
-    hint: 'Choose another one, or remove that app first.',
-  });
-}
-
-export async function* listApps({ store }: AdminContext): AsyncGenerator<ListedApp, void, undefined> {
-  const all = listAll<App>(
-    (after, limit) => store.read(({ apps }) => apps.list(after, limit)),
-    (app) => app.app_key,
-  );
-  for await (const { tenant_code, channel, app_key, created_at, recipes } of all) {
-    const signing = recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(recipes)) };
-    yield { tenant_code, channel, app_key, created_at, ...signing };
-  }
-}
-
-export async function rotateSecret(context: AdminContext, appKey: string): Promise<AppCredentials> {
-  const secret = newSecret(context);
-  const app = await context.store.write(async ({ apps }) => {
-    await apps.setSecret(appKey, secret);
-    return await apps.find(appKey);
-  });
-  if (app === null) throw noSuchApp(appKey);
-  return credentialsOf(app);
-}
-
-export async function removeApp({ store }: AdminContext, appKey: string): Promise<void> {
-  if (!(await store.write(({ apps }) => apps.remove(appKey)))) throw noSuchApp(appKey);
-}
-
-function newSecret(context: AdminContext): Secret {
-  return new Secret(randomHex(context, secretBytes));
 }
 
 function credentialsOf({ tenant_code, channel, app_key, app_secret }: App): AppCredentials {

@@ -25,34 +25,50 @@ export interface CodeKey {
 
 const codeBytes = 16;
 
-export async function issueCode(context: AdminContext, input: NewCode): Promise<Code> {
-  const { tenantCode, unionId, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = input;
-  const code = {
-    tenant_code: tenantCode,
-    code: randomHex(context, codeBytes),
-    union_id: unionId,
-    info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
-    uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
+export interface CodeOperations {
+  /**
+   * Issues an authorization code to a user (§5.7).
+   *
+   * @throws NotFoundError (40401)
+   * @throws InvalidInputError for an invalid option
+   */
+  issueCode(code: NewCode): Promise<Code>;
+  /** The codes of a tenant; used and expired ones until they are purged. */
+  listCodes(tenant: { readonly tenantCode: string }): AsyncIterable<Code>;
+  /**
+   * Makes a code invalid.
+   *
+   * @throws NotFoundError (40106)
+   */
+  revokeCode(code: CodeKey): Promise<void>;
+}
+
+export function codeOperations(context: AdminContext): CodeOperations {
+  const { store } = context;
+  return {
+    async issueCode({ tenantCode, unionId, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 }) {
+      const code = {
+        tenant_code: tenantCode,
+        code: randomHex(context, codeBytes),
+        union_id: unionId,
+        info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
+        uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
+      };
+      const validSeconds = checkCount('the ttl in seconds', ttlSeconds);
+      const issued = await store.write(async ({ users, codes }) =>
+        (await users.find(tenantCode, unionId)) === null ? null : await codes.add(code, validSeconds),
+      );
+      if (issued === null) throw noSuchUser({ tenantCode, unionId });
+      return issued;
+    },
+    listCodes: ({ tenantCode }) =>
+      listAll(
+        (after, limit) => store.read(({ codes }) => codes.list(tenantCode, after, limit)),
+        ({ code }) => code,
+      ),
+    async revokeCode({ tenantCode, code }) {
+      if (await store.write(({ codes }) => codes.remove(tenantCode, code))) return;
+      throw new NotFoundError(resultCode.codeNotValid, `tenant ${quoteName(tenantCode)} has no such code`);
+    },
   };
-  const validSeconds = checkCount('the ttl in seconds', ttlSeconds);
-  const issued = await context.store.write(async ({ users, codes }) =>
-    (await users.find(tenantCode, unionId)) === null ? null : await codes.add(code, validSeconds),
-  );
-  if (issued === null) throw noSuchUser(input);
-  return issued;
-}
-
-export function listCodes(
-  { store }: AdminContext,
-  tenantCode: string,
-): AsyncGenerator<Code, void, undefined> {
-  return listAll(
-    (after, limit) => store.read(({ codes }) => codes.list(tenantCode, after, limit)),
-    ({ code }) => code,
-  );
-}
-
-export async function revokeCode({ store }: AdminContext, { tenantCode, code }: CodeKey): Promise<void> {
-  if (await store.write(({ codes }) => codes.remove(tenantCode, code))) return;
-  throw new NotFoundError(resultCode.codeNotValid, `tenant ${quoteName(tenantCode)} has no such code`);
 }

@@ -12,53 +12,69 @@ export interface UserKey {
 /** Number of records in one transaction, and in memory. */
 const batchSize = 128;
 
-export async function putUser({ store }: AdminContext, record: UserRecord): Promise<void> {
-  const checked = checkRecord(record);
-  await store.write(({ users }) => users.put(checked));
+export interface UserOperations {
+  /**
+   * Stores a record in place of the user's current one.
+   *
+   * @throws InvalidInputError that names a field
+   */
+  putUser(record: UserRecord): Promise<void>;
+  /**
+   * Stores records in batches of some hundred, and returns their number. Records before an invalid one are stored.
+   */
+  putUsers(records: Iterable<UserRecord> | AsyncIterable<UserRecord>): Promise<number>;
+  /** @throws NotFoundError (40401) */
+  getUser(user: UserKey): Promise<UserRecord>;
+  /** The users of a tenant, ordered by ID, read page by page. */
+  listUsers(tenant: { readonly tenantCode: string }): AsyncIterable<UserRecord>;
+  /**
+   * Deletes a user and its codes.
+   *
+   * @throws NotFoundError (40401)
+   */
+  deleteUser(user: UserKey): Promise<void>;
 }
 
-export async function putUsers(
-  { store }: AdminContext,
-  records: Iterable<UserRecord> | AsyncIterable<UserRecord>,
-): Promise<number> {
-  let count = 0;
-  let waiting: UserRecord[] = [];
-  const flush = async () => {
-    const together = waiting;
-    waiting = [];
-    await store.write(({ users }) => users.putAll(together));
-    count += together.length;
+export function userOperations({ store }: AdminContext): UserOperations {
+  return {
+    async putUser(record) {
+      const checked = checkRecord(record);
+      await store.write(({ users }) => users.put(checked));
+    },
+    async putUsers(records) {
+      let count = 0;
+      let waiting: UserRecord[] = [];
+      const flush = async () => {
+        const together = waiting;
+        waiting = [];
+        await store.write(({ users }) => users.putAll(together));
+        count += together.length;
+      };
+      try {
+        for await (const record of records) {
+          waiting.push(checkRecord(record));
+          if (waiting.length === batchSize) await flush();
+        }
+      } finally {
+        if (waiting.length > 0) await flush();
+      }
+      return count;
+    },
+    async getUser(key) {
+      const record = await store.read(({ users }) => users.find(key.tenantCode, key.unionId));
+      if (record === null) throw noSuchUser(key);
+      return record;
+    },
+    listUsers: ({ tenantCode }) =>
+      listAll(
+        (after, limit) => store.read(({ users }) => users.list(tenantCode, after, limit)),
+        (record) => record.union_id,
+      ),
+    async deleteUser(key) {
+      const deleted = await store.write(({ users }) => users.delete(key.tenantCode, key.unionId));
+      if (!deleted) throw noSuchUser(key);
+    },
   };
-  try {
-    for await (const record of records) {
-      waiting.push(checkRecord(record));
-      if (waiting.length === batchSize) await flush();
-    }
-  } finally {
-    if (waiting.length > 0) await flush();
-  }
-  return count;
-}
-
-export async function getUser({ store }: AdminContext, key: UserKey): Promise<UserRecord> {
-  const record = await store.read(({ users }) => users.find(key.tenantCode, key.unionId));
-  if (record === null) throw noSuchUser(key);
-  return record;
-}
-
-export function listUsers(
-  { store }: AdminContext,
-  tenantCode: string,
-): AsyncGenerator<UserRecord, void, undefined> {
-  return listAll(
-    (after, limit) => store.read(({ users }) => users.list(tenantCode, after, limit)),
-    (record) => record.union_id,
-  );
-}
-
-export async function deleteUser({ store }: AdminContext, key: UserKey): Promise<void> {
-  const deleted = await store.write(({ users }) => users.delete(key.tenantCode, key.unionId));
-  if (!deleted) throw noSuchUser(key);
 }
 
 export function noSuchUser({ tenantCode, unionId }: UserKey): NotFoundError {

@@ -12,7 +12,7 @@ import type { ServiceContext } from '../service.js';
 import type { App } from '../store/apps.js';
 import type { Records } from '../store/store.js';
 import { authenticate } from './authenticate.js';
-import { checkRequest, parseRequest, type ReceivedRequest } from './received-request.js';
+import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError, TooManyRequestsError } from './refusal.js';
 import type { RequestInfo, Responder } from './responder.js';
 
@@ -24,17 +24,11 @@ export async function handle(
   context: ServiceContext,
   responder: Responder,
 ): Promise<FastifyReply> {
-  const received = parseRequest({
-    endpoint,
-    target: request.url,
-    host: addressedHost(request),
-    contentType: request.headers['content-type'],
-    body: Buffer.isBuffer(request.body) ? request.body : null,
-  });
+  const received = parseRequest(endpoint, request);
   const { parameters } = received;
   let info: RequestInfo = { operation: endpoint.operation, parameters };
   try {
-    const checked = checkRequest(received);
+    const checked = received.check();
     const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
     info = { ...info, app };
     const caller = authenticate(checked, app, context.unixSeconds(), context.settings.clockWindowSeconds);
@@ -43,13 +37,6 @@ export async function handle(
   } catch (error) {
     return responder.sendError(reply, info, error);
   }
-}
-
-/** The `Host` header. RFC 9112 §3.2: several, or an invalid one, are ambiguous: `null`. */
-function addressedHost({ raw, socket }: FastifyRequest): string | null {
-  const { localAddress, localPort } = socket;
-  const [host = `${localAddress}:${localPort}`, ...others] = raw.headersDistinct.host ?? [];
-  return others.length === 0 && /^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host) ? host : null;
 }
 
 const operations = { read, passback };

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { defaultScope, type Endpoint, formContentType, type Parameter } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maxParameters } from '../../protocol/limits.js';
@@ -14,32 +15,14 @@ import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
 
-/** An HTTP request to an endpoint, with its complete body. */
-export interface RawRequest {
-  readonly endpoint: Endpoint;
-  /** Path and query as sent. */
-  readonly target: string;
-  /** The `Host` of the request: `host:port`; `null` if it is ambiguous. */
-  readonly host: string | null;
-  readonly contentType: string | undefined;
-  /** `null` if there is none, or if it is not a form. */
-  readonly body: Buffer | null;
-}
-
-/** A parsed request; `null` stands for names and values that cannot be decoded. */
+/** A parsed request that may break rules. */
 export interface ParsedRequest {
-  readonly raw: RawRequest;
-  readonly query: readonly DecodedPair[];
-  readonly form: readonly DecodedPair[];
-  readonly bodyText: string;
-  /** Whether it has more parameters than allowed: none was parsed. */
-  readonly hasTooMany: boolean;
-  /** Why the body cannot be parsed. */
-  readonly bodyFault: string | null;
   /**
    * The parameters of the endpoint's table, each from its place; values that cannot be decoded have a placeholder.
    */
   readonly parameters: Parameters;
+  /** @throws InvalidInputError 41301, then 40001 for a missing parameter, then 40002 for a malformed one */
+  check(): ReceivedRequest;
 }
 
 /** A request whose parameters conform to §4 and §8. */
@@ -56,52 +39,54 @@ export interface ReceivedRequest {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const unreadable = '\ufffd';
 
-/** Parses a request. It never throws: `checkRequest` reports the errors, in order. */
-export function parseRequest(raw: RawRequest): ParsedRequest {
-  const { endpoint, target } = raw;
-  const at = target.indexOf('?');
-  const queryText = at < 0 ? '' : target.slice(at + 1);
-  const { text: bodyText, fault: bodyFault } = parseBody(raw);
+/** Parses a request whose body was read. It never throws: `check` reports the errors, in order. */
+export function parseRequest(endpoint: Endpoint, request: FastifyRequest): ParsedRequest {
+  const [path = '', ...rest] = request.url.split('?');
+  const queryText = rest.join('?');
+  const { text: bodyText, fault: bodyFault } = parseBody(endpoint, request);
   const hasTooMany = countPairs(queryText) + countPairs(bodyText) > maxParameters;
-  const query = hasTooMany ? [] : decodePairs(queryText);
-  const form = hasTooMany ? [] : decodePairs(bodyText);
-  const parameters = new Map([...inPlace(endpoint, 'query', query), ...inPlace(endpoint, 'form', form)]);
-  return { raw, query, form, bodyText, bodyFault, hasTooMany, parameters };
+  const queryPairs = hasTooMany ? [] : decodePairs(queryText);
+  const formPairs = hasTooMany ? [] : decodePairs(bodyText);
+  const parameters = new Map([
+    ...inPlace(endpoint, 'query', queryPairs),
+    ...inPlace(endpoint, 'form', formPairs),
+  ]);
+  const check = () => {
+    if (hasTooMany) {
+      throw new InvalidInputError(`the request has more than ${maxParameters} parameters`, {
+        resultCode: resultCode.tooLarge,
+      });
+    }
+    // A parameter in the wrong place is not missing.
+    const anywhere = [...queryPairs, ...formPairs].map(
+      ([name, value]) => [name ?? '', value ?? unreadable] as const,
+    );
+    const required = bodyFault === null ? endpoint : withoutForm(endpoint);
+    checkRequired(required, new Map([...anywhere, ...parameters]));
+    if (bodyFault !== null) throw new InvalidInputError(bodyFault);
+    const host = addressedHost(request);
+    const query = decoded(queryPairs);
+    const form = decoded(formPairs);
+    const params = [...query, ...form];
+    collectParameters(params);
+    // The signatures do not cover the place: in the other place, a parameter would be signed but ignored.
+    for (const [name] of query) checkPlace(endpoint, 'query', name);
+    for (const [name] of form) checkPlace(endpoint, 'form', name);
+    checkParameters(endpoint, parameters);
+    checkScope(parameterText(parameters, 'scope'));
+    const body = hasForm(endpoint) ? bodyText : null;
+    const signable = { method: endpoint.method, url: `http://${host}${path}`, params, body, extra: {} };
+    return { endpoint, parameters, signable, form };
+  };
+  return { parameters, check };
 }
 
-/** @throws InvalidInputError 41301, then 40001 for a missing parameter, then 40002 for a malformed one */
-export function checkRequest(request: ParsedRequest): ReceivedRequest {
-  const { raw, bodyText, bodyFault, parameters } = request;
-  const { endpoint, host } = raw;
-  if (request.hasTooMany) {
-    throw new InvalidInputError(`the request has more than ${maxParameters} parameters`, {
-      resultCode: resultCode.tooLarge,
-    });
-  }
-  // A parameter in the wrong place is not missing.
-  const anywhere = [...request.query, ...request.form].map(
-    ([name, value]) => [name ?? '', value ?? unreadable] as const,
-  );
-  checkRequired(bodyFault === null ? endpoint : withoutForm(endpoint), new Map([...anywhere, ...parameters]));
-  if (bodyFault !== null) throw new InvalidInputError(bodyFault);
-  if (host === null) throw new InvalidInputError('the Host header does not name one host');
-  const query = decoded(request.query);
-  const form = decoded(request.form);
-  const params = [...query, ...form];
-  collectParameters(params);
-  // The signatures do not cover the place: in the other place, a parameter would be signed but ignored.
-  for (const [name] of query) checkPlace(endpoint, 'query', name);
-  for (const [name] of form) checkPlace(endpoint, 'form', name);
-  checkParameters(endpoint, parameters);
-  checkScope(parameterText(parameters, 'scope'));
-  const signable = {
-    method: endpoint.method,
-    url: `http://${host}${raw.target.split('?', 1)[0]}`,
-    params,
-    body: hasForm(endpoint) ? bodyText : null,
-    extra: {},
-  };
-  return { endpoint, parameters, signable, form };
+/** The `Host` header. RFC 9112 §3.2: several, or an invalid one, are ambiguous. */
+function addressedHost({ raw, socket }: FastifyRequest): string {
+  const { localAddress, localPort } = socket;
+  const [host = `${localAddress}:${localPort}`, ...others] = raw.headersDistinct.host ?? [];
+  if (others.length === 0 && /^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host)) return host;
+  throw new InvalidInputError('the Host header does not name one host');
 }
 
 /** §4.1 lists one authorization type. */
@@ -111,13 +96,13 @@ function checkScope(scope: string): void {
 }
 
 /** Only for endpoints with form parameters; a missing content type counts as form. */
-function parseBody({ endpoint, body, contentType }: RawRequest) {
+function parseBody(endpoint: Endpoint, { headers, body }: FastifyRequest) {
   if (!hasForm(endpoint)) return { text: '', fault: null };
-  const { type, charset } = parseContentType(contentType || formContentType);
+  const { type, charset } = parseContentType(headers['content-type'] || formContentType);
   if (type !== formContentType) return { text: '', fault: `the body is not ${formContentType}` };
   if (charset !== 'utf-8') return { text: '', fault: `the body is in ${quoteName(charset)}, not in UTF-8` };
   try {
-    return { text: utf8.decode(body ?? Buffer.alloc(0)), fault: null };
+    return { text: utf8.decode(Buffer.isBuffer(body) ? body : undefined), fault: null };
   } catch {
     return { text: '', fault: 'the body is not UTF-8' };
   }
