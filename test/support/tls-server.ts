@@ -10,7 +10,7 @@ const certificates = join(import.meta.dirname, 'certificates');
 export const caFile = join(certificates, 'ca.crt');
 export const ca = readFileSync(caFile, 'utf8');
 
-export type CertificateName = 'good' | 'expired' | 'other-host' | 'self-signed';
+export type CertificateName = 'good' | 'api.example.com' | 'expired' | 'other-host' | 'self-signed';
 
 /** Speaks TLS with one of our certificates, and passes on to `service` what is inside. */
 export async function tlsServer(certificate: CertificateName, service: string): Promise<TestServer> {

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1"; }
 sign() { # name, host names, first day, last day
-  openssl req -new -key server.key -subj "/CN=userinfo test $1" -out "$work/$1.csr"
+  openssl req -new -key server.key -subj "/CN=$1" -out "$work/$1.csr"
   printf 'subjectAltName=%s\nbasicConstraints=CA:FALSE\n' "$2" > "$work/$1.ext"
   openssl ca -batch -notext -config "$work/ca.conf" -name ca -in "$work/$1.csr" -out "$1.crt" \
     -extfile "$work/$1.ext" -startdate "$3" -enddate "$4" 2> /dev/null
@@ -16,8 +16,8 @@ sign() { # name, host names, first day, last day
 
 key server.key
 key "$work/ca.key"
-openssl req -new -x509 -key "$work/ca.key" -subj '/CN=userinfo test authority' -days 36500 -out ca.crt
-openssl req -new -x509 -key server.key -subj '/CN=userinfo test self-signed' -days 36500 \
+openssl req -new -x509 -key "$work/ca.key" -subj '/CN=Test Authority' -days 36500 -out ca.crt
+openssl req -new -x509 -key server.key -subj '/CN=self-signed' -days 36500 \
   -addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' -out self-signed.crt
 
 touch "$work/index.txt"
@@ -39,4 +39,5 @@ CONF
 here='DNS:localhost,IP:127.0.0.1,DNS:service.example'
 sign good "$here" 20200101000000Z 21260101000000Z
 sign expired "$here" 20200101000000Z 20210101000000Z
+sign api.example.com DNS:api.example.com 20200101000000Z 21260101000000Z
 sign other-host DNS:other.example 20200101000000Z 21260101000000Z
