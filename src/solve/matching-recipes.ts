@@ -3,12 +3,12 @@ import { type Recipe, RecipeError } from '../signing/recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Signer } from '../signing/signer.js';
 import { chainIdentity } from './candidates/chains.js';
-import { type SolveTask, wholeSearchSpace } from './candidates/search-space.js';
+import { type SolveTask, searchSpace } from './candidates/search-space.js';
 import { sortByBits, type Weighted } from './candidates/weighted.js';
 import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
 import { BlockReconstruction } from './reconstruct/blocks.js';
 import { reconstructLists } from './reconstruct/lists.js';
-import type { Hit } from './search/share.js';
+import type { Hit } from './search/search.js';
 import type { Pause } from './solve.js';
 
 /** A recipe that gives the signature of every sample. */
@@ -50,7 +50,7 @@ export async function fitsOf(wanted: FitsWanted, pause: Pause): Promise<Fit[]> {
 }
 
 async function candidatesFor({ task, hit, slack }: FitsWanted, pause: Pause): Promise<RecipeCandidate[]> {
-  const space = wholeSearchSpace(task);
+  const space = searchSpace(task, false);
   const target = {
     message: hit.message,
     chains: space.chains.filter((chain) => chainIdentity(chain) === hit.chain),

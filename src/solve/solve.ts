@@ -6,7 +6,7 @@ import type { SolveTask } from './candidates/search-space.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { type Fit, fitsOf } from './matching-recipes.js';
 import { designSample, type NextSample } from './next-sample.js';
-import type { Hit } from './search/share.js';
+import type { Hit } from './search/search.js';
 
 /** How far a search went. */
 export interface SearchEnd {

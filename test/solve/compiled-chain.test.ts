@@ -3,7 +3,7 @@ import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import { Secret } from '../../src/signing/secret.js';
 import { type Chain, stepsOf, subOf } from '../../src/solve/candidates/chains.js';
-import { distinctSearchSpace } from '../../src/solve/candidates/search-space.js';
+import { searchSpace } from '../../src/solve/candidates/search-space.js';
 import { compileChain } from '../../src/solve/search/compiled-chain.js';
 import { requestOf } from '../support/signing-requests.js';
 
@@ -12,6 +12,7 @@ const request = requestOf([
   ['time', '1795283538'],
 ]);
 const secret = new Secret('5up3r-53cr37-K3y');
+const task = { request, secret, signature: 'a'.repeat(32), otherParams: [] };
 
 /** What the recipe that a chain stands for makes of a message. */
 function digestBy(chain: Chain, message: string): string {
@@ -27,7 +28,7 @@ function digestBy(chain: Chain, message: string): string {
 }
 
 it('tries a message by every chain as the recipe digests it', () => {
-  const { chains } = distinctSearchSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  const { chains } = searchSpace(task, true);
   const whole = chains.filter(({ reading }) => reading.cut === null).slice(0, 1500);
   const kinds = new Set<string>();
   for (const chain of whole) {
@@ -42,7 +43,7 @@ it('tries a message by every chain as the recipe digests it', () => {
 });
 
 it('tries a message longer than any block', () => {
-  const { chains } = distinctSearchSpace({ request, secret, signature: 'a'.repeat(32), otherParams: [] });
+  const { chains } = searchSpace(task, true);
   const message = `${'x'.repeat(70_000)}${'é'.repeat(5000)}`;
   for (const chain of chains.slice(0, 20)) {
     const fits = compileChain({ ...chain, reading: { ...chain.reading, digest: digestBy(chain, message) } });

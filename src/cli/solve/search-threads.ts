@@ -1,8 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { SolveTask } from '../../solve/candidates/search-space.js';
-import { Search } from '../../solve/search/search.js';
-import { type Hit, maxBits, type Share, ShareQueue, type Tally } from '../../solve/search/share.js';
+import { type Hit, maxBits, Search, type Share, ShareQueue, type Tally } from '../../solve/search/search.js';
 import type { SearchEnd, Searcher } from '../../solve/solve.js';
 
 interface SearchOptions extends SearchLimits {

@@ -3,7 +3,7 @@ import { type Order, type ParamsRule, recipeDefaults } from '../../signing/recip
 import type { SignableRequest } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { selections, visitLists } from './selections.js';
-import { type Add, type Choice, choice, LazyList, sortByBits } from './weighted.js';
+import { type Add, type Choice, choice, LazyList, memoize, sortByBits } from './weighted.js';
 
 /** Which parameters are in a block, and their order. */
 export interface Arrangement {
@@ -21,7 +21,7 @@ export interface ArrangementParts {
   /** Possible names of the secret among the parameters. */
   readonly secretNames: readonly Choice<string>[];
   /** Whether only the likeliest of arrangements that are equal in this request is wanted. */
-  readonly distinct: boolean;
+  readonly isDistinct: boolean;
 }
 
 /** Blocks of names and values tend to have other orders than blocks of values alone. */
@@ -54,44 +54,48 @@ const secretAsBits = 2.5;
 /** Maximum cost of an arrangement, in bits. */
 const maxArrangementBits = 15;
 
-/** The arrangements without the secret, the likeliest first. */
-export function openArrangements(parts: ArrangementParts, kind: BlockKind): LazyList<Arrangement> {
-  const chosen = selectionsOf(parts);
+/** The arrangements of blocks of one kind, the likeliest first; `keyed`: with the secret as one more parameter. */
+export type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
+
+export function arrangementsOf(parts: ArrangementParts): Arrangements {
+  const { request, names, secretNames } = parts;
+  const chosen = selections(
+    request.params,
+    names.map(({ value }) => value),
+    maxArrangementBits,
+  );
   const fixed = fixedOrders(parts);
-  return new LazyList(maxArrangementBits, keyOf(parts), (_, to, add) => {
-    for (const { rule, bits } of chosen) {
-      if (bits >= to) break;
-      arrange(parts, rule, bits, orderChoices[kind], to, add);
-    }
-    for (const order of fixed) {
-      if (order.bits >= to) break;
-      arrange(parts, { empty: 'keep' }, 0.6, [order], to, add);
-      arrange(parts, { empty: 'drop' }, 1.6, [order], to, add);
-    }
-  });
+  const open = memoize(
+    (kind: BlockKind) =>
+      new LazyList(maxArrangementBits, keyOf(parts), (_, to, add: Add<Arrangement>) => {
+        for (const { rule, bits } of chosen) {
+          if (bits >= to) break;
+          arrange(parts, rule, bits, orderChoices[kind], to, add);
+        }
+        for (const order of fixed) {
+          if (order.bits >= to) break;
+          arrange(parts, { empty: 'keep' }, 0.6, [order], to, add);
+          arrange(parts, { empty: 'drop' }, 1.6, [order], to, add);
+        }
+      }),
+  );
+  const withSecret = memoize(
+    (kind: BlockKind) =>
+      new LazyList(maxArrangementBits, keyOf(parts), (_, to, add: Add<Arrangement>) => {
+        for (const { value: secretAs, bits: nameBits } of secretNames) {
+          for (const { rule, bits } of chosen) {
+            const total = bits + nameBits + secretAsBits;
+            if (total >= to) break;
+            arrange(parts, { ...rule, secretAs }, total, orderChoices[kind], to, add);
+          }
+        }
+      }),
+  );
+  return (kind, keyed) => (keyed ? withSecret(kind) : open(kind));
 }
 
-/** The arrangements with the secret as one more parameter, the likeliest first. */
-export function keyedArrangements(parts: ArrangementParts, kind: BlockKind): LazyList<Arrangement> {
-  const chosen = selectionsOf(parts);
-  return new LazyList(maxArrangementBits, keyOf(parts), (_, to, add) => {
-    for (const { value: secretAs, bits: nameBits } of parts.secretNames) {
-      for (const { rule, bits } of chosen) {
-        const total = bits + nameBits + secretAsBits;
-        if (total >= to) break;
-        arrange(parts, { ...rule, secretAs }, total, orderChoices[kind], to, add);
-      }
-    }
-  });
-}
-
-function selectionsOf({ request, names }: ArrangementParts) {
-  const allNames = names.map(({ value }) => value);
-  return selections(request.params, allNames, maxArrangementBits);
-}
-
-function keyOf({ distinct }: ArrangementParts): ((arrangement: Arrangement) => string) | null {
-  if (!distinct) return null;
+function keyOf({ isDistinct }: ArrangementParts): ((arrangement: Arrangement) => string) | null {
+  if (!isDistinct) return null;
   return ({ rule, entries }) => {
     const order = rule.order === 'pair' || rule.order === 'pair-nocase' ? rule.order : '';
     return `${order}\0${entries.map(([name, value]) => `${name}\0${value}`).join('\0')}`;

@@ -1,4 +1,4 @@
-import { type BlockEncoding, encoders, type TextEncoding } from '../../signing/encodings.js';
+import { type BlockEncoding, decodePercent, encoders, type TextEncoding } from '../../signing/encodings.js';
 import type { EncodeRule } from '../../signing/recipe.js';
 import { modifiers } from '../../signing/template.js';
 import type { Weighted } from './weighted.js';
@@ -115,12 +115,4 @@ function changedMessage(message: TextEncoding, lower: boolean, bits: number): Me
 
 function decodeForm(text: string): string {
   return decodePercent(text.replaceAll('+', ' '));
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

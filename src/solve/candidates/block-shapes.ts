@@ -2,8 +2,7 @@ import type { Entry } from '../../signing/params.js';
 import type { ParamsRule } from '../../signing/recipe.js';
 import type { BlockKind } from './arrangements.js';
 import type { PairStyle } from './layouts.js';
-import { literal, type Piece } from './pieces.js';
-import { nameValueSeparators, separators } from './separators.js';
+import { literal, nameValueSeparators, type Piece, separators } from './pieces.js';
 import { sortByBits, type Weighted } from './weighted.js';
 
 /** The format of the parameter block, independent of which parameters are in it. */

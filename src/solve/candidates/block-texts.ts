@@ -6,11 +6,11 @@ import type { Arrangement } from './arrangements.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
 import { type BlockShape, writeShape } from './block-shapes.js';
 import {
+  type CostRange,
   distinctBy,
   LazyList,
   lessSpent,
   memoize,
-  type PriceRange,
   sortByBits,
   type Weighted,
 } from './weighted.js';
@@ -35,7 +35,7 @@ interface BlockParts {
 }
 
 /** Writes the blocks of one shape that cost from `from` to below `to`; the cost of the shape is not included. */
-export function writeBlocks(parts: BlockParts, { from, to }: PriceRange, add: AddBlock): void {
+export function writeBlocks(parts: BlockParts, { from, to }: CostRange, add: AddBlock): void {
   const { shape, arrangements, writings, secret, maxPairs } = parts;
   const count = arrangements.countBelow(to);
   for (let index = 0; index < count; index++) {
@@ -63,12 +63,6 @@ function inOrder(
   return compileOrder(order, ([name, value]) => key(name) + write(value))([...entries]);
 }
 
-/** Block texts in the message, by whether the change of the message affects them. */
-interface ChangedTexts {
-  readonly touched: LazyList<string>;
-  readonly untouched: LazyList<string>;
-}
-
 /** Distinct block texts, the likeliest first, each at its lowest cost, and their changed forms. */
 export interface BlockTexts {
   /** Unchanged. The cost includes the shape. */
@@ -77,7 +71,7 @@ export interface BlockTexts {
    * In the message. Texts that the change of the block leaves as they are are left out: they are among the plain
    * ones.
    */
-  readonly changed: (block: BlockChange) => (message: MessageChange) => ChangedTexts;
+  readonly changed: (block: BlockChange) => (message: MessageChange) => LazyList<string>;
 }
 
 /** The texts of the blocks of one shape. */
@@ -102,23 +96,19 @@ function itself(text: string): string {
 }
 
 function changeable(plain: LazyList<string>): BlockTexts {
-  const inBlock = memoize(({ changes, apply }: BlockChange) =>
-    changes ? plain.map(maxChangedBits, (text) => unlessSame(apply(text), text)) : plain,
-  );
-  return { plain, changed: memoize((block) => memoize((message) => changeTexts(inBlock(block), message))) };
-}
-
-/** An unchanged message affects every text: all are `touched`. */
-function changeTexts(texts: LazyList<string>, { changes, apply }: MessageChange): ChangedTexts {
-  if (!changes) return { touched: texts, untouched: new LazyList<string>(0, null, () => {}) };
+  const inBlock = memoize(({ changes, apply }: BlockChange) => {
+    if (!changes) return plain;
+    return plain.map(maxChangedBits, (text) => {
+      const changed = apply(text);
+      return changed === text ? null : changed;
+    });
+  });
   return {
-    touched: texts.map(maxChangedBits, (text) => unlessSame(apply(text), text)),
-    untouched: texts.map(maxChangedBits, (text) => (apply(text) === text ? text : null)),
+    plain,
+    changed: memoize((block) =>
+      memoize(({ changes, apply }) => (changes ? inBlock(block).map(maxChangedBits, apply) : inBlock(block))),
+    ),
   };
-}
-
-function unlessSame(changed: string, text: string): string | null {
-  return changed === text ? null : changed;
 }
 
 /** How names and values are encoded. */

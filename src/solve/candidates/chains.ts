@@ -1,8 +1,7 @@
 import type { Algorithm } from '../../signing/digests.js';
 import type { SubRule } from '../../signing/recipe.js';
-import { glue, literal, type Piece, type RequestPieces } from './pieces.js';
+import { glue, literal, type Piece, type RequestPieces, separators } from './pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
-import { separators } from './separators.js';
 import type { SignatureReading } from './signature-reading.js';
 import { oneIn, sortByBits, type Weighted } from './weighted.js';
 

@@ -1,7 +1,15 @@
-import { literal, nothing, type Piece } from './pieces.js';
-import { separators } from './separators.js';
+import type { BlockChange, MessageChange } from './block-changes.js';
+import { literal, nothing, type Piece, separators, textOf } from './pieces.js';
 import { byJoiner, type Surroundings } from './surroundings.js';
-import { type Choice, firstFrom, type PriceRange, sortByBits, type Weighted } from './weighted.js';
+import {
+  type Choice,
+  type CostRange,
+  firstFrom,
+  LazyList,
+  memoize,
+  sortByBits,
+  type Weighted,
+} from './weighted.js';
 
 /** The parts of the message before and after the parameter block. */
 export interface Layout extends Weighted {
@@ -32,7 +40,7 @@ export interface SecretStyle extends Weighted {
 /** The layouts without a secret. */
 export function openLayouts(
   around: readonly Surroundings[],
-  { from, to }: PriceRange,
+  { from, to }: CostRange,
   take: (layout: Layout) => void,
 ): void {
   for (const { front, tail, bare, bits } of around) {
@@ -53,12 +61,12 @@ export interface KeyedParts {
   readonly stylesBeside: StylesBeside;
   /** Texts that can be in the place of the secret. */
   readonly forms: readonly Piece[];
-  readonly admit: Admit;
+  readonly admit?: Admit;
 }
 
 /** The layouts with the secret. */
-export function keyedLayouts(parts: KeyedParts, range: PriceRange, take: (layout: Layout) => void): void {
-  const { around, stylesBeside, forms, admit } = parts;
+export function keyedLayouts(parts: KeyedParts, range: CostRange, take: (layout: Layout) => void): void {
+  const { around, stylesBeside, forms, admit = () => true } = parts;
   for (const [joiner, places] of byJoiner(around)) {
     const least = places[0]?.bits ?? 0;
     for (const style of stylesBeside(joiner)) {
@@ -81,7 +89,7 @@ function layAround(
   { lay, needs, bits: ofSpot }: Spot,
   style: SecretStyle,
   form: Piece,
-  { from, to }: PriceRange,
+  { from, to }: CostRange,
   take: (layout: Layout) => void,
 ): void {
   const ofSecret = style.bits + form.bits + ofSpot;
@@ -174,4 +182,95 @@ export function pairedStyles(names: readonly Choice<string>[], { kvSep, pairSep 
 
 function setOff(separator: Piece, bits: number): SecretStyle {
   return { last: separator, first: nothing, end: separator, bits };
+}
+
+/** Maximum cost of a layout, in bits. */
+export const maxLayoutBits = 14;
+
+/** Maximum cost of a layout before its message is changed as a whole. */
+const maxChangedBits = 10;
+
+/** The cost of a secret that is in the layout, the block or the digest chain more than once, or nowhere. */
+export function secretCost(...places: readonly boolean[]): number {
+  const count = places.filter((isThere) => isThere).length;
+  return count === 0 ? absentBits : (count - 1) * doubledBits;
+}
+
+const doubledBits = 3;
+const absentBits = 7;
+
+/** A layout as the texts before and after the block. */
+export interface LayoutText {
+  readonly before: string;
+  readonly after: string;
+  /** Whether only the secret is around the block. */
+  readonly bare: boolean;
+}
+
+/** Layouts of one kind: without the secret, with the secret joined on, or with the secret as one more pair. */
+export interface LayoutKind {
+  /** Whether the layouts hold the secret. */
+  readonly keyed: boolean;
+  /** The layouts around a block with this change, in a message with this change. */
+  readonly around: (block: BlockChange) => (message: MessageChange) => LazyList<LayoutText>;
+}
+
+/** Inputs of the layouts. */
+interface LayoutParts {
+  /** The surroundings of a block, by whether it is percent-encoded as a whole. */
+  readonly surroundings: (encoded: boolean) => readonly Surroundings[];
+  readonly forms: readonly Piece[];
+  readonly secretNames: readonly Choice<string>[];
+}
+
+export function layoutKinds({ surroundings, forms, secretNames }: LayoutParts) {
+  const kind = (keyed: boolean, make: MakeLayouts): LayoutKind => {
+    const all = memoize((encoded: boolean) => layoutTexts(surroundings(encoded), make));
+    const around = memoize((block: BlockChange) => {
+      const list = all(block.encode === 'rfc3986');
+      const possible = block.digests
+        ? list.map(maxLayoutBits, (layout) => (layout.bare ? null : layout))
+        : list;
+      return memoize((message: MessageChange) => changeLayouts(possible, message));
+    });
+    return { keyed, around };
+  };
+  const withSecret = (stylesBeside: StylesBeside) =>
+    kind(true, (around, range, take) => keyedLayouts({ around, stylesBeside, forms }, range, take));
+  const byStyle = new Map<string, LayoutKind>();
+  return {
+    open: kind(false, openLayouts),
+    glued: withSecret(gluedStyles),
+    paired(style: PairStyle): LayoutKind {
+      const key = `${style.kvSep}\0${style.pairSep}`;
+      const styles = pairedStyles(secretNames, style);
+      const known = byStyle.get(key) ?? withSecret(() => styles);
+      byStyle.set(key, known);
+      return known;
+    },
+  };
+}
+
+type MakeLayouts = (
+  around: readonly Surroundings[],
+  range: CostRange,
+  take: (layout: Layout) => void,
+) => void;
+
+function layoutTexts(around: readonly Surroundings[], make: MakeLayouts): LazyList<LayoutText> {
+  const key = ({ before, after }: LayoutText) => `${before}\0${after}`;
+  return new LazyList<LayoutText>(maxLayoutBits, key, (from, to, add) => {
+    make(around, { from, to }, ({ before, after, bare, bits }) => {
+      add({ before: textOf(before), after: textOf(after), bare }, bits);
+    });
+  });
+}
+
+function changeLayouts(list: LazyList<LayoutText>, { changes, apply }: MessageChange): LazyList<LayoutText> {
+  if (!changes) return list;
+  return list.map(maxChangedBits, ({ before, after, bare }) => ({
+    before: apply(before),
+    after: apply(after),
+    bare,
+  }));
 }

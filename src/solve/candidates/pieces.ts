@@ -116,7 +116,7 @@ export interface RequestPieces {
 
 export function requestPieces(request: SignableRequest): RequestPieces {
   const { method, url, body } = request;
-  const names = priceNames(request.params);
+  const names = weighNames(request.params);
   return {
     method: { tokens: ['$method'], text: method, bits: 0 },
     host: { tokens: ['$host'], text: hostOf(url), bits: 0 },
@@ -181,7 +181,7 @@ const weights: Readonly<Record<ParameterRole, number>> = {
 };
 
 /** Parameter names, each with the cost of choosing it. */
-export function priceNames(params: readonly Param[]): Choice<string>[] {
+export function weighNames(params: readonly Param[]): Choice<string>[] {
   const weighed = distinctParams(params).map(([name]) => ({ name, weight: weights[roleOf(name)] }));
   const sum = weighed.reduce((total, { weight }) => total + weight, 0);
   return weighed.map(({ name, weight }) => choice(name, oneIn(sum / weight)));
@@ -194,3 +194,51 @@ function extrasOf({ extra }: SignableRequest): Piece[] {
   });
   return named.map((piece) => ({ ...piece, bits: oneIn(named.length) }));
 }
+
+/** Separators of two texts, except for the empty one, the likeliest first. */
+export const separators: readonly Choice<string>[] = [
+  choice('&', 1.5),
+  choice(',', 2.5),
+  choice('|', 2.5),
+  choice('\n', 3),
+  choice(':', 3),
+  choice('_', 3.5),
+  choice('-', 3.5),
+  choice('.', 3.5),
+  choice(';', 4),
+  choice('#', 4.5),
+  choice('+', 5),
+  choice(' ', 5),
+  choice('$', 5.5),
+  choice('@', 5.5),
+  choice('*', 5.5),
+  choice('/', 5.5),
+  choice('=', 5.5),
+  choice('?', 6),
+  choice('~', 6),
+  choice('^', 6),
+  choice('!', 6.5),
+  choice('%', 6.5),
+  choice('&&', 6.5),
+  choice('||', 6.5),
+  choice('##', 6.5),
+  choice(', ', 6.5),
+  choice('\r\n', 6.5),
+  choice('\t', 6.5),
+];
+
+/** Separators of a parameter's name and value. */
+export const nameValueSeparators: readonly Choice<string>[] = [
+  choice('=', 0.6),
+  choice('', 2),
+  choice(':', 2.6),
+  choice('|', 5.5),
+  choice(',', 5.5),
+  choice('_', 5.5),
+  choice('-', 5.5),
+  choice('#', 6),
+  choice('==', 6.5),
+  choice('=>', 6.5),
+  choice(': ', 6.5),
+  choice('&', 6.5),
+];

@@ -1,12 +1,16 @@
-import type { Param } from '../../signing/request.js';
+import type { Param, SignableRequest } from '../../signing/request.js';
+import type { Secret } from '../../signing/secret.js';
 import { type Chain, chainIdentity, digestChains } from './chains.js';
-import { distinctPieces, type Piece, priceNames, type RequestPieces, requestPieces } from './pieces.js';
+import { distinctPieces, type Piece, type RequestPieces, requestPieces, weighNames } from './pieces.js';
 import { secretForms, secretNames } from './secrets.js';
-import { readSignature, type SignedRequest } from './signature-reading.js';
+import { readSignature } from './signature-reading.js';
 import { type Choice, distinctBy } from './weighted.js';
 
 /** A signed request and its secret: the input of a search. */
-export interface SolveTask extends SignedRequest {
+export interface SolveTask {
+  readonly request: SignableRequest;
+  readonly secret: Secret;
+  readonly signature: string;
   /** The parameters of the other samples of the same rule. */
   readonly otherParams: readonly Param[];
 }
@@ -25,51 +29,31 @@ export interface SearchSpace {
   readonly chains: readonly Chain[];
 }
 
-/** All possible parts, to list every recipe. */
-export function wholeSearchSpace(task: SolveTask): SearchSpace {
+/**
+ * The possible parts of a rule. `isDistinct` keeps only the likeliest of parts with the same text in this request:
+ * enough to find the message, but not to list every recipe.
+ */
+export function searchSpace(task: SolveTask, isDistinct: boolean): SearchSpace {
   const { request, secret, otherParams } = task;
-  const pieces = requestPieces(request);
-  return makeSearchSpace(task, {
-    pieces,
-    forms: secretForms(secret, pieces),
-    paramNames: priceNames([...request.params, ...otherParams]),
-    readings: readSignature(task),
-  });
-}
-
-/** Only the likeliest of parts with the same text in this request: enough to find the message. */
-export function distinctSearchSpace(task: SolveTask): SearchSpace {
-  const { request, secret } = task;
+  const { params, body } = request;
+  const reduce = isDistinct ? distinctPieces : (all: readonly Piece[]) => all;
   const all = requestPieces(request);
   const pieces: RequestPieces = {
     ...all,
-    bodies: distinctPieces(all.bodies),
-    values: distinctPieces(all.values),
-    extras: distinctPieces(all.extras),
+    bodies: reduce(all.bodies),
+    values: reduce(all.values),
+    extras: reduce(all.extras),
   };
-  const space = makeSearchSpace(task, {
-    pieces,
-    forms: distinctPieces(secretForms(secret, pieces)),
-    paramNames: all.names,
-    readings: readSignature(task),
-  });
-  return { ...space, chains: distinctBy(space.chains, chainIdentity) };
-}
-
-type Parts = Pick<SearchSpace, 'pieces' | 'forms' | 'paramNames'> & {
-  readonly readings: ReturnType<typeof readSignature>;
-};
-
-function makeSearchSpace(task: SolveTask, { pieces, forms, paramNames, readings }: Parts): SearchSpace {
-  const { params, body } = task.request;
+  const forms = reduce(secretForms(secret, pieces));
   const names = secretNames(params);
+  const chains = digestChains({ readings: readSignature(task), forms, pieces, names });
   return {
     task,
     pieces,
     hasBody: body !== null && body !== '',
-    paramNames,
+    paramNames: isDistinct ? all.names : weighNames([...params, ...otherParams]),
     forms,
     secretNames: names,
-    chains: digestChains({ readings, forms, pieces, names }),
+    chains: isDistinct ? distinctBy(chains, chainIdentity) : chains,
   };
 }

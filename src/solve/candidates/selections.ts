@@ -1,7 +1,8 @@
+import { folds } from '../../signing/encodings.js';
 import type { ParamsRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import { type ParameterRole, roleOf } from './pieces.js';
-import { type Choice, oneIn, sortByBits, type Weighted } from './weighted.js';
+import { type Choice, choice, oneIn, sortByBits, type Weighted } from './weighted.js';
 
 /** Which parameters are included. */
 interface Selection extends Weighted {
@@ -9,7 +10,7 @@ interface Selection extends Weighted {
 }
 
 /** The cost of excluding a parameter of this role by name. */
-const exclusionBits: Readonly<Record<ParameterRole, number>> = {
+const exclusionBitsOf: Readonly<Record<ParameterRole, number>> = {
   signing: 2.2,
   session: 3.5,
   app: 5.5,
@@ -25,7 +26,7 @@ const signatureName = /sign|^sig$/i;
 export function selections(params: readonly Param[], names: readonly string[], bound: number): Selection[] {
   const found: Selection[] = [];
   const { foldings, joinings } = foldingsOf(params);
-  for (const { fields, bits } of [...exclusions(names, bound), ...inclusions(names, bound)]) {
+  for (const { exclude, include, bits } of [...exclusions(names, bound), ...inclusions(names, bound)]) {
     for (const [empty, emptyBits] of [
       ['keep', 1.1],
       ['drop', 0.9],
@@ -34,11 +35,11 @@ export function selections(params: readonly Param[], names: readonly string[], b
         for (const [joinRepeated, joinBits] of joinings) {
           const total = bits + emptyBits + caseBits + joinBits;
           if (total > bound) continue;
-          const fold = caseFolds[nameCase];
+          const fold = folds[nameCase];
           found.push({
             rule: {
-              exclude: fields.exclude.map(fold),
-              include: fields.include?.map(fold) ?? null,
+              exclude: exclude.map(fold),
+              include: include?.map(fold) ?? null,
               empty,
               nameCase,
               joinRepeated,
@@ -51,12 +52,6 @@ export function selections(params: readonly Param[], names: readonly string[], b
   }
   return sortByBits(found);
 }
-
-const caseFolds = {
-  none: (text: string) => text,
-  lower: (text: string) => text.toLowerCase(),
-  upper: (text: string) => text.toUpperCase(),
-} as const;
 
 function foldingsOf(params: readonly Param[]) {
   const isRepeated = new Set(params.map(([name]) => name)).size < params.length;
@@ -77,63 +72,53 @@ function foldingsOf(params: readonly Param[]) {
   return { foldings, joinings };
 }
 
-interface NameLists extends Weighted {
-  readonly fields: Pick<ParamsRule, 'exclude' | 'include'>;
-}
+/** The names that a rule lists. */
+interface NameLists extends Weighted, Pick<ParamsRule, 'exclude' | 'include'> {}
 
 /** No exclusion, then one, two and three names; then all parameters that serve the call alone. */
 function exclusions(names: readonly string[], bound: number): NameLists[] {
-  const priced = names.map((name) => ({ name, bits: exclusionPrice(name, names) }));
-  const lists: NameLists[] = [{ fields: { exclude: [], include: null }, bits: 0.3 }];
-  const extend = (from: number, chosen: readonly string[], bits: number) => {
-    if (chosen.length === 3) return;
-    for (let index = from; index < priced.length; index++) {
-      const next = priced[index];
-      if (next === undefined || bits + next.bits > bound) continue;
-      const exclude = [...chosen, next.name];
-      lists.push({ fields: { exclude, include: null }, bits: bits + next.bits });
-      extend(index + 1, exclude, bits + next.bits);
-    }
-  };
-  extend(0, [], 0.3);
+  const costs = names.map((name) => choice(name, exclusionBits(name, names)));
+  const lists: NameLists[] = [{ exclude: [], include: null, bits: 0.3 }];
+  for (const { value, bits } of subsets(costs, 3, 0.3, bound)) {
+    lists.push({ exclude: value, include: null, bits });
+  }
   const system = names.filter((name) => roleOf(name) !== 'other');
   if (system.length > 1 && system.length < names.length) {
-    lists.push({ fields: { exclude: system, include: null }, bits: 4 });
+    lists.push({ exclude: system, include: null, bits: 4 });
     const proof = names.filter((name) => ['app', 'time', 'nonce'].includes(roleOf(name)));
-    if (proof.length > 0) lists.push({ fields: { exclude: proof, include: null }, bits: 4 });
+    if (proof.length > 0) lists.push({ exclude: proof, include: null, bits: 4 });
   }
   return lists;
 }
 
-function exclusionPrice(name: string, names: readonly string[]): number {
+function exclusionBits(name: string, names: readonly string[]): number {
   if (signatureName.test(name)) return 1.8;
   const role = roleOf(name);
   const alike = names.filter((other) => roleOf(other) === role).length;
-  return exclusionBits[role] + oneIn(alike) * 0.7;
+  return exclusionBitsOf[role] + oneIn(alike) * 0.7;
 }
 
-/** Up to four of the names. */
+/** Up to four of the names, but not all. */
 function inclusions(names: readonly string[], bound: number): NameLists[] {
-  const lists: NameLists[] = [];
-  const priced = names.map((name) => ({ name, bits: inclusionPrice(name, names) }));
-  const extend = (from: number, chosen: readonly string[], bits: number) => {
-    if (chosen.length === 4) return;
-    for (let index = from; index < priced.length; index++) {
-      const next = priced[index];
-      if (next === undefined || bits + next.bits > bound) continue;
-      const include = [...chosen, next.name];
-      if (include.length < names.length)
-        lists.push({ fields: { exclude: [], include }, bits: bits + next.bits });
-      extend(index + 1, include, bits + next.bits);
-    }
-  };
-  extend(0, [], 4);
-  return lists;
+  const costs = names.map((name) => choice(name, inclusionBits(name, names)));
+  return subsets(costs, 4, 4, bound)
+    .filter(({ value }) => value.length < names.length)
+    .map(({ value, bits }) => ({ exclude: [], include: value, bits }));
 }
 
-function inclusionPrice(name: string, names: readonly string[]): number {
+function inclusionBits(name: string, names: readonly string[]): number {
   const role = roleOf(name);
   return role === 'app' || role === 'time' || role === 'nonce' ? 1.2 : 1 + oneIn(names.length);
+}
+
+/** The selections of one to `most` items, in their order, that cost at most `bound` on top of `spent`. */
+function subsets<T>(items: readonly Choice<T>[], most: number, spent: number, bound: number): Choice<T[]>[] {
+  return items.flatMap(({ value, bits }, index) => {
+    const total = spent + bits;
+    if (most === 0 || total > bound) return [];
+    const longer = subsets(items.slice(index + 1), most - 1, total, bound);
+    return [choice([value], total), ...longer.map((rest) => choice([value, ...rest.value], rest.bits))];
+  });
 }
 
 /** The cost of one more place in a list. */

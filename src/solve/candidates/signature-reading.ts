@@ -1,7 +1,7 @@
 import { type Algorithm, algorithms, type Output, writtenLength } from '../../signing/digests.js';
 import type { SignableRequest } from '../../signing/request.js';
-import type { Secret } from '../../signing/secret.js';
 import { bracedToken, literal } from './pieces.js';
+import type { SolveTask } from './search-space.js';
 import type { Weighted } from './weighted.js';
 
 /** One interpretation of a signature: its digest algorithm and its format. */
@@ -20,19 +20,16 @@ export interface SignatureReading extends Weighted {
 const shortestHex = 16;
 
 /** Every interpretation of a signature by its length and alphabet; none where no recipe can write such a text. */
-export function readSignature({ signature, request, secret }: SignedRequest): SignatureReading[] {
+export function readSignature({
+  signature,
+  request,
+  secret,
+}: Omit<SolveTask, 'otherParams'>): SignatureReading[] {
   const whole = readDigest(signature);
   if (whole.length > 0) return whole;
   const amid = readAmid(signature, request);
   // The text around a digest is sent, so it cannot hold the secret, and a recipe must not either.
   return amid.filter(({ after }) => !after.some((step) => step.includes(secret.reveal())));
-}
-
-/** A request and its signature. */
-export interface SignedRequest {
-  readonly request: SignableRequest;
-  readonly secret: Secret;
-  readonly signature: string;
 }
 
 /** A digest with text before or after it: `d5bc…,1453014943466`. */

@@ -1,5 +1,13 @@
-import { glue, join, literal, nothing, type Piece, percentEncoded, type RequestPieces } from './pieces.js';
-import { separators } from './separators.js';
+import {
+  glue,
+  join,
+  literal,
+  nothing,
+  type Piece,
+  percentEncoded,
+  type RequestPieces,
+  separators,
+} from './pieces.js';
 import { type Choice, choice, sortByBits, type Weighted } from './weighted.js';
 
 /** The parts of the request before and after the parameter block, and what joins them to it. */

@@ -1,5 +1,4 @@
-import { type Piece, percentEncoded, type RequestPieces, textOf } from './pieces.js';
-import { separators } from './separators.js';
+import { type Piece, percentEncoded, type RequestPieces, separators, textOf } from './pieces.js';
 import { type Choice, choice, distinctBy, sortByBits } from './weighted.js';
 
 /** The cost of a message without a parameter block, in bits. */

@@ -45,13 +45,13 @@ export function oneIn(count: number): number {
 }
 
 /** Costs from `from` to below `to`. */
-export interface PriceRange {
+export interface CostRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** The range that is left after `spent`. */
-export function lessSpent({ from, to }: PriceRange, spent: number): PriceRange {
+export function lessSpent({ from, to }: CostRange, spent: number): CostRange {
   return { from: from - spent, to: to - spent };
 }
 

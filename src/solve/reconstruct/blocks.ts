@@ -1,10 +1,4 @@
-import {
-  type Arrangement,
-  type ArrangementParts,
-  type BlockKind,
-  keyedArrangements,
-  openArrangements,
-} from '../candidates/arrangements.js';
+import { type Arrangement, type Arrangements, arrangementsOf } from '../candidates/arrangements.js';
 import {
   type BlockChange,
   changesOf,
@@ -22,14 +16,13 @@ import {
 } from '../candidates/block-shapes.js';
 import { type Writing, writeBlocks, writings } from '../candidates/block-texts.js';
 import type { Chain } from '../candidates/chains.js';
-import { maxLayoutBits, secretPrices } from '../candidates/layout-lists.js';
-import type { Layout } from '../candidates/layouts.js';
+import { type Layout, maxLayoutBits, secretCost } from '../candidates/layouts.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import { surroundings } from '../candidates/surroundings.js';
-import { type LazyList, memoize, type Weighted } from '../candidates/weighted.js';
+import { memoize, type Weighted } from '../candidates/weighted.js';
 import type { Pause } from '../solve.js';
 import { assembleRecipe, type RecipeCandidate } from './assemble-recipe.js';
-import { FrameFinder, type FrameParts } from './frames.js';
+import { FrameFinder } from './frames.js';
 
 /** What to reconstruct: a message, the chains that turn it into the signature, and the maximum cost of a recipe. */
 export interface Target {
@@ -44,45 +37,34 @@ export class BlockReconstruction {
   readonly #target: Target;
   readonly #add: (candidate: RecipeCandidate) => void;
   readonly #writings: readonly Writing[];
-  readonly #secret: string;
-  readonly #arrangements: ReadonlyMap<string, LazyList<Arrangement>>;
+  readonly #arrangements: Arrangements;
 
   constructor(space: SearchSpace, target: Target, add: (candidate: RecipeCandidate) => void) {
-    const { request, secret } = space.task;
-    const parts: ArrangementParts = {
-      request,
-      secret,
-      names: space.paramNames,
-      secretNames: space.secretNames,
-      distinct: false,
-    };
+    const { paramNames, secretNames, task } = space;
+    const { request, secret } = task;
     this.#space = space;
     this.#target = target;
     this.#add = add;
     this.#writings = writings(request.params);
-    this.#secret = secret.reveal();
-    this.#arrangements = new Map(
-      (['pairs', 'values'] as const).flatMap((kind): [string, LazyList<Arrangement>][] => [
-        [listKey(kind, false), openArrangements(parts, kind)],
-        [listKey(kind, true), keyedArrangements(parts, kind)],
-      ]),
-    );
+    this.#arrangements = arrangementsOf({
+      request,
+      secret,
+      names: paramNames,
+      secretNames,
+      isDistinct: false,
+    });
   }
 
   async run(pause: Pause): Promise<void> {
     const { message, chains, bound } = this.#target;
     const chainBits = Math.min(...chains.map(({ bits }) => bits));
     const { pieces, hasBody } = this.#space;
-    const frameParts: FrameParts = {
-      space: this.#space,
-      surroundings: memoize((encoded) =>
-        surroundings(pieces, hasBody, encoded, Math.min(bound - chainBits, maxLayoutBits)),
-      ),
-    };
+    const maxBits = Math.min(bound - chainBits, maxLayoutBits);
+    const around = memoize((encoded: boolean) => surroundings(pieces, hasBody, encoded, maxBits));
     for (const change of messageChanges) {
       if (!change.canYield(message)) continue;
       const rest = bound - change.bits - chainBits;
-      const frames = new FrameFinder(frameParts, message, change, rest);
+      const frames = new FrameFinder(this.#space, around, message, change, rest);
       for (const shape of blockShapes) {
         if (shape.bits >= rest) break;
         await pause();
@@ -108,19 +90,24 @@ export class BlockReconstruction {
     const opaque = found.filter(({ isPlain, byText }) => !isPlain && byText.size > 0);
     const texts = plain.flatMap(({ byText }) => [...byText.keys()]);
     const maxPairs = opaque.length > 0 ? Number.POSITIVE_INFINITY : countPairs(shape, texts);
-    const arrangements = this.#arrangements.get(listKey(blockKind(shape), secretIn));
-    if (maxPairs === 0 || arrangements === undefined) return;
+    if (maxPairs === 0) return;
+    const blocks = {
+      shape,
+      arrangements: this.#arrangements(blockKind(shape), secretIn),
+      writings: this.#writings,
+      secret: this.#space.task.secret.reveal(),
+      maxPairs,
+    };
     const to = bound - Math.min(...found.map(({ cheapest }) => cheapest));
-    const blocks = { shape, arrangements, writings: this.#writings, secret: this.#secret, maxPairs };
     writeBlocks(blocks, { from: 0, to }, (text, bits, arrangement, writing) => {
       const written = { shape, secretIn, change, arrangement, writing, bits };
       for (const { block, byText } of plain) {
-        for (const { layout } of byText.get(text) ?? []) this.#addLayout(written, block, layout);
+        for (const layout of byText.get(text) ?? []) this.#addLayout(written, block, layout);
       }
       for (const { block, byText, cheapest } of opaque) {
         if (bits + cheapest >= bound) continue;
         const changed = change.apply(block.apply(text));
-        for (const { layout } of byText.get(changed) ?? []) this.#addLayout(written, block, layout);
+        for (const layout of byText.get(changed) ?? []) this.#addLayout(written, block, layout);
       }
     });
   }
@@ -136,7 +123,7 @@ export class BlockReconstruction {
         change.bits +
         chain.bits +
         layout.bits +
-        secretPrices(layout.keyed, keyedBlock, chain.keyed);
+        secretCost(layout.keyed, keyedBlock, chain.keyed);
       if (bits > this.#target.bound) continue;
       const recipe = assembleRecipe({
         params: { ...arrangement.rule, ...writing.rule, ...shapeRule(shape) },
@@ -158,10 +145,6 @@ interface WrittenBlock extends Weighted {
   readonly change: MessageChange;
   readonly arrangement: Arrangement;
   readonly writing: Writing;
-}
-
-function listKey(kind: BlockKind, secretIn: boolean): string {
-  return `${kind} ${secretIn}`;
 }
 
 /** The maximum number of pairs in the texts, judged by their separators. */

@@ -1,11 +1,10 @@
 import type { BlockChange, MessageChange } from '../candidates/block-changes.js';
-import { maxLayoutBits } from '../candidates/layout-lists.js';
 import {
   type Admit,
   gluedStyles,
-  type KeyedParts,
   keyedLayouts,
   type Layout,
+  maxLayoutBits,
   openLayouts,
   type PairStyle,
   pairedStyles,
@@ -14,94 +13,93 @@ import {
 import { type Piece, textOf } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import type { Surroundings } from '../candidates/surroundings.js';
-import type { Choice, PriceRange } from '../candidates/weighted.js';
+import { type Choice, memoize } from '../candidates/weighted.js';
 
 /** A layout that matches the message around some text. */
-export interface Frame {
+interface Frame {
   readonly layout: Layout;
   readonly middle: string;
 }
 
 /** Layouts by the block text that they need: as written, or as it is in the message. */
-export interface FoundFrames {
-  readonly byText: ReadonlyMap<string, readonly Frame[]>;
+interface FoundFrames {
+  readonly byText: ReadonlyMap<string, readonly Layout[]>;
   readonly isPlain: boolean;
   /** The cost of the cheapest layout and its change of the block; infinite where there is none. */
   readonly cheapest: number;
 }
 
-/** Inputs of a frame. */
-export interface FrameParts {
-  readonly space: SearchSpace;
-  /** The surroundings of a block, by whether it is percent-encoded as a whole. */
-  readonly surroundings: (encoded: boolean) => readonly Surroundings[];
-}
-
 /** Finds the layouts that a message can have, for one change of the message. */
 export class FrameFinder {
-  readonly #surroundings: (encoded: boolean) => readonly Surroundings[];
   readonly #message: string;
   readonly #change: MessageChange;
   readonly #bound: number;
   readonly #forms: readonly Piece[];
   readonly #formTexts: ReadonlySet<string>;
   readonly #names: readonly Choice<string>[];
-  readonly #around = new Map<boolean, readonly Surroundings[]>();
-  readonly #found = new Map<string, readonly Frame[]>();
-  readonly #sorted = new Map<string, FoundFrames>();
+  /** The surroundings of a block, by whether it is percent-encoded as a whole. */
+  readonly #around: (encoded: boolean) => readonly Surroundings[];
+  readonly #shared: (encoded: boolean) => readonly Frame[];
+  readonly #paired = new Map<string, readonly Frame[]>();
+  readonly #found = new Map<string, FoundFrames>();
 
-  constructor({ space, surroundings }: FrameParts, message: string, change: MessageChange, bound: number) {
-    this.#surroundings = surroundings;
+  constructor(
+    space: SearchSpace,
+    surroundings: (encoded: boolean) => readonly Surroundings[],
+    message: string,
+    change: MessageChange,
+    bound: number,
+  ) {
     this.#message = message;
     this.#change = change;
     this.#bound = Math.min(bound, maxLayoutBits);
     this.#forms = space.forms.filter(({ text }) => this.#holds(text));
     this.#formTexts = new Set(this.#forms.map(({ text }) => text));
     this.#names = space.secretNames.filter(({ value }) => this.#holds(value));
+    this.#around = memoize((encoded) =>
+      surroundings(encoded).filter(({ front, tail }) => this.#holds(front.text) && this.#holds(tail.text)),
+    );
+    this.#shared = memoize((encoded) => [
+      ...this.#collect((take) => openLayouts(this.#around(encoded), { from: 0, to: this.#bound }, take)),
+      ...this.#keyed(encoded, gluedStyles),
+    ]);
   }
 
-  /** The layouts around a block with this change, and the part of the message that they leave for it. */
+  /** The layouts around a block with this change, by the part of the message that they leave for it. */
   find(style: PairStyle, block: BlockChange): FoundFrames {
     const key = `${block.token} ${block.encode} ${style.kvSep}\0${style.pairSep}`;
-    const known = this.#sorted.get(key);
+    const known = this.#found.get(key);
     if (known !== undefined) return known;
     const undo = undoBoth(block, this.#change);
-    const byText = new Map<string, Frame[]>();
+    const byText = new Map<string, Layout[]>();
     let cheapest = Number.POSITIVE_INFINITY;
-    for (const frame of this.#frames(style, block.encode === 'rfc3986')) {
-      if (!block.canYield(frame.middle)) continue;
+    for (const { layout, middle } of this.#frames(style, block.encode === 'rfc3986')) {
+      if (!block.canYield(middle)) continue;
       // A digest that is a known form of the secret is not a digest of the parameters.
-      if (block.digests && (frame.layout.bare || this.#formTexts.has(frame.middle))) continue;
-      const text = undo === null ? frame.middle : undo(frame.middle);
+      if (block.digests && (layout.bare || this.#formTexts.has(middle))) continue;
+      const text = undo === null ? middle : undo(middle);
       if (text === null) continue;
-      cheapest = Math.min(cheapest, block.bits + frame.layout.bits);
+      cheapest = Math.min(cheapest, block.bits + layout.bits);
       const alike = byText.get(text);
-      if (alike === undefined) byText.set(text, [frame]);
-      else alike.push(frame);
+      if (alike === undefined) byText.set(text, [layout]);
+      else alike.push(layout);
     }
     const found = { byText, isPlain: undo !== null, cheapest };
-    this.#sorted.set(key, found);
+    this.#found.set(key, found);
     return found;
   }
 
   #frames(style: PairStyle, encoded: boolean): readonly Frame[] {
-    const shared = this.#memoize(`${encoded}`, (range, take) => {
-      openLayouts(this.#placesFor(encoded), range, take);
-      keyedLayouts(this.#keyedParts(encoded, gluedStyles), range, take);
-    });
-    const own = this.#memoize(`${encoded} ${style.kvSep}\0${style.pairSep}`, (range, take) => {
-      const styles = pairedStyles(this.#names, style);
-      keyedLayouts(
-        this.#keyedParts(encoded, () => styles),
-        range,
-        take,
-      );
-    });
-    return own.length === 0 ? shared : [...shared, ...own];
+    const key = `${encoded} ${style.kvSep}\0${style.pairSep}`;
+    const styles = pairedStyles(this.#names, style);
+    const paired = this.#paired.get(key) ?? this.#keyed(encoded, () => styles);
+    this.#paired.set(key, paired);
+    return [...this.#shared(encoded), ...paired];
   }
 
-  #keyedParts(encoded: boolean, stylesBeside: StylesBeside): KeyedParts {
-    return { around: this.#placesFor(encoded), stylesBeside, forms: this.#forms, admit: this.#admit };
+  #keyed(encoded: boolean, stylesBeside: StylesBeside): Frame[] {
+    const parts = { around: this.#around(encoded), stylesBeside, forms: this.#forms, admit: this.#admit };
+    return this.#collect((take) => keyedLayouts(parts, { from: 0, to: this.#bound }, take));
   }
 
   /** Whether the secret can be in this spot, for any surroundings. */
@@ -115,32 +113,18 @@ export class FrameFinder {
     return message.includes(needs === 'front' ? opening() : closing());
   };
 
-  #memoize(key: string, make: (range: PriceRange, take: (layout: Layout) => void) => void): readonly Frame[] {
-    const known = this.#found.get(key);
-    if (known !== undefined) return known;
-    const frames: Frame[] = [];
-    make({ from: 0, to: this.#bound }, (layout) => frames.push(...this.#frame(layout)));
-    this.#found.set(key, frames);
-    return frames;
-  }
-
-  #frame(layout: Layout): Frame[] {
+  /** Keeps the layouts that match the message. */
+  #collect(make: (take: (layout: Layout) => void) => void): Frame[] {
     const message = this.#message;
-    const before = this.#change.apply(textOf(layout.before));
-    const after = this.#change.apply(textOf(layout.after));
-    const length = message.length - before.length - after.length;
-    if (length < 0 || !message.startsWith(before) || !message.endsWith(after)) return [];
-    return [{ layout, middle: message.slice(before.length, before.length + length) }];
-  }
-
-  #placesFor(encoded: boolean): readonly Surroundings[] {
-    const known = this.#around.get(encoded);
-    if (known !== undefined) return known;
-    const possible = this.#surroundings(encoded).filter(
-      ({ front, tail }) => this.#holds(front.text) && this.#holds(tail.text),
-    );
-    this.#around.set(encoded, possible);
-    return possible;
+    const frames: Frame[] = [];
+    make((layout) => {
+      const before = this.#change.apply(textOf(layout.before));
+      const after = this.#change.apply(textOf(layout.after));
+      const end = message.length - after.length;
+      if (end < before.length || !message.startsWith(before) || !message.endsWith(after)) return;
+      frames.push({ layout, middle: message.slice(before.length, end) });
+    });
+    return frames;
   }
 
   #holds(text: string): boolean {

@@ -1,45 +1,47 @@
-import {
-  type Arrangement,
-  type BlockKind,
-  keyedArrangements,
-  openArrangements,
-} from '../candidates/arrangements.js';
+import { arrangementsOf } from '../candidates/arrangements.js';
 import {
   type BlockChange,
   changesOf,
   type MessageChange,
   messageChanges,
 } from '../candidates/block-changes.js';
-import { type BlockShape, blockKind, blockShapes, isFramed, pairStyle } from '../candidates/block-shapes.js';
+import { blockKind, blockShapes, isFramed, pairStyle } from '../candidates/block-shapes.js';
 import { type BlockTexts, blockTexts, distinctWritings, pooledTexts } from '../candidates/block-texts.js';
+import { chainIdentity } from '../candidates/chains.js';
 import {
-  gluedKind,
   type LayoutKind,
   type LayoutText,
+  layoutKinds,
   maxLayoutBits,
-  openKind,
-  pairedKind,
-  secretPrices,
-} from '../candidates/layout-lists.js';
-import type { PairStyle } from '../candidates/layouts.js';
+  type PairStyle,
+  secretCost,
+} from '../candidates/layouts.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import { surroundings } from '../candidates/surroundings.js';
-import { type LazyList, lessSpent, type PriceRange } from '../candidates/weighted.js';
+import { type CostRange, type LazyList, lessSpent, memoize } from '../candidates/weighted.js';
 import type { CompiledChain } from './compiled-chain.js';
-import { recordHit, type Share, type Tally } from './share.js';
+import type { Share, Tally } from './search.js';
 
 /**
- * A group with less room than this between its cheapest candidate and the bound is not split: one part tries all
+ * A product with less room than this between its cheapest candidate and the bound is not split: one part tries all
  * of it.
  */
 const partedBits = 12;
 
+/** Blocks of one or more shapes. */
+interface Blocks {
+  readonly texts: BlockTexts;
+  /** Whether the blocks hold the secret. */
+  readonly keyed: boolean;
+  /** Whether the blocks may be changed as a whole. */
+  readonly changeable: boolean;
+}
+
 /** Blocks, and the layouts to put them into. */
-interface Group {
-  readonly series: BlockSeries;
+interface Group extends Blocks {
   readonly layouts: LayoutKind;
-  /** The cost of the cheapest layout. */
-  readonly cheapestLayout: number;
+  /** The cost of the cheapest block in the cheapest layout. */
+  readonly cheapest: () => number;
 }
 
 /** Searches messages with a parameter block. */
@@ -52,232 +54,159 @@ export class BlockSearch {
     this.#chains = chains;
   }
 
+  /** The parts of a share divide the small products among them, and split each large one. */
   run(share: Share, tally: Tally): void {
-    const cheapestChain = this.#chains[0]?.chain.bits ?? 0;
     let turn = 0;
     for (const group of this.#groups) {
-      const least = group.series.texts.plain.cheapest + group.cheapestLayout + cheapestChain;
-      for (const block of changesOf(group.series.changeable)) {
+      const room = share.to - group.cheapest();
+      for (const block of changesOf(group.changeable)) {
         for (const message of messageChanges) {
-          const room = share.to - least - block.bits - message.bits;
-          if (room <= 0) break;
-          turn += 1;
-          if (room <= partedBits && turn % share.parts !== share.part) continue;
-          this.#tryChains(
-            group,
-            block,
-            message,
-            room <= partedBits ? whole(share) : rotated(share, turn),
-            tally,
-          );
-          if (tally.hit !== null) return;
+          for (const ready of this.#chains) {
+            const spent = block.bits + message.bits + ready.chain.bits;
+            if (spent >= room) break;
+            turn += 1;
+            const isSplit = room - spent > partedBits;
+            if (!isSplit && turn % share.parts !== share.part) continue;
+            const { part, parts } = isSplit ? share : { part: 0, parts: 1 };
+            tryProduct(productOf(group, block, message, ready, share), tally, (part + turn) % parts, parts);
+            if (tally.hit !== null) return;
+          }
         }
       }
-    }
-  }
-
-  #tryChains(group: Group, block: BlockChange, message: MessageChange, share: Share, tally: Tally): void {
-    const least = group.series.texts.plain.cheapest + group.cheapestLayout;
-    let turn = 0;
-    for (const ready of this.#chains) {
-      const spent = block.bits + message.bits + ready.chain.bits;
-      const room = share.to - spent - least;
-      if (room <= 0) return;
-      turn += 1;
-      if (room <= partedBits && turn % share.parts !== share.part) continue;
-      const own = room <= partedBits ? whole(share) : rotated(share, turn);
-      tryGroup(group, block, message, ready, own, spent, tally);
-      if (tally.hit !== null) return;
     }
   }
 }
 
 function groupsOf(space: SearchSpace): Group[] {
   const { pieces, hasBody, forms, secretNames } = space;
-  const parts = {
-    around: surroundings(pieces, hasBody, false, maxLayoutBits),
-    aroundEncoded: surroundings(pieces, hasBody, true, maxLayoutBits),
+  const layouts = layoutKinds({
+    surroundings: memoize((encoded) => surroundings(pieces, hasBody, encoded, maxLayoutBits)),
     forms,
-    names: secretNames,
-  };
-  const open = openKind(parts);
-  const glued = gluedKind(parts);
-  const shapes = shapeSeries(space);
-  const paired = new Map<string, LayoutKind>();
-  const pairedFor = (style: PairStyle) => {
-    const key = `${style.kvSep}\0${style.pairSep}`;
-    const kind = paired.get(key) ?? pairedKind(parts, style);
-    paired.set(key, kind);
-    return kind;
-  };
+    secretNames,
+  });
+  const group = (blocks: Blocks, kind: LayoutKind, cheapestLayout: number): Group => ({
+    ...blocks,
+    layouts: kind,
+    cheapest: () => blocks.texts.plain.cheapest + cheapestLayout,
+  });
+  const shapes = shapeBlocks(space);
   return [
-    ...pooledSeries(shapes).flatMap((series) => [
-      { series, layouts: open, cheapestLayout: 0.6 },
-      { series, layouts: glued, cheapestLayout: 1.9 },
+    ...pooledBlocks(shapes).flatMap((blocks) => [
+      group(blocks, layouts.open, 0.6),
+      group(blocks, layouts.glued, 1.9),
     ]),
-    ...shapes.map((series) => ({ series, layouts: pairedFor(series.style), cheapestLayout: 3.5 })),
+    ...shapes.map((blocks) => group(blocks, layouts.paired(blocks.style), 3.5)),
   ];
 }
 
-/** The parts take turns at being the first. */
-function rotated(share: Share, turn: number): Share {
-  return { ...share, part: (share.part + turn) % share.parts };
-}
-
-function whole(share: Share): Share {
-  return { ...share, part: 0, parts: 1 };
-}
-
-/** Tries all layouts and block texts of one group, change and chain. */
-function tryGroup(
-  { series: { texts, keyed }, layouts }: Group,
-  block: BlockChange,
-  message: MessageChange,
-  ready: CompiledChain,
-  share: Share,
-  before: number,
-  tally: Tally,
-): void {
-  const spent = before + secretPrices(layouts.keyed, keyed, ready.chain.keyed);
-  const { touched, untouched } = texts.changed(block)(message);
-  const around = layouts.around(block)(message);
-  const attempt = {
-    blocks: touched,
-    layouts: around.all,
-    ready,
-    range: lessSpent(share, spent),
-    spent,
-    tally,
-  };
-  tryProduct(attempt, share.part, share.parts);
-  if (!message.changes || tally.hit !== null) return;
-  // Texts that the change of the message does not affect were tried without it.
-  tryProduct({ ...attempt, blocks: untouched, layouts: around.touched }, share.part, share.parts);
-}
-
-/** Blocks that go into the same layouts. */
-interface BlockSeries {
-  readonly texts: BlockTexts;
-  /** Whether the blocks hold the secret. */
-  readonly keyed: boolean;
-  /** Whether the blocks may be changed as a whole. */
-  readonly changeable: boolean;
-}
-
 /** Blocks of one shape; the secret can be next to them as one more pair. */
-interface ShapeSeries extends BlockSeries {
-  readonly shape: BlockShape;
+interface ShapeBlocks extends Blocks {
   readonly style: PairStyle;
 }
 
-/** The blocks of each shape, with the secret among the parameters and without it. */
-function shapeSeries({ task, paramNames, secretNames }: SearchSpace): ShapeSeries[] {
+/** The blocks of each shape, without the secret among the parameters and with it. */
+function shapeBlocks({ task, paramNames, secretNames }: SearchSpace): ShapeBlocks[] {
   const { request, secret } = task;
-  const parts = { request, secret, names: paramNames, secretNames, distinct: true };
-  const open = listsByKind((kind) => openArrangements(parts, kind));
-  const keyed = listsByKind((kind) => keyedArrangements(parts, kind));
+  const arrangements = arrangementsOf({ request, secret, names: paramNames, secretNames, isDistinct: true });
   const writings = distinctWritings(request.params);
-  return blockShapes.flatMap((shape) => {
-    const series = (lists: typeof open, secretIn: boolean): ShapeSeries => ({
-      shape,
+  return blockShapes.flatMap((shape) =>
+    (shape.secretEnds ? [false] : [false, true]).map((secretIn) => ({
       style: pairStyle(shape),
       texts: blockTexts({
         shape,
-        arrangements: lists[blockKind(shape)],
+        arrangements: arrangements(blockKind(shape), secretIn),
         writings,
         secret: secret.reveal(),
         maxPairs: Number.POSITIVE_INFINITY,
       }),
       keyed: secretIn || shape.secretEnds,
       changeable: !isFramed(shape),
-    });
-    return shape.secretEnds ? [series(open, false)] : [series(open, false), series(keyed, true)];
-  });
+    })),
+  );
 }
 
-function listsByKind(make: (kind: BlockKind) => LazyList<Arrangement>) {
-  return { pairs: make('pairs'), values: make('values') };
+/** The blocks of all shapes, in one list for all that go into the same layouts. */
+function pooledBlocks(all: readonly ShapeBlocks[]): Blocks[] {
+  return [false, true].flatMap((keyed) =>
+    [true, false].map((changeable) => {
+      const alike = all.filter((blocks) => blocks.keyed === keyed && blocks.changeable === changeable);
+      return { keyed, changeable, texts: pooledTexts(alike.map(({ texts }) => texts)) };
+    }),
+  );
 }
 
-/** The blocks of all shapes, grouped by kind. */
-function pooledSeries(all: readonly ShapeSeries[]): BlockSeries[] {
-  const kinds = [
-    { keyed: false, changeable: true },
-    { keyed: false, changeable: false },
-    { keyed: true, changeable: true },
-    { keyed: true, changeable: false },
-  ];
-  return kinds.map((kind) => {
-    const alike = all.filter(
-      ({ keyed, changeable }) => keyed === kind.keyed && changeable === kind.changeable,
-    );
-    return { ...kind, texts: pooledTexts(alike.map(({ texts }) => texts)) };
-  });
+/** Every block in every layout, for one digest chain. */
+interface Product {
+  readonly blocks: LazyList<string>;
+  readonly layouts: LazyList<LayoutText>;
+  readonly ready: CompiledChain;
+  /** Of block and layout together. */
+  readonly range: CostRange;
+  /** The cost of a candidate without its block and its layout. */
+  readonly spent: number;
+}
+
+function productOf(
+  { texts, keyed, layouts }: Group,
+  block: BlockChange,
+  message: MessageChange,
+  ready: CompiledChain,
+  share: Share,
+): Product {
+  const { chain } = ready;
+  const spent = block.bits + message.bits + chain.bits + secretCost(layouts.keyed, keyed, chain.keyed);
+  return {
+    blocks: texts.changed(block)(message),
+    layouts: layouts.around(block)(message),
+    ready,
+    range: lessSpent(share, spent),
+    spent,
+  };
 }
 
 /** A product is split along its inner loop where each part then has at least this many candidates a round. */
 const triesForEach = 32;
 
-/** A product to try. */
-interface Attempt {
-  readonly blocks: LazyList<string>;
-  readonly layouts: LazyList<LayoutText>;
-  readonly ready: CompiledChain;
-  readonly range: PriceRange;
-  /** The cost of a candidate without its block and its layout. */
-  readonly spent: number;
-  readonly tally: Tally;
-}
-
 /**
- * Tries every block in every layout whose total cost is within the share. Most of the time goes here. The shorter
- * list is the outer loop, so that the inner loop, a stretch of the longer list, is long.
+ * Tries the candidates of a product whose total cost is within the range. The shorter list is the outer loop, so
+ * that the inner loop, a stretch of the longer list, is long.
  */
-function tryProduct(attempt: Attempt, part: number, parts: number): void {
-  const { blocks, layouts, range, tally } = attempt;
+function tryProduct(product: Product, tally: Tally, part: number, parts: number): void {
+  const { blocks, layouts, range } = product;
   const blockCount = blocks.countBelow(range.to - layouts.cheapest);
   const layoutCount = layouts.countBelow(range.to - blocks.cheapest);
-  const tryAt = blockCount < layoutCount ? tryBlock : tryLayout;
   const count = Math.min(blockCount, layoutCount);
-  const isOuterParted = count >= parts || Math.max(blockCount, layoutCount) < parts * triesForEach;
-  const outerStep = isOuterParted ? parts : 1;
-  const innerStep = isOuterParted ? 1 : parts;
-  for (let index = isOuterParted ? part : 0; index < count && tally.hit === null; index += outerStep) {
-    tryAt(attempt, index, isOuterParted ? 0 : (part + index) % parts, innerStep);
+  const isOuterSplit = count >= parts || Math.max(blockCount, layoutCount) < parts * triesForEach;
+  const tryAt =
+    blockCount < layoutCount
+      ? tryItem(product, tally, blocks, layouts, (block, { before, after }) => before + block + after)
+      : tryItem(product, tally, layouts, blocks, ({ before, after }, block) => before + block + after);
+  const step = isOuterSplit ? parts : 1;
+  for (let index = isOuterSplit ? part : 0; index < count && tally.hit === null; index += step) {
+    if (isOuterSplit) tryAt(index, 0, 1);
+    else tryAt(index, (part + index) % parts, parts);
   }
 }
 
-/** One block in the layouts that are within the range with it: every `step`-th. */
-function tryBlock(
-  { blocks, layouts, ready: { chain, fits }, range, spent, tally }: Attempt,
-  index: number,
-  first: number,
-  step: number,
-) {
-  const block = blocks.items[index] ?? '';
-  const bits = blocks.bits[index] ?? 0;
-  const end = layouts.countBelow(range.to - bits);
-  for (let at = layouts.countBelow(range.from - bits) + first; at < end; at += step) {
-    tally.tried += 1;
-    const { before, after } = layouts.items[at] as LayoutText;
-    const message = before + block + after;
-    if (fits(message)) return recordHit(tally, message, spent + bits + (layouts.bits[at] ?? 0), chain);
-  }
-}
-
-/** One layout around the blocks that are within the range with it: every `step`-th. */
-function tryLayout(
-  { blocks, layouts, ready: { chain, fits }, range, spent, tally }: Attempt,
-  index: number,
-  first: number,
-  step: number,
-) {
-  const { before, after } = layouts.items[index] as LayoutText;
-  const bits = layouts.bits[index] ?? 0;
-  const end = blocks.countBelow(range.to - bits);
-  for (let at = blocks.countBelow(range.from - bits) + first; at < end; at += step) {
-    tally.tried += 1;
-    const message = before + (blocks.items[at] as string) + after;
-    if (fits(message)) return recordHit(tally, message, spent + bits + (blocks.bits[at] ?? 0), chain);
-  }
+/** Tries an item of the outer list with those of the inner list that are within the range with it: every `step`-th. */
+function tryItem<Outer, Inner>(
+  { ready, range, spent }: Product,
+  tally: Tally,
+  outer: LazyList<Outer>,
+  inner: LazyList<Inner>,
+  write: (outer: Outer, inner: Inner) => string,
+): (index: number, first: number, step: number) => void {
+  const { chain, fits } = ready;
+  return (index, first, step) => {
+    const item = outer.items[index] as Outer;
+    const bits = outer.bits[index] ?? 0;
+    const end = inner.countBelow(range.to - bits);
+    for (let at = inner.countBelow(range.from - bits) + first; at < end; at += step) {
+      tally.tried += 1;
+      const message = write(item, inner.items[at] as Inner);
+      if (!fits(message)) continue;
+      tally.hit = { message, bits: spent + bits + (inner.bits[at] ?? 0), chain: chainIdentity(chain) };
+      return;
+    }
+  };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Algorithm } from '../../signing/digests.js';
 import type { Chain, DigestLink, Link, LinkFormat } from '../candidates/chains.js';
+import { memoize } from '../candidates/weighted.js';
 
 /** Whether the chain gives the signature for a message. */
 export type Fits = (message: string) => boolean;
@@ -13,16 +14,13 @@ export interface CompiledChain {
 }
 
 export function compileChains(chains: readonly Chain[]): CompiledChain[] {
-  return chains.map((chain) => {
-    let compiled: Fits | null = null;
-    return {
-      chain,
-      get fits() {
-        compiled ??= compileChain(chain);
-        return compiled;
-      },
-    };
-  });
+  const compile = memoize(compileChain);
+  return chains.map((chain) => ({
+    chain,
+    get fits() {
+      return compile(chain);
+    },
+  }));
 }
 
 type Text = string | Buffer;

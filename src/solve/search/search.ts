@@ -1,8 +1,30 @@
-import { distinctSearchSpace, type SolveTask } from '../candidates/search-space.js';
+import { type SolveTask, searchSpace } from '../candidates/search-space.js';
+import type { CostRange } from '../candidates/weighted.js';
 import { BlockSearch } from './block-search.js';
 import { compileChains } from './compiled-chain.js';
 import { ListSearch } from './list-search.js';
-import type { Share, Tally } from './share.js';
+
+/** The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with `part`. */
+export interface Share extends CostRange {
+  readonly part: number;
+  readonly parts: number;
+}
+
+/** A message that gives the signature. */
+export interface Hit {
+  readonly message: string;
+  /** The identity of its chain. */
+  readonly chain: string;
+  /** Its cost. */
+  readonly bits: number;
+}
+
+/** The result of searching a share. */
+export interface Tally {
+  /** The number of candidates digested and compared. */
+  tried: number;
+  hit: Hit | null;
+}
 
 /** A search for the message of one sample. It builds its lists as it needs them, and keeps them. */
 export class Search {
@@ -10,7 +32,7 @@ export class Search {
   readonly #lists: ListSearch;
 
   constructor(task: SolveTask) {
-    const space = distinctSearchSpace(task);
+    const space = searchSpace(task, true);
     const chains = compileChains(space.chains);
     this.#blocks = new BlockSearch(space, chains);
     this.#lists = new ListSearch(space, chains);
@@ -22,5 +44,69 @@ export class Search {
     this.#blocks.run(share, tally);
     if (tally.hit === null) this.#lists.run(share, tally);
     return tally;
+  }
+}
+
+/** Bounds of the first bands, which are not split: there is little to try yet. */
+const firstBounds = [13, 15, 17, 18, 19, 20];
+
+/** Width of the later bands, in bits: the wider, the less work is repeated. */
+const bandBits = 2;
+
+/** A band has about this many times as many candidates as the one before. */
+const growth = 3.5;
+
+/** Target size of a share, in candidates: a quarter of a second's work. */
+const shareSize = 300_000;
+
+/** Maximum cost of a candidate, in bits. */
+export const maxBits = 44;
+
+/** Hands out the shares of a search, the cheapest first. */
+export class ShareQueue {
+  #band = { from: 0, to: 0, parts: 0 };
+  #next = 0;
+  #tried = 0;
+  #done = 0;
+  /** The expected number of candidates in the current band. */
+  #expected = 0;
+
+  /** Where the current band begins: everything cheaper has been handed out. */
+  get from(): number {
+    return this.#band.from;
+  }
+
+  /** Whether everything has been handed out. */
+  get isEmpty(): boolean {
+    return this.#band.to >= maxBits && this.#next === this.#band.parts;
+  }
+
+  /** The next share; null where none is left. */
+  take(): Share | null {
+    if (this.#next === this.#band.parts && !this.#openBand()) return null;
+    const part = this.#next;
+    this.#next += 1;
+    return { ...this.#band, part };
+  }
+
+  /** Records the number of candidates in a share, which determines how the next bands are split. */
+  note({ from }: Share, tried: number): void {
+    if (from !== this.#band.from) return;
+    this.#tried += tried;
+    this.#done += 1;
+  }
+
+  #openBand(): boolean {
+    if (this.isEmpty) return false;
+    const { to: from, parts } = this.#band;
+    const to = firstBounds.find((bound) => bound > from) ?? from + bandBits;
+    // With many threads, a band may be handed out before any of its shares is recorded.
+    const counted = this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts;
+    this.#expected = counted * growth;
+    this.#band = { from, to, parts: Math.max(1, Math.ceil(this.#expected / shareSize)) };
+    this.#next = 0;
+    this.#tried = 0;
+    this.#done = 0;
+    return true;
   }
 }
