@@ -58,7 +58,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('contains what is needed, and no more', () => {
   const needed =
-    /^(README\.md|LICENSE|CHANGELOG\.md|package\.json|bin\/userinfo\.cjs|dist\/cli\/THIRD-PARTY-LICENSES\.txt|dist\/.+\.(c?js|d\.ts))$/;
+    /^(README(\.zh-CN)?\.md|man\/userinfo\.1|LICENSE|CHANGELOG\.md|package\.json|bin\/userinfo\.cjs|dist\/cli\/THIRD-PARTY-LICENSES\.txt|dist\/.+\.(c?js|d\.ts))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining(['dist/index.js', 'dist/service/index.d.ts', 'dist/cli/main.cjs']),

@@ -1,0 +1,31 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const project = join(import.meta.dirname, '..', '..');
+const roots = readdirSync(project).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md');
+const docs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' });
+const pages = [...roots, ...docs.filter((name) => name.endsWith('.md')).map((name) => join('docs', name))];
+
+/** The page without what is in fences. */
+const prose = (page: string) => readFileSync(join(project, page), 'utf8').replace(/^```.*?^```$/gms, '');
+
+/** The anchors of a page, as GitHub makes them. */
+function anchors(page: string): string[] {
+  const headings = [...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text.toLowerCase());
+  return headings.map((text) => text.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+}
+
+it.each(pages)('every link of %s leads somewhere', (page) => {
+  const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(
+    ([, a, b]) => a ?? b ?? '',
+  );
+  const broken = links.filter((link) => {
+    if (/^(https?|mailto):/.test(link)) return false;
+    const [file = '', anchor] = link.split('#');
+    const target = file === '' ? page : join(dirname(page), file);
+    if (!existsSync(join(project, target))) return true;
+    return anchor !== undefined && !anchors(target).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});

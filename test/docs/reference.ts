@@ -1,0 +1,210 @@
+import { PassThrough } from 'node:stream';
+import type { Argument, Command, Option } from 'commander';
+import { createContext } from '../../src/cli/context.js';
+import { exitStatus } from '../../src/cli/exit-status.js';
+import { environmentTopic, exitMeanings } from '../../src/cli/help-topics/topics.js';
+import { buildProgram } from '../../src/cli/program.js';
+import { describeResultCode, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
+import { presets } from '../../src/signing/presets.js';
+
+/** A command with what its help says. */
+interface Documented {
+  /** Such as `userinfo admin code issue`. */
+  readonly name: string;
+  readonly usage: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly args: readonly Argument[];
+  /** By the heading of the help, the common options apart. */
+  readonly options: ReadonlyMap<string, readonly Option[]>;
+  /** What the help says below the options: examples, and what else there is to know. */
+  readonly after: string;
+  readonly isGroup: boolean;
+}
+
+/** The commands, each before its subcommands. */
+export async function documentedCommands(): Promise<Documented[]> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr, env: {} } as unknown as Parameters<typeof createContext>[0];
+  const program = await buildProgram(createContext(io, new AbortController().signal, []), []);
+  return below(program, 'userinfo');
+}
+
+function below(command: Command, name: string): Documented[] {
+  const help = command.createHelp();
+  const commands = help
+    .visibleCommands(command)
+    .filter((one) => one.name() !== 'help' || name === 'userinfo');
+  const options = new Map<string, Option[]>();
+  for (const option of help.visibleOptions(command)) {
+    if (option.long === '--help') continue;
+    const heading = option.helpGroupHeading ?? 'Options:';
+    options.set(heading, [...(options.get(heading) ?? []), option]);
+  }
+  const own = {
+    name,
+    usage: `${name} ${command.usage()}`.trim(),
+    summary: command.summary() || command.description(),
+    description: command.description(),
+    args: help.visibleArguments(command),
+    options,
+    after: textAfter(command),
+    isGroup: commands.length > 0,
+  };
+  return [own, ...commands.flatMap((one) => below(one, `${name} ${one.name()}`))];
+}
+
+/** What `addHelpText` put behind the help. */
+function textAfter(command: Command): string {
+  let text = '';
+  const { writeOut } = command.configureOutput();
+  command.configureOutput({ writeOut: (part) => (text += part) });
+  command.outputHelp();
+  command.configureOutput(writeOut === undefined ? {} : { writeOut });
+  return text.slice(text.lastIndexOf(command.helpInformation()) + command.helpInformation().length).trim();
+}
+
+const pageOf = (name: string) => `${name.replaceAll(' ', '-')}.md`;
+
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows.map((row) => row.map(cell))];
+  return lines.map((line) => `| ${line.join(' | ')} |\n`).join('');
+}
+
+const made = '<!-- Made by `npm run docs` from the code. -->\n\n';
+
+/** The pages of docs/reference, by file name. */
+export function referencePages(commands: readonly Documented[]): Map<string, string> {
+  const pages = new Map(commands.map((command) => [pageOf(command.name), commandPage(command, commands)]));
+  const statuses = Object.entries(exitStatus).map(([name, status]) => [
+    String(status),
+    exitMeanings[name as keyof typeof exitStatus],
+  ]);
+  pages.set('exit-codes.md', `${made}# Exit statuses\n\n${table(['status', 'meaning'], statuses)}`);
+  const variables = environmentTopic.replace(/^.*\n\n/, '');
+  pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
+  const codes = resultCodes.map((code) => {
+    const { msg = '', meaning = '', fix = '', hint = '', again = '' } = describeResultCode(code) ?? {};
+    return [`\`${code}\``, msg, String(httpStatusOf(code)), meaning, fix, hint, String(again)];
+  });
+  const heads = ['code', 'msg', 'HTTP', 'meaning', 'who can fix it', 'what to do', 'try again'];
+  pages.set('result-codes.md', `${made}# Result codes\n\n${table(heads, codes)}`);
+  const rules = presets.map(({ name, description }) => [`\`${name}\``, description]);
+  pages.set('presets.md', `${made}# Signing presets\n\n${table(['preset', 'rule'], rules)}`);
+  pages.set('README.md', indexPage(commands));
+  return pages;
+}
+
+function indexPage(commands: readonly Documented[]): string {
+  const rows = commands.map(({ name, summary }) => [`[${name}](${pageOf(name)})`, summary]);
+  return `${made}# Reference
+
+[Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
+[signing presets](presets.md)
+
+${table(['command', 'what it does'], rows)}`;
+}
+
+function commandPage(command: Documented, commands: readonly Documented[]): string {
+  const { name, usage, description, args, options, after, isGroup } = command;
+  const parts = [`${made}# ${name}`, description, `\`\`\`text\n${usage}\n\`\`\``];
+  if (isGroup) {
+    const below = commands.filter((other) => other.name.replace(/ [^ ]+$/, '') === name && other !== command);
+    const rows = below.map((one) => [`[${one.name}](${pageOf(one.name)})`, one.summary]);
+    parts.push(`## Commands\n\n${table(['command', 'what it does'], rows).trimEnd()}`);
+  }
+  if (args.length > 0) {
+    const rows = args.map((argument) => [`\`${argument.name()}\``, argumentText(argument)]);
+    parts.push(`## Arguments\n\n${table(['argument', 'meaning'], rows).trimEnd()}`);
+  }
+  for (const [heading, some] of options) {
+    const rows = some.map((option) => [`\`${option.flags}\``, optionText(option)]);
+    parts.push(`## ${heading.replace(/:$/, '')}\n\n${table(['option', 'meaning'], rows).trimEnd()}`);
+  }
+  if (after !== '') parts.push(`\`\`\`text\n${after}\n\`\`\``);
+  if (name !== 'userinfo') parts.push('Options of every command: [userinfo](userinfo.md).');
+  return `${parts.join('\n\n')}\n`;
+}
+
+function argumentText(argument: Argument): string {
+  return withChoices(argument.description, argument.argChoices, argument.defaultValueDescription);
+}
+
+function optionText({
+  description,
+  argChoices,
+  defaultValue,
+  defaultValueDescription,
+  negate,
+}: Option): string {
+  const isShown = defaultValue !== undefined && typeof defaultValue !== 'boolean' && !negate;
+  return withChoices(
+    description,
+    argChoices,
+    defaultValueDescription ?? (isShown ? String(defaultValue) : undefined),
+  );
+}
+
+function withChoices(
+  text: string,
+  choices: readonly string[] | undefined,
+  usual: string | undefined,
+): string {
+  const more = [
+    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(usual === undefined ? [] : [`default: ${usual}`]),
+  ];
+  return more.length === 0 ? text : `${text} (${more.join('; ')})`;
+}
+
+/** The man page, in the language of man(7). */
+export function manPage(commands: readonly Documented[]): string {
+  const [program] = commands;
+  const lines = [
+    '.TH USERINFO 1 "" userinfo',
+    '.SH NAME',
+    `userinfo \\- ${roff(program?.description.replace(/\.$/, '') ?? '')}`,
+    '.SH SYNOPSIS',
+    '.B userinfo',
+    '[options] command [arguments]',
+    '.SH OPTIONS OF EVERY COMMAND',
+    ...[...(program?.options.values() ?? [])].flat().flatMap(manOption),
+    '.SH COMMANDS',
+    ...commands.filter(({ isGroup }) => !isGroup).flatMap(manCommand),
+    '.SH EXIT STATUS',
+    ...Object.entries(exitStatus).flatMap(([name, status]) => [
+      '.TP',
+      `.B ${status}`,
+      roff(exitMeanings[name as keyof typeof exitStatus]),
+    ]),
+    '.SH ENVIRONMENT',
+    '.nf',
+    ...environmentTopic.trimEnd().split('\n').slice(2).map(roff),
+    '.fi',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function manCommand({ usage, description, args, options, after }: Documented): string[] {
+  return [
+    `.SS ${roff(usage)}`,
+    roff(description),
+    ...args.flatMap((argument) => ['.TP', `.I ${roff(argument.name())}`, roff(argumentText(argument))]),
+    ...[...options.values()].flat().flatMap(manOption),
+    ...(after === '' ? [] : ['.PP', '.nf', ...after.split('\n').map(roff), '.fi']),
+  ];
+}
+
+function manOption(option: Option): string[] {
+  return ['.TP', `.B ${roff(option.flags)}`, roff(optionText(option))];
+}
+
+function roff(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/, '\\&$1')
+    .replaceAll('\n', ' ');
+}
