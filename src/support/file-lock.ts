@@ -7,12 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Another process holds the lock. The message begins with the path and names the process. */
 export class FileLockedError extends Error {}
 
-export interface FileLock {
-  /** False once another process took the lock over: do not write any more. */
-  isHeld(): boolean;
-  /** Removes the lock file if it still belongs to this lock. */
-  release(): void;
-}
+export type FileLock = Awaited<ReturnType<typeof lockFile>>;
 
 /**
  * Creates the lock file, mode 0600. A lock of a process that has ended, as far as this host can tell, is taken
@@ -20,13 +15,15 @@ export interface FileLock {
  *
  * @throws FileLockedError at once without `takeOverMs`; otherwise system errors
  */
-export async function lockFile(path: string, takeOverMs?: number): Promise<FileLock> {
+export async function lockFile(path: string, takeOverMs?: number) {
   const record = `${pid} ${startOf(pid)} ${randomUUID()} ${hostname()}`;
   const watched = new Map<string, { text: string; since: number }>();
   const isLeftOver = (file: string, text: string) => {
     // An incomplete record names no process: its process is still writing it, or was killed.
     const [, owner, start, host] = /^(\d+) (\d*) [\w-]{36} (.+)$/.exec(text) ?? [];
-    if (host === hostname() && hasEnded(Number(owner), start)) return true;
+    const found = host === hostname() ? startOf(Number(owner)) : '';
+    // A process with the same number but another start time is a different one.
+    if (found === null || (start && found && start !== found)) return true;
     if (owner !== undefined && takeOverMs === undefined) {
       throw new FileLockedError(`${path} is held by process ${owner} on ${host}`);
     }
@@ -34,13 +31,23 @@ export async function lockFile(path: string, takeOverMs?: number): Promise<FileL
     return performance.now() - (watched.get(file)?.since ?? 0) > (takeOverMs ?? 1_000);
   };
   for (let pause = 5; !take(path, record, isLeftOver); pause = Math.min(pause * 2, 80)) await sleep(pause);
+  /** False once another process took the lock over: do not write any more. */
   const isHeld = () => read(path) === record;
-  return { isHeld, release: () => isHeld() && rmSync(path, { force: true }) };
+  /** Removes the lock file if it still belongs to this lock. */
+  const release = () => isHeld() && rmSync(path, { force: true });
+  return { isHeld, release };
 }
 
 /** Only one process may replace a given record: the one that holds a lock on that record. */
 function take(path: string, record: string, isLeftOver: (path: string, text: string) => boolean): boolean {
-  if (create(path, record)) return true;
+  try {
+    writeFileSync(path, record, { flag: 'wx', mode: 0o600 });
+    return read(path) === record;
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === 'write') rmSync(path, { force: true });
+    if (code !== 'EEXIST') throw error;
+  }
   const found = read(path);
   if (found === null || !isLeftOver(path, found)) return false;
   const claim = `${path}.${createHash('sha256').update(found).digest('hex').slice(0, 12)}`;
@@ -49,18 +56,6 @@ function take(path: string, record: string, isLeftOver: (path: string, text: str
   if (isUnchanged) renameSync(claim, path);
   else rmSync(claim, { force: true });
   return isUnchanged;
-}
-
-function create(path: string, record: string): boolean {
-  try {
-    writeFileSync(path, record, { flag: 'wx', mode: 0o600 });
-    return read(path) === record;
-  } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    if (syscall === 'write') rmSync(path, { force: true });
-    throw error;
-  }
 }
 
 function read(path: string): string | null {
@@ -72,24 +67,15 @@ function read(path: string): string | null {
   }
 }
 
-/** A process with the same number but another start time is a different one. */
-function hasEnded(owner: number, start: string | undefined): boolean {
-  try {
-    kill(owner, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-  return Boolean(start) && startOf(owner) !== '' && startOf(owner) !== start;
-}
-
 /**
  * The start time of a process, in clock ticks since boot; empty where the system does not report it (only Linux
- * does).
+ * does), `null` if there is no such process.
  */
-function startOf(process: number): string {
+function startOf(process: number): string | null {
   try {
+    kill(process, 0);
     return /.*\)(?: \S+){19} (\d+)/s.exec(readFileSync(`/proc/${process}/stat`, 'utf8'))?.[1] ?? '';
-  } catch {
-    return '';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? null : '';
   }
 }
