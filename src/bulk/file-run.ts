@@ -122,6 +122,7 @@ export class FileRun<Row extends FileRow> {
   #listener(): EngineListener<Row> {
     const recorder = this.#recorder;
     const { source, operation, results } = this.#options;
+    const resume = () => this.#engine.resume();
     return {
       onOutcome: (outcome, user) => {
         // An invalid row may have a valid user.
@@ -133,7 +134,7 @@ export class FileRun<Row extends FileRow> {
       onTurn: () => recorder.onTurn(),
       onSend: (rows) => recorder.onSend(rows),
       onTakenBack: (row) => recorder.onTakenBack(row),
-      isFull: () => results.isFull(() => this.#engine.resume()),
+      isFull: () => results.isFull(resume),
     };
   }
 

@@ -13,7 +13,7 @@ import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { Pacing } from './engine/flow-control.js';
-import { type EngineListener, RowEngine } from './engine/row-engine.js';
+import { RowEngine } from './engine/row-engine.js';
 import type { PreparedRow, SourceRow } from './engine/row-queue.js';
 import type { RowOutcome } from './outcome.js';
 
@@ -197,13 +197,18 @@ function sendAll<Row>(
   return outcomesOf(batchesOf(rows, prepare), sender, pacing, signal);
 }
 
+/** While this many outcomes wait for the caller, no more rows are sent. */
+const maxWaiting = 1024;
+
 async function* outcomesOf<Row>(
   rows: RowBatches<Row>,
   sender: Sender,
   pacing: Pacing,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
-  const queue = new OutcomeQueue<TakenRow<Row>>();
+  let waiting: RowOutcome<TakenRow<Row>>[] = [];
+  let isOver = false;
+  let wake = () => {};
   const engine = new RowEngine(rows, {
     ...pacing,
     sender,
@@ -212,21 +217,38 @@ async function* outcomesOf<Row>(
       if (prepared instanceof InvalidInputError) throw prepared;
       return prepared;
     },
-    listener: queue,
+    listener: {
+      onOutcome(outcome) {
+        waiting.push(outcome);
+        wake();
+      },
+      isFull: () => waiting.length >= maxWaiting,
+    },
   });
   const stop = () => engine.stop();
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  const end = engine.run().finally(() => queue.end());
+  const end = engine.run().finally(() => {
+    isOver = true;
+    wake();
+  });
   end.catch(() => {}); // thrown below, after the outcomes
   try {
-    for (let outcomes = await queue.takeAll(); outcomes !== null; outcomes = await queue.takeAll()) {
+    for (;;) {
+      const outcomes = waiting;
+      waiting = [];
       // `yield*` would create several promises for each.
       for (const outcome of outcomes) {
         const { row, index } = outcome.row;
         yield { ...outcome, row, index };
       }
-      engine.resume();
+      if (outcomes.length > 0) engine.resume();
+      else if (isOver) break;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
     }
     const isComplete = await end;
     if (!isComplete) {
@@ -247,42 +269,4 @@ function userOf({ unionId, primaryKey, userInfo }: PassbackInput): string | null
   if (!primaryKey) return null;
   const value = Object.hasOwn(userInfo, primaryKey) ? userInfo[primaryKey] : undefined;
   return value === undefined ? null : String(value);
-}
-
-/** While this many outcomes wait for the caller, no more rows are sent. */
-const maxWaiting = 1024;
-
-/** The outcomes of a run that wait for the caller, in the order in which they arrived. */
-class OutcomeQueue<Row> implements EngineListener<Row> {
-  #outcomes: RowOutcome<Row>[] = [];
-  #wake: () => void = () => {};
-  #isOver = false;
-
-  onOutcome(outcome: RowOutcome<Row>): void {
-    this.#outcomes.push(outcome);
-    this.#wake();
-  }
-
-  isFull(): boolean {
-    return this.#outcomes.length >= maxWaiting;
-  }
-
-  /** No more outcomes follow. */
-  end(): void {
-    this.#isOver = true;
-    this.#wake();
-  }
-
-  /** Waits until there are outcomes, and returns all of them; `null` after the last. */
-  async takeAll(): Promise<readonly RowOutcome<Row>[] | null> {
-    while (this.#outcomes.length === 0) {
-      if (this.#isOver) return null;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    const outcomes = this.#outcomes;
-    this.#outcomes = [];
-    return outcomes;
-  }
 }

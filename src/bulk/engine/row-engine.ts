@@ -33,45 +33,6 @@ export interface EngineListener<Row> {
 /** Node.js fires longer timers after 1 ms. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Calls a function at the end of a turn of the event loop, once for any number of requests. */
-class TickScheduler {
-  readonly #onTurn: () => void;
-  #isDue = false;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
-
-  constructor(onTurn: () => void) {
-    this.#onTurn = onTurn;
-  }
-
-  /** Whether a call is due at the end of this turn. */
-  get isDue(): boolean {
-    return this.#isDue;
-  }
-
-  /** At the end of this turn. */
-  soon(): void {
-    if (this.#isDue || this.#isClosed) return;
-    this.#isDue = true;
-    setImmediate(() => {
-      this.#isDue = false;
-      if (!this.#isClosed) this.#onTurn();
-    });
-  }
-
-  /** After `ms` milliseconds; replaces the time that was set before. */
-  later(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.soon(), Math.min(longestTimerMs, Math.max(1, ms)));
-  }
-
-  /** No more calls. */
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-  }
-}
-
 /** How often time-outs are checked within one time-out. */
 const checksPerTimeout = 20;
 const shortestCheckMs = 10;
@@ -129,9 +90,6 @@ export class RowEngine<Row extends SourceRow> {
   readonly #feed: RowFeed<Row>;
   readonly #queue: RowQueue<Row>;
   readonly #inFlight: InFlight<Row>;
-  readonly #ticks = new TickScheduler(() => {
-    if (this.#end !== null) this.#turn(this.#end);
-  });
   /** When rows may be sent, and how many. */
   readonly flow: FlowControl;
   readonly #longestPauseMs: number;
@@ -139,7 +97,11 @@ export class RowEngine<Row extends SourceRow> {
   #served = 0;
   #stopping = false;
   #error: unknown;
+  /** Ends the run; `null` before it starts, and after its end. */
   #end: (() => void) | null = null;
+  /** Whether a turn is due at the end of this turn of the event loop. */
+  #isTurnDue = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(batches: AsyncIterable<readonly Row[]>, options: EngineOptions<Row>) {
     this.#options = options;
@@ -166,7 +128,8 @@ export class RowEngine<Row extends SourceRow> {
       this.#end = resolve;
       this.resume();
     });
-    this.#ticks.close();
+    this.#end = null;
+    clearTimeout(this.#timer);
     this.#inFlight.close();
     const isComplete = this.#queue.isOver;
     this.#error ??= this.#feed.error;
@@ -191,7 +154,17 @@ export class RowEngine<Row extends SourceRow> {
 
   /** Sends the rows that may be sent, at the end of this turn of the event loop. */
   resume(): void {
-    this.#ticks.soon();
+    if (this.#isTurnDue || this.#end === null) return;
+    this.#isTurnDue = true;
+    setImmediate(() => {
+      this.#isTurnDue = false;
+      if (this.#end !== null) this.#turn(this.#end);
+    });
+  }
+
+  #resumeIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.resume(), Math.min(longestTimerMs, Math.max(1, ms)));
   }
 
   #turn(end: () => void): void {
@@ -199,7 +172,7 @@ export class RowEngine<Row extends SourceRow> {
       this.#listener.onTurn?.();
       if (!this.#stopping) this.#send(this.#pick());
     });
-    const isIdle = this.#inFlight.size === 0 && !this.#ticks.isDue;
+    const isIdle = this.#inFlight.size === 0 && !this.#isTurnDue;
     if (isIdle && (this.#stopping || this.#queue.isOver)) end();
   }
 
@@ -222,7 +195,7 @@ export class RowEngine<Row extends SourceRow> {
       const row = waitMs > 0 ? undefined : this.#queue.next(now, mayCome);
       if (row === undefined) {
         const { dueAt } = this.#queue;
-        if (waitMs > 0 || dueAt !== null) this.#ticks.later(waitMs || (dueAt ?? now) - now);
+        if (waitMs > 0 || dueAt !== null) this.#resumeIn(waitMs || (dueAt ?? now) - now);
         break;
       }
       this.flow.onSend(now);

@@ -46,9 +46,10 @@ export class RowFeed<Row> {
   readonly #source: AsyncIterator<readonly Row[]>;
   readonly #batchesAhead: number;
   readonly #onRows: () => void;
-  #batch: readonly Row[] = [];
+  /** The first is the current one. */
+  readonly #batches: (readonly Row[])[] = [[]];
+  /** The next row of the current batch. */
   #at = 0;
-  readonly #nextBatches: (readonly Row[])[] = [];
   #fetching = false;
   #ended = false;
   #error: unknown;
@@ -65,7 +66,7 @@ export class RowFeed<Row> {
 
   /** Whether the source has ended and all its rows were returned. */
   get isOver(): boolean {
-    return this.#ended && this.#at >= this.#batch.length && this.#nextBatches.length === 0;
+    return this.#ended && this.#batches.length === 1 && this.#at >= (this.#batches[0]?.length ?? 0);
   }
 
   /** What the source threw. The rows before it are still returned. */
@@ -75,12 +76,12 @@ export class RowFeed<Row> {
 
   /** The next row; `undefined` if it has not arrived, or there is none. */
   take(): Row | undefined {
-    while (this.#at >= this.#batch.length && this.#nextBatches.length > 0) {
-      this.#batch = this.#nextBatches.shift() ?? [];
+    while (this.#batches.length > 1 && this.#at >= (this.#batches[0]?.length ?? 0)) {
+      this.#batches.shift();
       this.#at = 0;
     }
     this.#fetch();
-    const row = this.#batch[this.#at];
+    const row = this.#batches[0]?.[this.#at];
     this.#at += 1;
     return row;
   }
@@ -99,13 +100,13 @@ export class RowFeed<Row> {
   }
 
   #fetch(): void {
-    if (this.#fetching || this.#ended || this.#nextBatches.length >= this.#batchesAhead) return;
+    if (this.#fetching || this.#ended || this.#batches.length > this.#batchesAhead) return;
     this.#fetching = true;
     this.#source.next().then(
       ({ done, value }) => {
         this.#fetching = false;
         if (done) this.#ended = true;
-        else this.#nextBatches.push(value);
+        else this.#batches.push(value);
         this.#fetch();
         this.#onRows();
       },

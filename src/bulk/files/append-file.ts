@@ -25,7 +25,7 @@ import { quoteName } from '../../protocol/text.js';
 /** Where the lines of the results go. */
 export interface ResultsSink {
   append(text: string): void;
-  /** Whether it has no room at present; `onRoom` is called when it has room again. */
+  /** Whether it has no room at present; `onRoom`, the same function each time, is called when it has room again. */
   isFull(onRoom: () => void): boolean;
   /** Returns when everything is on the disk, and can be found there under its name. */
   syncWithName(): void;
@@ -36,21 +36,14 @@ export interface ResultsSink {
 
 /** Results for a stream such as standard output, which stays open; `show` transforms each text. */
 export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
-  let isAwaited = false;
   return {
     append(text) {
       stream.write(show(text));
     },
     isFull(onRoom) {
-      if (!stream.writableNeedDrain) return false;
-      if (!isAwaited) {
-        isAwaited = true;
-        stream.once('drain', () => {
-          isAwaited = false;
-          onRoom();
-        });
-      }
-      return true;
+      if (stream.writableNeedDrain && !stream.listeners('drain').includes(onRoom))
+        stream.once('drain', onRoom);
+      return stream.writableNeedDrain;
     },
     syncWithName() {},
     requireUntouched() {},

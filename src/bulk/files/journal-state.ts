@@ -92,6 +92,7 @@ export class JournalState {
         return;
       case 'resumed':
         this.parts.push(at);
+        for (const line of [...this.sent]) this.settle(line, 'unknown');
         return;
       case 'sent':
         for (const line of parseRanges(record.lines)) this.sent.add(line);

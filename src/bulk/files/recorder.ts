@@ -5,7 +5,7 @@ import type { ResultsSink } from './append-file.js';
 import { type Journal, recordsOf } from './journal.js';
 import { formatRanges, noOutcomes } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
-import { formatOutcome, placeOutcome } from './result-line.js';
+import { formatLostResult, formatOutcome, placeOutcome } from './result-line.js';
 
 /** What a run writes its outcomes to. */
 export interface RunRecord {
@@ -163,5 +163,6 @@ export class Recorder {
       }
       results.append(text);
     }
+    for (const line of left) results.append(`${formatLostResult(line)}\n`);
   }
 }

@@ -13,9 +13,6 @@ import { Journal, type ReadJournal, readJournal } from './journal.js';
 import { noOutcomes, type RunIdentity } from './journal-records.js';
 import { JournalState } from './journal-state.js';
 import type { RunRecord } from './recorder.js';
-import { formatLostResult } from './result-line.js';
-
-const rowsPerRecord = 1000;
 
 /** A record that was being written when the run was killed is shorter than this, in bytes. */
 const longestTornRecord = 65_536;
@@ -69,13 +66,13 @@ export interface OpenRunFiles extends RunRecord {
  *
  * @throws InvalidInputError at once if another run uses one of them
  */
-export async function lockFiles(paths: readonly string[]): Promise<() => void> {
+export async function lockFiles(paths: readonly (string | null | undefined)[]): Promise<() => void> {
   const locks: FileLock[] = [];
   const release = () => {
     for (const lock of locks) lock.release();
   };
   try {
-    for (const path of paths) locks.push(await lockFile(`${placeOf(path)}.userinfo-lock`));
+    for (const path of paths) if (path) locks.push(await lockFile(`${placeOf(path)}.userinfo-lock`));
     return release;
   } catch (error) {
     release();
@@ -95,48 +92,35 @@ export class RunFiles {
   readonly #paths: RunPaths;
   readonly #start: RunStart;
   readonly #usesUpCode: boolean;
-  readonly #found: ReadJournal | null;
-  readonly release: () => void;
+  #found: ReadJournal | null = null;
+  #release = () => {};
 
-  private constructor(
-    paths: RunPaths,
-    start: RunStart,
-    usesUpCode: boolean,
-    found: ReadJournal | null,
-    release: () => void,
-  ) {
+  constructor(paths: RunPaths, start: RunStart, { usesUpCode }: Pick<RowOperation, 'usesUpCode'>) {
     this.#paths = paths;
     this.#start = start;
     this.#usesUpCode = usesUpCode;
-    this.#found = found;
-    this.release = release;
   }
 
   /**
-   * Checks whether a run may start, before its input is read.
+   * Locks the files, and checks whether a run may start, before its input is read.
    *
    * @throws InvalidInputError if another run uses the files, if they would be overwritten without consent or are
    * not ours, or if a damaged journal no longer says which codes are used up
    */
-  static async claim(
-    paths: RunPaths,
-    start: RunStart,
-    { usesUpCode }: Pick<RowOperation, 'usesUpCode'>,
-  ): Promise<RunFiles> {
-    const { journal, results, failed } = paths;
-    const release = await lockFiles([journal, results, ...(failed === null ? [] : [failed])]);
-    try {
-      const found = await readJournal(placeOf(journal), start === 'resume' ? placeOf(results) : null);
-      if (found !== null) requireUsable(paths, start, found, usesUpCode);
-      await requireOurResults(paths, start, found);
-      const files = new RunFiles(paths, start, usesUpCode, found, release);
-      const failedPlace = files.#failedPlace(null);
-      if (failedPlace !== null) requireOurs(failedPlace);
-      return files;
-    } catch (error) {
-      release();
-      throw error;
-    }
+  async claim(): Promise<void> {
+    const { journal, results, failed } = this.#paths;
+    this.#release = await lockFiles([journal, results, failed]);
+    const isResumed = this.#start === 'resume';
+    this.#found = await readJournal(placeOf(journal), isResumed ? placeOf(results) : null);
+    if (this.#found !== null) requireUsable(this.#paths, this.#start, this.#found, this.#usesUpCode);
+    await requireOurResults(this.#paths, this.#start, this.#found);
+    const failedPlace = this.#failedPlace(null);
+    if (failedPlace !== null) requireOurs(failedPlace);
+  }
+
+  /** Ends the locks, also those of a `claim` that failed. */
+  release(): void {
+    this.#release();
   }
 
   /**
@@ -170,11 +154,6 @@ export class RunFiles {
     const journal = Journal.resume(paths.journal, size, results);
     state.take({ record: 'resumed' }, size);
     if (contents.size > state.results.size) journal.appendOutcomes(adopted, false);
-    for (const lines of inParts([...state.sent], rowsPerRecord)) {
-      for (const line of lines) state.settle(line, 'unknown');
-      const unknown = lines.map((line) => [line, formatLostResult(line)] as const);
-      journal.appendOutcomes({ ...noOutcomes(), unknown }, false);
-    }
     const note = isDamaged ? this.#noteOfResults(contents.size) : noteOf(paths.journal, found);
     return { journal, results, failed: this.#failedPlace(journal), state, note };
   }
@@ -304,10 +283,6 @@ function checkIdentity(journal: string, begun: RunIdentity, given: RunIdentity):
 /** The path of the results file as the journal has it, so that the folder of both can be moved. */
 function resultsOf({ journal, results }: RunPaths): string {
   return relative(dirname(journal), results);
-}
-
-function* inParts(lines: readonly number[], size: number): Generator<readonly number[]> {
-  for (let at = 0; at < lines.length; at += size) yield lines.slice(at, at + size);
 }
 
 /** The lines of a results file after `start`, in bytes; `result` is `null` for an incomplete one. */

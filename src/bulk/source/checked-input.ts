@@ -3,9 +3,6 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import { usualPartBytes as blockBytes, type Input } from './input.js';
 
-/** Length of the stored part of each SHA-256, in bytes: 256 kB for 1 GB of input. */
-const digestBytes = 16;
-
 /** An input has changed since its rows were checked. */
 export class InputChangedError extends InvalidInputError {
   constructor(name: string) {
@@ -15,14 +12,13 @@ export class InputChangedError extends InvalidInputError {
   }
 }
 
-/** The bytes of an input as digests: one for each block, and one for all. */
+/** The bytes of an input as SHA-256 digests: one for each block, and one for all. */
 export class InputDigest {
   readonly #whole = createHash('sha256');
   #block = createHash('sha256');
   /** How much of the current block is filled, in bytes. */
   #filled = 0;
-  #digests: Buffer = Buffer.alloc(1024 * digestBytes);
-  #blocks = 0;
+  readonly #digests: string[] = [];
 
   /** The next bytes of the input; no call may reach over the end of a block. */
   add(part: Buffer): void {
@@ -32,28 +28,23 @@ export class InputDigest {
     if (this.#filled === blockBytes) this.#endBlock();
   }
 
-  /** SHA-256 of all bytes, in hex. Call it after the last `add`. */
+  /** The digest of all bytes, in hex. Call it after the last `add`. */
   end(): string {
     if (this.#filled > 0) this.#endBlock();
     return this.#whole.digest('hex');
   }
 
   get blocks(): number {
-    return this.#blocks;
+    return this.#digests.length;
   }
 
   /** Whether these bytes are the block of that number, counted from 0. */
   isBlock(number: number, bytes: Buffer): boolean {
-    const at = number * digestBytes;
-    const digest = createHash('sha256').update(bytes).digest().subarray(0, digestBytes);
-    return number < this.#blocks && digest.equals(this.#digests.subarray(at, at + digestBytes));
+    return this.#digests[number] === createHash('sha256').update(bytes).digest('base64');
   }
 
   #endBlock(): void {
-    const at = this.#blocks * digestBytes;
-    if (at === this.#digests.length) this.#digests = Buffer.concat([this.#digests, Buffer.alloc(at)]);
-    this.#block.digest().copy(this.#digests, at, 0, digestBytes);
-    this.#blocks += 1;
+    this.#digests.push(this.#block.digest('base64'));
     this.#block = createHash('sha256');
     this.#filled = 0;
   }

@@ -4,11 +4,11 @@ import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 
-/** Returns the first bytes of a stream, at least `size` of them if there are so many, and the whole stream. */
+/** Returns the first bytes of a stream, at least `size` of them if there are so many, and the rest. */
 export async function peek(
   bytes: AsyncIterable<Buffer>,
   size: number,
-): Promise<{ head: Buffer; whole: AsyncGenerator<Buffer> }> {
+): Promise<{ head: Buffer; rest: AsyncIterable<Buffer> }> {
   const iterator = bytes[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
   while (head.length < size) {
@@ -16,12 +16,13 @@ export async function peek(
     if (next.done) break;
     head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
   }
-  return { head, whole: putBack(head, iterator) };
+  return { head, rest: { [Symbol.asyncIterator]: () => iterator } };
 }
 
-async function* putBack(head: Buffer, iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+/** The opposite of `peek`. */
+export async function* join(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (head.length > 0) yield head;
-  yield* { [Symbol.asyncIterator]: () => iterator };
+  yield* rest;
 }
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
@@ -32,9 +33,9 @@ const gzipMagic = Buffer.from([0x1f, 0x8b]);
  * @throws InvalidInputError
  */
 export async function* decompress(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const { head, whole } = await peek(bytes, gzipMagic.length);
-  if (head.subarray(0, gzipMagic.length).equals(gzipMagic)) yield* gunzip(whole);
-  else yield* whole;
+  const { head, rest } = await peek(bytes, gzipMagic.length);
+  const whole = join(head, rest);
+  yield* head.subarray(0, gzipMagic.length).equals(gzipMagic) ? gunzip(whole) : whole;
 }
 
 async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

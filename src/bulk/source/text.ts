@@ -1,19 +1,20 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import { peek } from './input.js';
+import { join, peek } from './input.js';
 import { cutLines, type LineBlock, splitLines } from './lines.js';
 
 export const defaultEncoding = 'utf-8';
 
-const boms: readonly (readonly [encoding: string, bytes: Buffer])[] = [
-  ['utf-8', Buffer.from([0xef, 0xbb, 0xbf])],
-  ['utf-16le', Buffer.from([0xff, 0xfe])],
-  ['utf-16be', Buffer.from([0xfe, 0xff])],
-];
+/** Byte-order marks; one at the start overrides every other setting. */
+const marks: Readonly<Record<string, Buffer>> = {
+  'utf-8': Buffer.from([0xef, 0xbb, 0xbf]),
+  'utf-16le': Buffer.from([0xff, 0xfe]),
+  'utf-16be': Buffer.from([0xfe, 0xff]),
+};
 
 /** Length of the longest byte-order mark, in bytes. */
-const bomLength = 3;
+const markLength = 3;
 
 /**
  * The name of an encoding in TextDecoder.
@@ -28,14 +29,6 @@ export function findEncoding(label: string): string {
       hint: 'Such as utf-8, gb18030, gbk, big5, shift_jis, euc-kr, windows-1252, utf-16le.',
     });
   }
-}
-
-/** The encoding of a byte-order mark at the start, and the length of the mark; it overrides every other setting. */
-function readBom(head: Buffer): { readonly encoding: string; readonly length: number } | null {
-  for (const [encoding, bytes] of boms) {
-    if (head.subarray(0, bytes.length).equals(bytes)) return { encoding, length: bytes.length };
-  }
-  return null;
 }
 
 /**
@@ -57,21 +50,14 @@ export interface TextOptions {
  * would be stored for good
  */
 export async function* toUtf8(bytes: AsyncIterable<Buffer>, options: TextOptions): AsyncGenerator<LineBlock> {
-  const { head, whole } = await peek(bytes, bomLength);
-  const bom = readBom(head);
-  const encoding = bom?.encoding ?? options.encoding;
-  const text = skip(whole, bom?.length ?? 0);
+  const { head, rest } = await peek(bytes, markLength);
+  const [encoding, mark] = Object.entries(marks).find(([, mark]) =>
+    head.subarray(0, mark.length).equals(mark),
+  ) ?? [options.encoding, Buffer.alloc(0)];
+  const text = join(head.subarray(mark.length), rest);
   if (encoding.startsWith('utf-16')) yield* cutLines(transcode(text, encoding));
   else if (encoding === 'utf-8') yield* checkedUtf8(cutLines(text));
   else yield* decoded(cutLines(text), encoding, options.suspectUtf8);
-}
-
-async function* skip(bytes: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
-  let left = count;
-  for await (const chunk of bytes) {
-    if (chunk.length > left) yield left === 0 ? chunk : chunk.subarray(left);
-    left = Math.max(0, left - chunk.length);
-  }
 }
 
 async function* checkedUtf8(blocks: AsyncIterable<LineBlock>): AsyncGenerator<LineBlock> {

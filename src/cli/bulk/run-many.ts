@@ -111,8 +111,9 @@ async function runFile(run: BulkRun): Promise<void> {
   const paths = pathsOf(options);
   if (options.dryRun) return dryRun(run);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  const files = await RunFiles.claim(paths, start, operation);
+  const files = new RunFiles(paths, start, operation);
   try {
+    await files.claim();
     const { rows, hash, digest } = await checkRows(run);
     await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows));
     const { note, ...record } = await files.open({
@@ -155,7 +156,7 @@ async function runStream(run: BulkRun): Promise<void> {
   if (options.dryRun) return dryRun(run);
   const { results, failed: failedPath } = options;
   refuseSame({ results, failed: failedPath });
-  const release = await lockFiles([results, failedPath].filter((path) => path !== undefined));
+  const release = await lockFiles([results, failedPath]);
   try {
     if (results !== undefined) await requireResults(results);
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConcurrencyLimit } from '../../../src/bulk/engine/flow-control.js';
+import { ConcurrencyLimit, FlowControl } from '../../../src/bulk/engine/flow-control.js';
 
 /** A limit over a service whose latency depends on how much it is asked at once; times are milliseconds. */
 class Simulation {
@@ -75,5 +75,86 @@ describe('the concurrency limit', () => {
     simulation.limit.onUnreachable(simulation.now);
     expect(simulation.limit.current).toBe(1);
     expect(simulation.run(1_500, () => 20)).toBe(32);
+  });
+});
+
+describe('flow control', () => {
+  /** Pauses have their shortest length; the clock is the test's own. */
+  const newFlow = (ratePerSecond: number | null = null) =>
+    new FlowControl({ concurrency: 8, ratePerSecond }, 0, () => 0);
+  const outcome = { verdict: 'done', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
+  const throttled = { ...outcome, verdict: 'throttled' } as const;
+  const missed = { ...outcome, verdict: 'retry', isLost: true } as const;
+
+  /** How many requests may be sent from `start` to `end`. */
+  function sentBetween(flow: FlowControl, start: number, end: number): number {
+    let sent = 0;
+    for (let now = start; now <= end; now += 1) {
+      for (; flow.waitMs(now) === 0; sent += 1) flow.onSend(now);
+    }
+    return sent;
+  }
+
+  it('keeps to the rate, and makes up for 50 ms of a pause at most', () => {
+    const flow = newFlow(100);
+    expect(sentBetween(flow, 0, 999)).toBe(100);
+    expect(sentBetween(flow, 60_000, 60_000)).toBe(6);
+    expect(sentBetween(flow, 60_001, 61_000)).toBe(100);
+  });
+
+  it('sends one request after the other at a rate below one a second', () => {
+    expect(sentBetween(newFlow(0.5), 0, 9_999)).toBe(5);
+  });
+
+  it('pauses longer each time it is throttled, and once for requests that were in flight together', () => {
+    const flow = newFlow();
+    const pauses: number[] = [];
+    for (let now = 0; pauses.length < 8; now = flow.pausedUntil) {
+      for (let i = 0; i < 3; i += 1) flow.onOutcome({ ...throttled, startedAt: now }, now + 10);
+      pauses.push(flow.pausedUntil - now - 10);
+    }
+    expect(pauses).toEqual([50, 100, 200, 400, 800, 1600, 2500, 2500]);
+    expect(flow.limit).toBe(1);
+    const now = flow.pausedUntil;
+    expect(flow.waitMs(now - 1)).toBe(1);
+    flow.onOutcome({ ...outcome, startedAt: now }, now + 10);
+    flow.onOutcome({ ...throttled, startedAt: now }, now + 20);
+    expect(flow.waitMs(now + 20)).toBe(50);
+  });
+
+  it('waits as long as the service requests', () => {
+    const flow = newFlow(1000);
+    flow.onOutcome({ ...throttled, retryAfterMs: 7_000 }, 100);
+    flow.onOutcome({ ...throttled, retryAfterMs: 2_000 }, 200);
+    expect(flow.waitMs(300)).toBe(6_800);
+    expect(flow.waitMs(7_100)).toBe(0);
+  });
+
+  it('probes a service that cannot be reached with one request at a time', () => {
+    const flow = newFlow();
+    for (let i = 0; i < 4; i += 1) flow.onOutcome(missed, 10);
+    expect(flow.waitMs(10)).toBe(0);
+    flow.onOutcome(missed, 10);
+    expect(flow.limit).toBe(1);
+    expect(flow.waitMs(10)).toBe(50);
+    let longest = 0;
+    for (let now = flow.pausedUntil, i = 0; i < 9; i += 1, now = flow.pausedUntil) {
+      flow.onOutcome({ ...missed, startedAt: now }, now);
+      longest = flow.pausedUntil - now;
+    }
+    expect(longest).toBe(500);
+  });
+
+  it.each([
+    ['3 s if it never answered', false, 3_000],
+    ['30 s if it has answered', true, 30_000],
+  ])('gives a service up after %s', (_, hasAnswered, patienceMs) => {
+    const flow = newFlow();
+    if (hasAnswered) flow.onOutcome(outcome, 0);
+    for (let i = 0; i < 5; i += 1) flow.onOutcome(missed, 1);
+    expect(flow.isGivenUp(patienceMs)).toBe(false);
+    expect(flow.isGivenUp(patienceMs + 1)).toBe(true);
+    flow.onOutcome(outcome, patienceMs + 1);
+    expect(flow.isGivenUp(patienceMs + 1)).toBe(false);
   });
 });

@@ -41,7 +41,8 @@ interface Killed {
 async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   rmSync(paths.journal, { force: true });
   rmSync(paths.results, { force: true });
-  const files = await RunFiles.claim(paths, 'new', operations[operation]);
+  const files = new RunFiles(paths, 'new', operations[operation]);
+  await files.claim();
   const { journal, results, state } = await files.open({ run: operation });
   let now = 0;
   const recorder = new Recorder(operations[operation], { results, journal, state }, () => now);
@@ -106,9 +107,9 @@ const damages: Readonly<Record<string, (bytes: Buffer, at: number, bit: number) 
 async function resume({ lines, sent }: Killed, operation: Operation) {
   const isRead = operation === 'read';
   const found = readFileSync(paths.results, 'utf8').split('\n').slice(0, -1);
-  let files: RunFiles | undefined;
+  const files = new RunFiles(paths, 'resume', operations[operation]);
   try {
-    files = await RunFiles.claim(paths, 'resume', operations[operation]);
+    await files.claim();
     const { journal, results, state, note } = await files.open({ run: operation });
     journal?.close();
     results.close();
@@ -136,7 +137,7 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
     if ((error as { code?: string }).code !== 'INVALID_INPUT') throw error;
     return { isRefused: true, isSaid: true, lost: [], doubled: [], usedAgain: [] };
   } finally {
-    files?.release();
+    files.release();
   }
 }
 

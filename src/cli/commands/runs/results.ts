@@ -95,7 +95,7 @@ async function writeFiles<Row extends FileRow>(
   isUtf8: boolean,
   { results, failed }: ResultsOptions,
 ): Promise<OutcomeCounts> {
-  const release = await lockFiles([results, failed].filter((path) => path !== undefined));
+  const release = await lockFiles([results, failed]);
   let failedFile: FailedFile<Row> | null = null;
   let sink: ResultsSink | null = null;
   try {
