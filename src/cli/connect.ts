@@ -73,7 +73,7 @@ export async function clientOptions(
   options: CommonOptions,
   secret?: Secret,
 ): Promise<UserInfoClientOptions> {
-  const { io, now } = context;
+  const { io } = context;
   return {
     baseUrl: settings.base_url.value,
     tenantCode: settings.tenant_code.value,
@@ -82,7 +82,6 @@ export async function clientOptions(
     appSecret: secret ?? (await readSecretOf(context, settings)),
     timeoutMs: options.timeout,
     attempts: options.attempts,
-    now,
     ...(await networkOptions(settings, io.env)),
     ...(settings.signing === null ? {} : { signing: await loadSigning(context, settings.signing) }),
     ...(options.verbose ? traceExchange(io) : {}),

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
+import { getBuiltinModule } from 'node:process';
 import type { UserInfoClient } from '../client/client.js';
 import type { UserInfoClientOptions } from '../client/options.js';
 import type { Sender } from '../client/sender.js';
@@ -17,16 +16,8 @@ export interface CliContext {
   readonly signal: AbortSignal;
   readonly prompt: Prompt;
   readonly profiles: ProfileStore;
-  /** The operating system, as in `process.platform`. */
-  readonly platform: string;
   /** The command line, without `node` and the script. */
   readonly args: readonly string[];
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Milliseconds of a monotonic clock. */
-  steadyNow(): number;
-  /** Unique among all calls and processes. */
-  uniqueText(): string;
   connect(options: UserInfoClientOptions): Promise<UserInfoClient>;
   /** Opens a sender for many requests. */
   openSender(options: UserInfoClientOptions): Promise<Sender>;
@@ -36,26 +27,20 @@ export interface CliContext {
   openQueue(url: string): Promise<Queue>;
 }
 
-/**
- * The context of a real run of `args` (without `node` and the script): system clock, the user's profiles, the
- * network.
- */
+/** The context of a real run of `args` (without `node` and the script): the user's profiles, the network. */
 export function createContext(io: Io, signal: AbortSignal, args: readonly string[]): CliContext {
   return {
     io,
     signal,
     prompt: createPrompt(io, signal, !args.includes('--no-input')),
     profiles: new ProfileStore(configFolder(io.env)),
-    platform: process.platform,
     args,
-    now: Date.now,
-    steadyNow: () => performance.now(),
-    uniqueText: randomUUID,
     async connect(options) {
       const { UserInfoClient } = await import('../client/client.js');
       // Node 20 (V8 11.3) takes 100 ms to optimize undici's parser, which one call does not repay. Set this after
       // the import: with flags other than at its start, V8 rejects its cache of Node's own code.
-      if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
+      if (process.versions.v8.startsWith('11.'))
+        getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
       return new UserInfoClient(options);
     },
     async openSender(options) {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { formatCount, formatRows } from '../bulk/summary.js';
@@ -43,7 +44,8 @@ export function declareWorker(program: Command, context: CliContext): void {
 }
 
 async function runCommand(context: CliContext, options: WorkerOptions): Promise<void> {
-  const { io, signal, steadyNow } = context;
+  const { io, signal } = context;
+  const now = () => performance.now();
   const { concurrency, attempts, timeout, lease, drain = false } = options;
   const settings = await resolveService(context, options);
   const client = await clientOptions(context, settings, options);
@@ -55,15 +57,15 @@ async function runCommand(context: CliContext, options: WorkerOptions): Promise<
     await withQueue(context, options.queue, (queue) =>
       runWorker({
         queue,
-        holder: { holder: context.uniqueText(), leaseMs: lease },
+        holder: { holder: randomUUID(), leaseMs: lease },
         sender,
         pacing: { concurrency, attempts, timeoutMs: timeout },
-        outage: new Outage(outageListener(log), steadyNow, Math.random),
+        outage: new Outage(outageListener(log), now, Math.random),
         target: targetOf(settings),
         drains: drain,
         listener: workerListener(log),
         signal,
-        now: steadyNow,
+        now,
       }),
     );
   } finally {

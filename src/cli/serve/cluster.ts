@@ -35,8 +35,6 @@ export interface Supervision {
   readonly host: string;
   readonly port: number;
   readonly log: Log;
-  /** Milliseconds of a monotonic clock. */
-  readonly steadyNow: () => number;
   /** Stops the workers. */
   readonly signal: AbortSignal;
 }
@@ -128,13 +126,13 @@ class WorkerStarts {
 async function keepRunning(
   first: Running,
   starts: WorkerStarts,
-  { signal, log, steadyNow }: Supervision,
+  { signal, log }: Supervision,
 ): Promise<void> {
   let pauseMs = firstPauseMs;
   for (let running = first; !signal.aborted; running = start(signal)) {
-    const startedAt = steadyNow();
+    const startedAt = performance.now();
     const reason = await starts.follow(running);
-    if (steadyNow() - startedAt >= steadyAfterMs) pauseMs = firstPauseMs;
+    if (performance.now() - startedAt >= steadyAfterMs) pauseMs = firstPauseMs;
     if (signal.aborted) return;
     log({ event: 'worker_ended', pid: running.worker.process.pid ?? 0, reason, restart_ms: pauseMs });
     await wait(pauseMs, undefined, { signal }).catch(() => {});

@@ -18,11 +18,11 @@ const maxUnreadLog = 1_048_576;
 /** Serves until the signal aborts: in this process, or in several workers. */
 export async function runServe(context: CliContext, options: ServeOptions): Promise<void> {
   refuseUnfit(options);
-  const { io, signal, now, steadyNow, args } = context;
+  const { io, signal, args } = context;
   const { workers, host, port } = options;
   const { createLog, createService } = await import('../../service/index.js');
   const log = droppingLog(
-    createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now }),
+    createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now: Date.now }),
     io.stderr,
   );
   const start = async (shared: ServiceOptions = {}) =>
@@ -30,8 +30,6 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
       ...settingsOf(options),
       database: await chooseDatabase(options.database, true),
       log,
-      now,
-      steadyNow,
       ...shared,
     });
   if (workers === 1) {
@@ -40,7 +38,7 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
   }
   const { runWorkers } = await import('./cluster.js');
   // The page would show the requests of one worker only, and each visit may reach another worker.
-  await runWorkers({ count: workers, args, host, port, log, steadyNow, signal }, (shared) =>
+  await runWorkers({ count: workers, args, host, port, log, signal }, (shared) =>
     start({ ...shared, page: false }),
   );
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
@@ -77,13 +78,13 @@ export const checks = {
 } satisfies Record<string, { readonly title: string; run(known: Known): Promise<Finding> }>;
 
 /** The profile file is readable, and private to its owner. */
-async function checkProfileFile({ context: { profiles, platform } }: Known): Promise<Finding> {
+async function checkProfileFile({ context: { profiles } }: Known): Promise<Finding> {
   const { path } = profiles;
   const { active, profiles: all } = await profiles.load();
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) return { detail: `there is none: ${path}`, skipped: true };
-  const unsafe = platform === 'win32' ? null : findUnsafePath(path);
-  if (platform !== 'win32' && (file.mode & 0o077) !== 0) {
+  const unsafe = findUnsafePath(path);
+  if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
     const mode = (file.mode & 0o7777).toString(8).padStart(4, '0');
     throw new ProfileFileError(`${path}: other users can read it (mode ${mode})`, {
       hint: `Restrict it: chmod 600 ${quoteWhereNeeded(path)}`,
@@ -181,10 +182,10 @@ async function checkDns(known: Known): Promise<Finding> {
 async function checkConnection(known: Known): Promise<Finding> {
   const route = need(known, 'route');
   need(known, 'addresses');
-  const before = known.context.steadyNow();
+  const before = performance.now();
   known.socket = await openConnection(route);
   const through = route.proxy === null ? '' : ` through ${route.proxy.host}`;
-  const duration = Math.round(known.context.steadyNow() - before);
+  const duration = Math.round(performance.now() - before);
   return { detail: `${route.url.host}${through}, after ${duration} ms` };
 }
 
@@ -202,7 +203,7 @@ async function checkTls(known: Known): Promise<Finding> {
     }
     const { protocol, certificate } = await secure(socket, route);
     known.reached = true;
-    const days = Math.floor((Date.parse(certificate.valid_to) - known.context.now()) / dayMs);
+    const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);
     const detail = `${protocol}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
     return { detail, ...(days < renewalDays && { next: 'Ask the operator to renew the certificate.' }) };
   } catch (error) {
@@ -235,15 +236,14 @@ function withAdvice({ message, reason, received, cause, hint }: NoAnswerError): 
 /** Reads with a code that was never issued: nothing is written, and no code is consumed. */
 async function checkAnswer(known: Known): Promise<Finding> {
   need(known, 'reached');
-  const { uniqueText, now, signal } = known.context;
-  const sentAt = now();
+  const sentAt = Date.now();
   const answer = await need(known, 'client')
-    .read({ code: `userinfo-doctor-${uniqueText()}` }, { signal })
+    .read({ code: `userinfo-doctor-${randomUUID()}` }, { signal: known.context.signal })
     .catch((error: unknown) => {
       if (error instanceof RejectedError) return error.answer;
       throw error;
     });
-  const receivedAt = now();
+  const receivedAt = Date.now();
   // A `Date` header has whole seconds: half a second is missing on average.
   const theirs = Date.parse(answer.date ?? '') + 500;
   known.answer = answer;

@@ -48,17 +48,17 @@ async function search(
   signed: readonly SignedSample[],
   { maxTime, jobs = availableParallelism() }: SolveOptions,
 ): Promise<SolveReport> {
-  const { now, signal } = context;
+  const { signal } = context;
   const tasks = tasksForSign(signed);
   const appTasks = tasksForAppSign(signed);
-  const startedAt = now();
+  const startedAt = Date.now();
   const pause = async () => {
     await yieldToOthers();
     signal.throwIfAborted();
   };
   return withSolveProgress(context, async (onProgress) => {
     const solveBy = (end: number, of: readonly SolveTask[]) =>
-      solve(of, searchOnThreads({ jobs, signal, timeLeft: () => end - now(), onProgress }), pause);
+      solve(of, searchOnThreads({ jobs, signal, timeLeft: () => end - Date.now(), onProgress }), pause);
     const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
     const sign = await solveBy(startedAt + maxTime, tasks);
     return {
@@ -66,7 +66,7 @@ async function search(
       samples: signed,
       sign,
       appSign,
-      ms: now() - startedAt,
+      ms: Date.now() - startedAt,
     };
   });
 }
@@ -81,7 +81,7 @@ const lineMs = 150;
 
 /** Shows the progress of a search on a terminal. */
 async function withSolveProgress<T>(
-  { io, now }: CliContext,
+  { io }: CliContext,
   work: (onProgress: (tried: number) => void) => Promise<T>,
 ): Promise<T> {
   const { stderr } = io;
@@ -90,9 +90,9 @@ async function withSolveProgress<T>(
     tried = count;
   };
   if (!stderr.isTTY) return work(onProgress);
-  const startedAt = now();
+  const startedAt = Date.now();
   const timer = setInterval(() => {
-    const seconds = ((now() - startedAt) / 1000).toFixed(0);
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
     stderr.write(`\rsearching: ${tried.toLocaleString('en')} recipes tried, ${seconds} s\u001b[K`);
   }, lineMs);
   try {
