@@ -10,6 +10,8 @@ const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.
 const packages = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
   (name) => name !== 'undici' && name !== 'lossless-json',
 );
+// Optional for cli-table3, which colours nothing here.
+packages.push('@colors/colors');
 
 /** Modules of undici that it loads itself when it needs them: for bodies that are forms, and CPUs without SIMD. */
 const rarelyNeeded = /^\.\.\/(web\/fetch\/body|llhttp\/llhttp-wasm)\.js$/;
@@ -69,15 +71,15 @@ await build({
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name].cjs',
     // Names stay, for stack traces.
-    minify: {
-      compress: { keepNames: { function: true, class: true } },
-      mangle: { keepNames: true },
-      codegen: { removeWhitespace: true },
-    },
+    minify: { compress: false, mangle: { keepNames: true } },
     codeSplitting: {
       // Each with all that it imports: a read opens few files, and what answers at once opens the first two.
       groups: [
-        { name: 'start', test: /rolldown[/:]runtime|src\/cli\/(exit-status|version)\.ts$/, priority: 5 },
+        {
+          name: 'start',
+          test: /rolldown[/:]runtime|src\/cli\/exit-status\.ts$|\/package\.json$/,
+          priority: 5,
+        },
         {
           name: 'folders',
           test: /src\/cli\/(commands\/completion\/candidates|compile-cache)\.ts$/,

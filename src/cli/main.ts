@@ -1,5 +1,5 @@
+import manifest from '../../package.json' with { type: 'json' };
 import { exitStatus } from './exit-status.js';
-import { version } from './version.js';
 
 /** The parts of `process` that the program uses. */
 type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'exit'>;
@@ -42,7 +42,7 @@ async function runCommand(args: readonly string[], host: Host): Promise<number> 
 
 /** Answers frequent requests of scripts and of the TAB key without loading the program. */
 async function answerQuickly(args: readonly string[], env: Host['env']): Promise<string | undefined> {
-  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return `${version}\n`;
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return `${manifest.version}\n`;
   if (args[0] !== '__complete') return undefined;
   const { builtTable, candidates } = await import('./commands/completion/candidates.js');
   return candidates(builtTable(), args.slice(1), env)

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
 import { declarationsFor } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
@@ -8,7 +9,6 @@ import { colorsFor } from './output/style.js';
 import { showText } from './output/terminal-text.js';
 import { reportError } from './report-error.js';
 import { refuseDamaged } from './utf8.js';
-import { version } from './version.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
 export async function run(args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
@@ -58,7 +58,7 @@ export async function buildProgram(context: CliContext, args: readonly string[])
   const program = new CautiousCommand('userinfo');
   program
     .description('Read user records from the platform and pass information about users back.')
-    .version(version, '-V, --version', 'print the version')
+    .version(manifest.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
