@@ -7,7 +7,7 @@ import {
   writtenLength,
 } from './digests.js';
 import { folds } from './encodings.js';
-import { type KeyDecoding, type Recipe, RecipeError } from './recipe.js';
+import { type KeyDecoding, RecipeError } from './recipe.js';
 import { parseTemplate, type Source, type Template, tokensOf } from './template.js';
 
 /** The inputs of the steps besides the message. */
@@ -112,11 +112,7 @@ function checkBytes(steps: readonly Step[], field: string): void {
   if (raw) throw new RecipeError(field, 'the last digest gives raw bytes, not text', 'Write it as :hex.');
 }
 
-/** The length of a recipe's signature in characters; null where it depends on the request (§5.4). */
-export function digestLength(recipe: Pick<Recipe, 'steps' | 'output'>): number | null {
-  return stepsLength(compileSteps(recipe.steps, recipe.output));
-}
-
+/** The length of a signature in characters; null where it depends on the request (§5.4). */
 export function stepsLength(steps: readonly Step[]): number | null {
   return steps.reduce(lengthAfter, null);
 }

@@ -49,25 +49,16 @@ export const presets: readonly Preset[] = [
   preset(
     'query-suffix',
     'MD5 of k=v&… sorted by name, the secret glued on; empty values dropped (Alipay MD5, Epay).',
-    {
-      params: { empty: 'drop' },
-      message: ['$params', '$secret'],
-      steps: ['md5'],
-    },
+    { params: { empty: 'drop' }, message: ['$params', '$secret'] },
   ),
   preset(
     'kv-suffix',
     'MD5 of names and values glued together, sorted by name, then the secret (Last.fm, Yidun).',
-    {
-      params: glued,
-      message: ['$params', '$secret'],
-      steps: ['md5'],
-    },
+    { params: glued, message: ['$params', '$secret'] },
   ),
   preset('kv-prefix', 'MD5 of the secret, then names and values glued together, sorted by name (Flickr).', {
     params: glued,
     message: ['$secret', '$params'],
-    steps: ['md5'],
   }),
   preset(
     'taobao',
@@ -75,7 +66,6 @@ export const presets: readonly Preset[] = [
     {
       params: { ...glued, empty: 'drop' },
       message: ['$secret', '$params', '$secret'],
-      steps: ['md5'],
       output: 'HEX',
     },
   ),
@@ -88,7 +78,6 @@ export const presets: readonly Preset[] = [
   preset('values-suffix', 'MD5 of the values alone, in the order of their names, then the secret.', {
     params: valuesOnly,
     message: ['$params', '$secret'],
-    steps: ['md5'],
   }),
   preset(
     'form-encoded-md5',
@@ -96,14 +85,12 @@ export const presets: readonly Preset[] = [
     {
       params: { empty: 'drop', encode: 'form' },
       message: ['$params', '&app_key=', '$secret'],
-      steps: ['md5'],
       output: 'HEX',
     },
   ),
   preset('sent-md5', 'MD5 of k=v&… as sent, then &key=SECRET.', {
     params: { order: 'sent' },
     message: ['$params', '&key=', '$secret'],
-    steps: ['md5'],
   }),
   preset(
     'double-md5',
@@ -155,7 +142,6 @@ export const presets: readonly Preset[] = [
     'MD5 of the app key, the timestamp and the secret, glued together (BeeCloud).',
     {
       message: ['$param:app_key', '$param:timestamp', '$secret'],
-      steps: ['md5'],
     },
   ),
   preset(
@@ -181,6 +167,11 @@ export function findPreset(name: string): Preset | undefined {
   return presets.find((preset) => preset.name === name);
 }
 
-function preset(name: string, description: string, recipe: RecipeJson): Preset {
-  return { name, description, recipe: completeRecipe(recipe) };
+/** A preset; most are one MD5. */
+function preset(
+  name: string,
+  description: string,
+  recipe: Pick<RecipeJson, 'message'> & Partial<RecipeJson>,
+): Preset {
+  return { name, description, recipe: completeRecipe({ steps: ['md5'], ...recipe }) };
 }

@@ -238,7 +238,7 @@ const base: readonly Param[] = [
 const userInfo = '{"name":"张三/李四","age":28,"note":"a \\"b\\" c"}';
 
 /** Requests with an empty `app_sign`, which is filled in where two signatures are made. */
-export const vectorRequests: readonly VectorRequest[] = [
+const vectorRequests: readonly VectorRequest[] = [
   query('plain', 'The order of the parameters and the place of the secret.', []),
   query('empty value', 'Whether an empty value is signed or left out.', [
     ['code', 'c-1'],

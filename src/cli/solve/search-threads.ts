@@ -4,9 +4,14 @@ import type { SolveTask } from '../../solve/candidates/search-space.js';
 import { type Hit, maxBits, Search, type Share, ShareQueue, type Tally } from '../../solve/search/search.js';
 import type { SearchEnd, Searcher } from '../../solve/solve.js';
 
-interface SearchOptions extends SearchLimits {
+interface SearchOptions {
   /** How many threads search; 1 searches in the calling thread. */
   readonly jobs: number;
+  readonly signal: AbortSignal;
+  /** Milliseconds left. */
+  timeLeft(): number;
+  /** Called after every share with the number of candidates tried. */
+  onProgress(tried: number): void;
 }
 
 /** Below this cost the calling thread searches alone: most rules are found before other threads have started. */
@@ -17,7 +22,7 @@ export function searchOnThreads(options: SearchOptions): Searcher {
   return async (task) => {
     const run = new SearchRun(options);
     await searchHere(task, run, options.jobs === 1 ? Number.POSITIVE_INFINITY : soloBits);
-    if (!run.isOver && options.jobs > 1) await searchTogether(task, run, options.jobs);
+    if (!run.isOver && options.jobs > 1) await searchTogether(task, run, options);
     options.signal.throwIfAborted();
     return run.end;
   };
@@ -34,24 +39,24 @@ async function searchHere(task: SolveTask, run: SearchRun, toBits: number): Prom
   }
 }
 
-async function searchTogether(task: SolveTask, run: SearchRun, jobs: number): Promise<void> {
-  const workers = Array.from({ length: jobs }, () => startWorker(task));
+async function searchTogether(
+  task: SolveTask,
+  run: SearchRun,
+  { jobs, signal, timeLeft }: SearchOptions,
+): Promise<void> {
+  const workerData: PackedTask = { ...task, secret: task.secret.reveal() };
+  const file = new URL('./search-worker.cjs', import.meta.url);
+  const workers = Array.from({ length: jobs }, () => new Worker(file, { workerData }));
   const stop = () => Promise.all(workers.map((worker) => worker.terminate()));
-  const timer = setTimeout(stop, run.timeLeft);
-  run.signal.addEventListener('abort', stop);
+  const timer = setTimeout(stop, timeLeft());
+  signal.addEventListener('abort', stop);
   try {
     await Promise.all(workers.map((worker) => drive(worker, run, stop)));
   } finally {
     clearTimeout(timer);
-    run.signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stop);
     await stop();
   }
-}
-
-function startWorker(task: SolveTask): Worker {
-  return new Worker(new URL('./search-worker.cjs', import.meta.url), {
-    workerData: { ...task, secret: task.secret.reveal() } satisfies PackedTask,
-  });
 }
 
 /** Gives a worker one share after the other. A hit, an abort or a time-out ends the run for all workers. */
@@ -74,27 +79,16 @@ function drive(worker: Worker, run: SearchRun, stop: () => void): Promise<void> 
   });
 }
 
-/** What ends a search before a hit, and the progress callback. */
-interface SearchLimits {
-  readonly signal: AbortSignal;
-  /** Milliseconds left. */
-  timeLeft(): number;
-  /** Called after every share with the number of candidates tried. */
-  onProgress(tried: number): void;
-}
-
 /** The state of a search: the shares left, the candidates tried, and the hit. */
 class SearchRun {
-  readonly signal: AbortSignal;
-  readonly #limits: SearchLimits;
+  readonly #options: SearchOptions;
   readonly #queue = new ShareQueue();
   readonly #open = new Set<Share>();
   #tried = 0;
   #hit: Hit | null = null;
 
-  constructor(limits: SearchLimits) {
-    this.#limits = limits;
-    this.signal = limits.signal;
+  constructor(options: SearchOptions) {
+    this.#options = options;
   }
 
   /** Where the current band of costs begins. */
@@ -102,14 +96,9 @@ class SearchRun {
     return this.#queue.from;
   }
 
-  /** Milliseconds. */
-  get timeLeft(): number {
-    return this.#limits.timeLeft();
-  }
-
   /** Whether the run has ended, though shares may be left. */
   get isOver(): boolean {
-    return this.#hit !== null || this.signal.aborted || this.timeLeft <= 0;
+    return this.#hit !== null || this.#options.signal.aborted || this.#options.timeLeft() <= 0;
   }
 
   /** The next share; null where the run is over or no share is left. */
@@ -125,7 +114,7 @@ class SearchRun {
     this.#queue.note(share, tried);
     this.#tried += tried;
     this.#hit ??= hit;
-    this.#limits.onProgress(this.#tried);
+    this.#options.onProgress(this.#tried);
   }
 
   get end(): SearchEnd {

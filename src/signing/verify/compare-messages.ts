@@ -66,6 +66,9 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
   return at;
 }
 
+/** The label in place of the secret. */
+const label = '<secret>';
+
 /** Another party's text to sign, masked. */
 interface PlacedSecret {
   /** With a label in place of the secret. */
@@ -84,8 +87,9 @@ const placeholder = /[*•…]{2,}|^x{3,}$|^<.*>$|^[{[(].*[)\]}]$|secret|your|�
  * text: it shows where the secret can be.
  */
 function placeSecret(ours: string, theirs: string, secret: Secret): PlacedSecret {
-  const label = secret.toString();
-  const found = secretPattern(ours, label).exec(theirs)?.slice(1) ?? [];
+  // Our text with any text in place of the secret.
+  const pattern = new RegExp(`^${ours.split(label).map(escapePattern).join('(.*?)')}$`, 's');
+  const found = pattern.exec(theirs)?.slice(1) ?? [];
   const [first] = found;
   if (!first || found.some((one) => one !== first)) {
     return { text: hideSecret(theirs, secret), otherLength: null };
@@ -106,16 +110,8 @@ function hideSecret(text: string, secret: Secret): string {
   const { rfc3986, form } = encoders;
   const forms = [plain, rfc3986(plain), form(plain), plain.toUpperCase(), plain.toLowerCase()];
   const patterns = forms.filter((written) => written.length >= shortestForm).map(escapePattern);
-  return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), secret.toString());
+  return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), label);
 }
-
-/** Our text as a pattern, with any text in place of the secret. */
-function secretPattern(ours: string, label: string): RegExp {
-  return new RegExp(`^${ours.split(label).map(escapePattern).join('(.*?)')}$`, 's');
-}
-
-/** The label in place of the secret. */
-const label = '<secret>';
 
 /** The causes of the difference, in words. */
 function findCauses(ours: string, theirs: string, separators: Separators): string[] {
@@ -205,31 +201,23 @@ function missing(words: string, pairs: readonly Pair[]): string[] {
 function orderCause(ours: readonly Pair[], theirs: readonly Pair[]): string[] {
   const common = (pairs: readonly Pair[], others: readonly Pair[]) =>
     pairs.map(([name]) => name).filter((name) => others.some(([other]) => other === name));
-  const [a, b] = [common(ours, theirs), common(theirs, ours)];
-  if (a.join('\n') === b.join('\n')) return [];
-  const known = orders.find(({ compare }) => isSorted(theirs, compare));
-  return [`Order: ${known === undefined ? 'theirs is another one' : `theirs is sorted by ${known.words}`}`];
+  if (common(ours, theirs).join('\n') === common(theirs, ours).join('\n')) return [];
+  // The last pair may be the secret's, after the sorted ones.
+  const sorted = theirs.slice(0, -1);
+  const known = orders.find(([, key]) => isAscending(sorted.map(key)));
+  if (known !== undefined) return [`Order: theirs is sorted by ${known[0]}`];
+  const isBackwards = isAscending(sorted.map(([name]) => name).reverse());
+  return [`Order: theirs is ${isBackwards ? 'sorted by name, backwards' : 'another one'}`];
 }
 
-const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
-const orders: readonly { words: string; compare: (a: Pair, b: Pair) => number }[] = [
-  { words: 'name', compare: (a, b) => compareTexts(a[0], b[0]) },
-  {
-    words: 'name, upper and lower case alike',
-    compare: (a, b) => compareTexts(a[0].toLowerCase(), b[0].toLowerCase()),
-  },
-  { words: 'value', compare: (a, b) => compareTexts(a[1], b[1]) },
-  { words: 'name, backwards', compare: (a, b) => compareTexts(b[0], a[0]) },
+const orders: readonly (readonly [words: string, key: (pair: Pair) => string])[] = [
+  ['name', ([name]) => name],
+  ['name, upper and lower case alike', ([name]) => name.toLowerCase()],
+  ['value', ([, value]) => value],
 ];
 
-/** The last pair may be the secret's, after the sorted ones. */
-function isSorted(pairs: readonly Pair[], compare: (a: Pair, b: Pair) => number): boolean {
-  const sorted = pairs.slice(0, -1);
-  return sorted.every((pair, index) => {
-    const next = sorted[index + 1];
-    return next === undefined || compare(pair, next) <= 0;
-  });
+function isAscending(texts: readonly string[]): boolean {
+  return texts.every((text, index) => index === 0 || (texts[index - 1] ?? '') <= text);
 }
 
 function valueCause(name: string, ours: string, theirs: string): string {
@@ -264,7 +252,7 @@ function isSameJson(a: string, b: string): boolean {
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => compareTexts(x, y)))
+      ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)))
       : inner,
   );
 }

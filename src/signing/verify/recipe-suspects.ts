@@ -3,7 +3,7 @@ import { algorithms, outputs } from '../digests.js';
 import { cases, type TextEncoding, textEncodings } from '../encodings.js';
 import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';
-import type { Mistake, Named, ReceivedSignature, Suspect } from './verify-signature.js';
+import type { Named, ReceivedSignature, Suspect } from './verify-signature.js';
 
 /** The presets, as other possible recipes of a request. */
 export const namedPresets: readonly Named<Recipe>[] = presets.map(({ name, recipe }) => ({
@@ -16,20 +16,22 @@ export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Sus
   return [
     ...(recipe === null ? [] : variantsOf(recipe)),
     ...otherRecipes.flatMap(({ name, value }) =>
-      variant(value, {
-        id: 'other-recipe',
-        says: `It was signed by ${name}.`,
-        advice:
-          'If the operator signs like that, take it: "userinfo profile set" has --signing and --signing-preset.',
-      }),
+      variant(
+        value,
+        'other-recipe',
+        `It was signed by ${name}.`,
+        'If the operator signs like that, take it: "userinfo profile set" has --signing and --signing-preset.',
+      ),
     ),
   ];
 }
 
+type MistakeWords = readonly [id: string, says: string, advice: string];
+
 /** Not every variant is a recipe. */
-function variant(recipe: Recipe, mistake: Mistake): Suspect[] {
+function variant(recipe: Recipe, ...[id, says, advice]: MistakeWords): Suspect[] {
   try {
-    return [{ ...mistake, change: { signer: compileRecipe(recipe) } }];
+    return [{ id, says, advice, change: { signer: compileRecipe(recipe) } }];
   } catch (error) {
     if (error instanceof RecipeError) return [];
     throw error;
@@ -38,90 +40,76 @@ function variant(recipe: Recipe, mistake: Mistake): Suspect[] {
 
 function variantsOf(recipe: Recipe): Suspect[] {
   const { params } = recipe;
-  const withParams = (change: Partial<ParamsRule>, mistake: Mistake) =>
-    variant({ ...recipe, params: { ...params, ...change } }, mistake);
+  const withParams = (change: Partial<ParamsRule>, ...mistake: MistakeWords) =>
+    variant({ ...recipe, params: { ...params, ...change } }, ...mistake);
   return [
     ...outputs.map((output) =>
       variant(
         { ...recipe, output },
-        {
-          id: 'output',
-          says: `It is the right digest, written as ${output}.`,
-          advice: 'Write the digest as the recipe says; HEX is hex in upper case.',
-        },
+        'output',
+        `It is the right digest, written as ${output}.`,
+        'Write the digest as the recipe says; HEX is hex in upper case.',
       ),
     ),
     ...orders.map((order) =>
       withParams(
         { order },
-        {
-          id: 'order',
-          says: `It was signed with the parameters ${orderWords[order]}.`,
-          advice: `Sign them as the recipe says: ${describeOrder(params.order)}.`,
-        },
+        'order',
+        `It was signed with the parameters ${orderWords[order]}.`,
+        `Sign them as the recipe says: ${describeOrder(params.order)}.`,
       ),
     ),
     withParams(
       { empty: 'keep' },
-      {
-        id: 'empty-value',
-        says: 'It was signed with the parameters that are empty.',
-        advice: 'The recipe leaves empty values out: do not sign them, or do not send them.',
-      },
+      'empty-value',
+      'It was signed with the parameters that are empty.',
+      'The recipe leaves empty values out: do not sign them, or do not send them.',
     ),
     ...textEncodings.map((encode) =>
       withParams(
         { encode },
-        {
-          id: 'encoding',
-          says: `It was signed with names and values ${encodingWords[encode]}.`,
-          advice: `Sign them ${encodingWords[params.encode]}.`,
-        },
+        'encoding',
+        `It was signed with names and values ${encodingWords[encode]}.`,
+        `Sign them ${encodingWords[params.encode]}.`,
       ),
     ),
     ...textEncodings.map((message) =>
       variant(
         { ...recipe, encode: { ...recipe.encode, message } },
-        {
-          id: 'encoding',
-          says: 'It was signed with the whole message encoded another way.',
-          advice: 'Encode what the recipe says, no more and no less.',
-        },
+        'encoding',
+        'It was signed with the whole message encoded another way.',
+        'Encode what the recipe says, no more and no less.',
       ),
     ),
-    ...cases.map((fold) => withParams({ case: fold }, caseMistake(caseWords[fold]))),
-    variant({ ...recipe, encode: { ...recipe.encode, lower: true } }, caseMistake(caseWords.lower)),
-    ...separators.map(([kvSep, pairSep]) => withParams({ kvSep, pairSep }, separatorMistake(kvSep, pairSep))),
-    withParams({ names: false, pairSep: '' }, valuesMistake),
-    withParams({ names: false }, valuesMistake),
+    ...cases.map((fold) => withParams({ case: fold }, ...caseMistake(caseWords[fold]))),
+    variant({ ...recipe, encode: { ...recipe.encode, lower: true } }, ...caseMistake(caseWords.lower)),
+    ...separators.map(([kvSep, pairSep]) =>
+      withParams({ kvSep, pairSep }, ...separatorMistake(kvSep, pairSep)),
+    ),
+    withParams({ names: false, pairSep: '' }, ...valuesMistake),
+    withParams({ names: false }, ...valuesMistake),
     ...messages.map((message) =>
       variant(
         { ...recipe, message },
-        {
-          id: 'secret-place',
-          says: `It was signed as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}.`,
-          advice: 'Put the secret where the recipe has it.',
-        },
+        'secret-place',
+        `It was signed as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}.`,
+        'Put the secret where the recipe has it.',
       ),
     ),
     ...stepsLike(recipe).map((steps) =>
       variant(
         { ...recipe, steps },
-        {
-          id: 'digest',
-          says: `It was signed by ${steps.join(', then ')}.`,
-          advice: 'Use the digest that the recipe says; hmac takes the secret as its key.',
-        },
+        'digest',
+        `It was signed by ${steps.join(', then ')}.`,
+        'Use the digest that the recipe says; hmac takes the secret as its key.',
       ),
     ),
     ...keyDecodings.map((decode) =>
       variant(
         { ...recipe, key: { ...recipe.key, decode } },
-        {
-          id: 'key-decoding',
-          says: `It was signed with the key read as ${decode}.`,
-          advice: 'Take the key as the recipe says: as it is written, or decoded first.',
-        },
+        'key-decoding',
+        `It was signed with the key read as ${decode}.`,
+        'Take the key as the recipe says: as it is written, or decoded first.',
       ),
     ),
   ].flat();
@@ -149,12 +137,12 @@ const encodingWords: Readonly<Record<TextEncoding, string>> = {
 
 const caseWords = { none: 'its own letter case', lower: 'lower case', upper: 'upper case' };
 
-function caseMistake(words: string): Mistake {
-  return {
-    id: 'case',
-    says: `It was signed with the text in ${words}.`,
-    advice: 'Sign names and values in the letter case that the recipe says.',
-  };
+function caseMistake(words: string): MistakeWords {
+  return [
+    'case',
+    `It was signed with the text in ${words}.`,
+    'Sign names and values in the letter case that the recipe says.',
+  ];
 }
 
 const separators = [
@@ -168,23 +156,19 @@ const separators = [
   ['=', '|'],
 ] as const;
 
-function separatorMistake(kvSep: string, pairSep: string): Mistake {
+function separatorMistake(kvSep: string, pairSep: string): MistakeWords {
   const words =
     kvSep + pairSep === ''
       ? 'names and values glued together'
       : `${JSON.stringify(kvSep)} between name and value, ${JSON.stringify(pairSep)} between pairs`;
-  return {
-    id: 'separator',
-    says: `It was signed with ${words}.`,
-    advice: 'Join the parameters as the recipe says.',
-  };
+  return ['separator', `It was signed with ${words}.`, 'Join the parameters as the recipe says.'];
 }
 
-const valuesMistake: Mistake = {
-  id: 'separator',
-  says: 'It was signed with the values alone.',
-  advice: 'Sign name and value of each parameter.',
-};
+const valuesMistake: MistakeWords = [
+  'separator',
+  'It was signed with the values alone.',
+  'Sign name and value of each parameter.',
+];
 
 const messages: readonly (readonly string[])[] = [
   ['$params', '$secret'],

@@ -1,5 +1,5 @@
 import { type Piece, percentEncoded, type RequestPieces, separators, textOf } from './pieces.js';
-import { type Choice, choice, distinctBy, sortByBits } from './weighted.js';
+import { type Choice, choice, distinctBy, oneIn, sortByBits } from './weighted.js';
 
 /** The cost of a message without a parameter block, in bits. */
 export const listBits = 2;
@@ -77,4 +77,40 @@ export function placeSecret<T>(parts: readonly T[], place: SecretPlace, secret: 
     default:
       return place < parts.length ? [...parts.slice(0, place), secret, ...parts.slice(place)] : null;
   }
+}
+
+/** The cost of one more place in a list. */
+const placeBits = 0.8;
+
+/**
+ * Visits every ordered selection of the items with a cost within `bound`. `visit` gets a list, which it must not
+ * keep, and its cost; where it returns false, no list with this beginning is visited. The cost of an item depends
+ * on what is left to choose from, so the last of many is nearly free.
+ */
+export function visitLists<T>(
+  items: readonly Choice<T>[],
+  bound: number,
+  visit: (list: readonly T[], bits: number) => boolean,
+): void {
+  const list: T[] = [];
+  const used = items.map(() => false);
+  const extend = (bits: number, rest: number) => {
+    items.forEach((item, index) => {
+      if (used[index]) return;
+      const share = 2 ** -item.bits;
+      const total = bits + placeBits + Math.max(0, oneIn(rest / share));
+      if (total > bound) return;
+      list.push(item.value);
+      if (visit(list, total)) {
+        used[index] = true;
+        extend(total, rest - share);
+        used[index] = false;
+      }
+      list.pop();
+    });
+  };
+  extend(
+    0,
+    items.reduce((sum, { bits }) => sum + 2 ** -bits, 0),
+  );
 }

@@ -1,7 +1,6 @@
 import { type MessageChange, messageChanges } from '../candidates/block-changes.js';
 import type { Piece } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import { visitLists } from '../candidates/selections.js';
 import {
   listBits,
   listItems,
@@ -10,6 +9,7 @@ import {
   placeSecret,
   type SecretPlace,
   secretPlaces,
+  visitLists,
 } from '../candidates/value-lists.js';
 import type { Choice } from '../candidates/weighted.js';
 import { assembleRecipe, type RecipeCandidate } from './assemble-recipe.js';

@@ -2,7 +2,6 @@ import { type MessageChange, messageChanges } from '../candidates/block-changes.
 import { chainIdentity } from '../candidates/chains.js';
 import type { Piece } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import { visitLists } from '../candidates/selections.js';
 import {
   distinctItems,
   listBits,
@@ -12,6 +11,7 @@ import {
   placeSecret,
   type SecretPlace,
   secretPlaces,
+  visitLists,
 } from '../candidates/value-lists.js';
 import {
   type Choice,

@@ -31,30 +31,13 @@ export async function readSampleInput(
   if (argument !== undefined && sample !== undefined) {
     throw new InvalidInputError('a request and --sample are both given: use one of them');
   }
-  if (sample !== undefined) return readSampleFrom(context, sample, signParam);
-  if (argument === undefined) {
+  const file = argument === '-' ? argument : sample;
+  if (file === undefined && argument === undefined) {
     throw new InvalidInputError('no request is given', {
       hint: 'Give a URL or a curl command in quotes, - for standard input, or --sample <file>.',
     });
   }
-  if (argument === '-') return readSampleFrom(context, argument, signParam);
-  return parseSample(argument, 'the request', signParam);
-}
-
-/**
- * Reads the request in a file; `-` for standard input.
- *
- * @throws as `readSampleInput`
- */
-export async function readSampleFrom(
-  context: CliContext,
-  file: string,
-  signParam?: string | undefined,
-): Promise<Sample> {
-  return parseSample(await readText(context, file), inputName(file), signParam);
-}
-
-function parseSample(text: string, name: string, signParam: string | undefined): Sample {
-  if (/^\s*\{/.test(text)) parseJson(text, name);
+  const text = file === undefined ? (argument ?? '') : await readText(context, file);
+  if (/^\s*\{/.test(text)) parseJson(text, file === undefined ? 'the request' : inputName(file));
   return readSample(text, { signParam });
 }

@@ -22,29 +22,40 @@ const shownRanks = ['1st', '2nd', '3rd', '4th'];
 
 /** A report for programs. */
 export function reportRecord({ name, samples, sign, appSign, ms }: SolveReport): object {
+  const secret = samples[0]?.secret;
   const appRecipe = appSign?.fits[0]?.recipe;
   const app_sign = appRecipe && { app_sign: formatRecipe(appRecipe) };
+  const { tried, fits, ...end } = solutionRecord(sign, name, secret);
   return {
-    tried: sign.tried + (appSign?.tried ?? 0),
+    tried: tried + (appSign?.tried ?? 0),
     seconds: ms / 1000,
-    fits: fitRecords(sign).map((fit) => ({ ...fit, ...app_sign })),
-    ...endRecord(sign, name, samples),
-    ...(appSign && {
-      app_sign: {
-        tried: appSign.tried,
-        fits: fitRecords(appSign),
-        ...endRecord(appSign, 'app_sign', samples),
-      },
-    }),
+    fits: fits.map((fit) => ({ ...fit, ...app_sign })),
+    ...end,
+    ...(appSign && { app_sign: solutionRecord(appSign, 'app_sign', secret) }),
   };
 }
 
-function fitRecords({ fits }: Solution) {
-  return fits.map(({ recipe }, index) => ({
-    rank: index + 1,
-    why: whyOf(fits, index),
-    recipe: formatRecipe(recipe),
-  }));
+function solutionRecord(
+  { tried, fits, bits, isComplete, next }: Solution,
+  name: string,
+  secret: Secret | undefined,
+) {
+  return {
+    tried,
+    fits: fits.map(({ recipe }, index) => ({
+      rank: index + 1,
+      why: whyOf(fits, index),
+      recipe: formatRecipe(recipe),
+    })),
+    covered_bits: bits,
+    complete: isComplete,
+    next_sample: next && {
+      changes: next.changes,
+      tells_apart: next.groups,
+      of: next.of,
+      sample: { ...sampleRecord(next.request, secret), signParam: name, signature: null },
+    },
+  };
 }
 
 /** Why a recipe has its rank: what it does, and how likely it is. */
@@ -60,27 +71,6 @@ function whyOf(fits: Solution['fits'], index: number): string {
 
 function count(times: number): string {
   return times < 10 ? times.toFixed(1) : Math.round(times).toLocaleString('en');
-}
-
-function endRecord({ bits, isComplete, next }: Solution, name: string, samples: readonly SignedSample[]) {
-  return {
-    covered_bits: bits,
-    complete: isComplete,
-    next_sample: next && nextRecord(next, name, samples[0]?.secret),
-  };
-}
-
-function nextRecord(
-  { request, changes, groups, of }: NextSample,
-  signParam: string,
-  secret: Secret | undefined,
-) {
-  return {
-    changes,
-    tells_apart: groups,
-    of,
-    sample: { ...sampleRecord(request, secret), signParam, signature: null },
-  };
 }
 
 /** A request in the form of a sample file, with the secret replaced wherever it occurs. */

@@ -1,11 +1,9 @@
 // Apart from solve.ts: only the search loads this, not the help.
-
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { updateProfile } from '../../../profiles/profile-store.js';
-import { isModule, type SignerSources, type SigningSource } from '../../../profiles/signing-source.js';
+import { isModule, type SignerSources } from '../../../profiles/signing-source.js';
 import { defaultRecipes } from '../../../signing/presets.js';
-import type { Recipe } from '../../../signing/recipe.js';
 import type { Sample } from '../../../signing/request.js';
 import type { SolveTask } from '../../../solve/candidates/search-space.js';
 import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
@@ -21,23 +19,30 @@ import { faultOf, reportRecord, type SolveReport, showReport } from './solve-rep
 /**
  * Searches the recipes, prints them and saves the likeliest.
  *
- * @throws CheckFailedError if no recipe fits
+ * @throws CheckFailedError if no recipe fits, ProfileError if there is no such profile, before the search
  */
 export async function solveSamples(
   context: CliContext,
   samples: readonly Sample[],
   options: SolveOptions,
   style: OutputStyle,
-  target: SaveTarget | null,
 ): Promise<void> {
-  const { io } = context;
+  const { io, profiles } = context;
+  const { save } = options;
+  const present = save === undefined ? null : ((await profiles.get(save)).signing ?? defaultRecipes);
   const signed: SignedSample[] = [];
   for (const sample of samples) {
     signed.push({ sample, secret: await selectSecret(context, options, sample.secret) });
   }
   const report = await search(context, signed, options);
   await printData(isPlainTable(style) ? showReport(report) : reportRecord(report), io, style);
-  if (target !== null) await saveSigning(context, target, likeliest(report));
+  const found = likeliest(report);
+  const names = Object.keys(found);
+  if (save !== undefined && present !== null && names.length > 0) {
+    const sources = isModule(present) ? { app_sign: present, sign: present } : present;
+    await profiles.change((list) => updateProfile(list, save, { signing: { ...sources, ...found } }));
+    await say(io, `saved in profile "${save}": ${names.join(' and ')}`);
+  }
   const fault = faultOf(report);
   if (fault !== null) throw fault;
 }
@@ -56,22 +61,18 @@ async function search(
     await yieldToOthers();
     signal.throwIfAborted();
   };
-  return withSolveProgress(context, async (onProgress) => {
+  return withProgress(context, async (onProgress) => {
     const solveBy = (end: number, of: readonly SolveTask[]) =>
       solve(of, searchOnThreads({ jobs, signal, timeLeft: () => end - Date.now(), onProgress }), pause);
     const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
     const sign = await solveBy(startedAt + maxTime, tasks);
-    return {
-      name: signed[0]?.sample.signParam ?? 'sign',
-      samples: signed,
-      sign,
-      appSign,
-      ms: Date.now() - startedAt,
-    };
+    const name = signed[0]?.sample.signParam ?? 'sign';
+    return { name, samples: signed, sign, appSign, ms: Date.now() - startedAt };
   });
 }
 
-function likeliest({ name, sign, appSign }: SolveReport): FoundRecipes {
+/** The likeliest recipes, by signature. */
+function likeliest({ name, sign, appSign }: SolveReport): Partial<SignerSources> {
   const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
   const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
   return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };
@@ -80,7 +81,7 @@ function likeliest({ name, sign, appSign }: SolveReport): FoundRecipes {
 const lineMs = 150;
 
 /** Shows the progress of a search on a terminal. */
-async function withSolveProgress<T>(
+async function withProgress<T>(
   { io }: CliContext,
   work: (onProgress: (tried: number) => void) => Promise<T>,
 ): Promise<T> {
@@ -101,36 +102,4 @@ async function withSolveProgress<T>(
     clearInterval(timer);
     stderr.write('\r\u001b[K');
   }
-}
-
-/** A profile that receives recipes. */
-interface SaveTarget {
-  readonly name: string;
-  /** Its present recipes or modules. */
-  readonly sources: SignerSources;
-}
-
-/** Found recipes, by signature. */
-type FoundRecipes = { readonly [Name in keyof SignerSources]?: Recipe };
-
-/** @throws ProfileError if there is no such profile, before the search */
-export async function prepareSaving({ profiles }: CliContext, name: string): Promise<SaveTarget> {
-  const { signing } = await profiles.get(name);
-  return { name, sources: sourcesOf(signing ?? defaultRecipes) };
-}
-
-/** Writes the found recipes into the profile; other settings stay as they are. */
-export async function saveSigning(
-  { io, profiles }: CliContext,
-  { name, sources }: SaveTarget,
-  found: FoundRecipes,
-): Promise<void> {
-  const names = Object.keys(found);
-  if (names.length === 0) return;
-  await profiles.change((list) => updateProfile(list, name, { signing: { ...sources, ...found } }));
-  await say(io, `saved in profile "${name}": ${names.join(' and ')}`);
-}
-
-function sourcesOf(signing: SigningSource): SignerSources {
-  return isModule(signing) ? { app_sign: signing, sign: signing } : signing;
 }

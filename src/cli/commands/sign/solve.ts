@@ -3,7 +3,7 @@ import type { Sample } from '../../../signing/request.js';
 import type { CliContext } from '../../context.js';
 import { type CommonOptions, examples, parseCount, parseDuration } from '../../options.js';
 import { outputStyle } from '../../output/style.js';
-import { readSampleFrom, readSampleInput } from './sample-input.js';
+import { readSampleInput } from './sample-input.js';
 
 export interface SolveOptions extends CommonOptions {
   readonly sample?: readonly string[];
@@ -59,11 +59,9 @@ async function runSolve(
   requests: readonly string[],
   options: SolveOptions,
 ): Promise<void> {
-  const { prepareSaving, solveSamples } = await import('./solve-samples.js');
+  const { solveSamples } = await import('./solve-samples.js');
   const style = await outputStyle(options, context.io);
-  const samples = await readSamples(context, requests, options);
-  const target = options.save === undefined ? null : await prepareSaving(context, options.save);
-  await solveSamples(context, samples, options, style, target);
+  await solveSamples(context, await readSamples(context, requests, options), options, style);
 }
 
 async function readSamples(
@@ -74,7 +72,7 @@ async function readSamples(
   const named = signParam === undefined ? {} : { signParam };
   const samples: Sample[] = [];
   for (const request of requests) samples.push(await readSampleInput(context, request, named));
-  for (const file of files) samples.push(await readSampleFrom(context, file, signParam));
+  for (const sample of files) samples.push(await readSampleInput(context, undefined, { sample, ...named }));
   return samples.length > 0 ? samples : [await readSampleInput(context, undefined, named)];
 }
 
