@@ -87,7 +87,7 @@ await build({
         },
         { name: 'program', test: /src\/cli\/(program|call-service|commands\/read)\.ts$/, priority: 3 },
         { name: 'client', test: /src\/client\/client\.ts$|node_modules\/undici\//, priority: 2 },
-        { name: 'table', test: /src\/cli\/output\/envelope-table\.ts$/, priority: 1 },
+        { name: 'table', test: /src\/cli\/output\/data-table\.ts$/, priority: 1 },
       ],
     },
   },

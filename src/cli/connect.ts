@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { ClientHooks } from '../client/hooks.js';
 import type { UserInfoClientOptions } from '../client/options.js';
 import { parseProxy } from '../client/proxy.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
@@ -16,7 +17,7 @@ import type { CliContext } from './context.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
 import { warn } from './output/style.js';
-import { traceExchange } from './output/trace.js';
+import { showText } from './output/terminal-text.js';
 import { decodeUtf8 } from './utf8.js';
 
 /** Resolves the settings of a command that calls the service, and prints their warnings. */
@@ -85,6 +86,27 @@ export async function clientOptions(
     ...(await networkOptions(settings, io.env)),
     ...(settings.signing === null ? {} : { signing: await loadSigning(context, settings.signing) }),
     ...(options.verbose ? traceExchange(io) : {}),
+  };
+}
+
+/** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */
+function traceExchange(io: Io): Required<ClientHooks> {
+  const print = (...lines: readonly string[]) =>
+    io.stderr.write(lines.map((line) => `${showText(line)}\n`).join(''));
+  return {
+    onRequest: ({ method, url, attempt, parameters }) =>
+      print(
+        `> ${method} ${url}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
+        ...parameters.map(([name, value]) => `>   ${name}=${value}`),
+      ),
+    onResponse: ({ httpStatus, resultCode, durationMs, headers, envelope }) =>
+      print(
+        `< HTTP ${httpStatus}, code ${resultCode ?? 'none'}, ${durationMs} ms`,
+        ...headers.map(([name, value]) => `<   ${name}: ${value}`),
+        ...(envelope === undefined ? [] : [`<   ${envelope}`]),
+      ),
+    onNoAnswer: ({ message, reason, durationMs }) =>
+      print(`< no answer (${reason}), ${durationMs} ms: ${message}`),
   };
 }
 

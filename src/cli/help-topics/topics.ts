@@ -89,8 +89,8 @@ On a terminal, control characters are printed as escapes such as \\u001b, in
 every format. Files and pipes get the exact text; yaml always escapes such
 characters, as YAML requires.
 
-A table shows the first 8,192 characters of a long value, and the first 2,000
-rows; it says how much it leaves out. The other formats print everything.
+A table shows the first 8,192 characters of a long value, and its first 2,000
+lines; it says how much it leaves out. The other formats print everything.
 
 --query <expression> prints what a JMESPath expression (jmespath.org) selects
 of the whole answer, or of the whole list, in any format:

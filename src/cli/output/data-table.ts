@@ -1,8 +1,9 @@
 // Apart from print.ts: only a table needs it.
 import type { ChalkInstance } from 'chalk';
 import { stringify } from 'lossless-json';
-import { isNested, isObject, type Nested } from './parsed-json.js';
-import { formatTable, leftOut, maxCells, maxRows } from './table.js';
+import { resultCode } from '../../protocol/result-codes.js';
+import { isNested, isObject, type Nested, parseLoosely } from './parsed-json.js';
+import { formatTable, leftOut, maxCells, maxLines } from './table.js';
 import { showText } from './terminal-text.js';
 
 export interface TableStyle {
@@ -17,49 +18,98 @@ const maxValueLength = 8_192;
 /** Number of characters after which no further section is shown. */
 const maxSectionsLength = 200_000;
 
+/** Keys of `data` whose strings are JSON-encoded objects (§4.1, shape rule 3). */
+const encodedKeys: readonly string[] = ['device_info', 'location_info'];
+
+/**
+ * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections. `body` is the envelope as
+ * received; numbers are shown as they are written there.
+ */
+export function formatEnvelopeTable(body: string, style: TableStyle): string {
+  const { code, msg, data } = parseLoosely(body) as Record<string, unknown>;
+  const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
+  const verdict = `${style.colors[color](`${showValue(code)} ${showValue(msg)}`)}\n`;
+  const fields = Object.entries(isObject(data) ? data : {});
+  const decoded = fields.map(([key, value]) => [key, encodedKeys.includes(key) ? decode(value) : value]);
+  return verdict + formatSections(Object.fromEntries(decoded), 'data', style).join('\n');
+}
+
+/** Decodes the strings of a list that are flat JSON objects; other strings stay as they are. */
+function decode(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.map((item) => {
+    if (typeof item !== 'string') return item;
+    try {
+      const decoded = parseLoosely(item);
+      return isObject(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
+    } catch {
+      return item;
+    }
+  });
+}
+
+/**
+ * Formats data for a person: an object in sections, a list of objects as one row per object, any other list as one
+ * row per entry, a single value as its text.
+ */
+export function formatDataTable(data: unknown, style: TableStyle): string {
+  if (!isNested(data)) return `${showValue(data)}\n`;
+  if (Object.keys(data).length === 0) return '(none)\n';
+  if (!Array.isArray(data)) return formatSections(data, null, style).join('\n');
+  if (!data.every(isObject)) {
+    return formatTable(
+      data.map((entry) => [entry].flat().map(showValue)),
+      style.columns,
+    );
+  }
+  const shown = data.slice(0, maxLines);
+  const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
+  const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showValue(record[name] ?? '')));
+  return formatTable(rows, style.columns, head.map(showValue), data.length);
+}
+
 /**
  * Formats an object in sections: its single values first, under `name` if it is not null, then each nested object
  * or list under its key.
  */
-export function formatSections(
-  object: Record<string, unknown>,
-  name: string | null,
-  style: TableStyle,
-): string[] {
-  const entries = Object.entries(object);
-  const plain = entries.filter(([, value]) => !isNested(value));
-  const nested = entries.filter((entry): entry is [string, Nested] => isNested(entry[1]));
+function formatSections(object: Record<string, unknown>, name: string | null, style: TableStyle): string[] {
+  const plain = Object.entries(object).filter(([, value]) => !isNested(value));
+  const nested = Object.entries(object).filter((entry): entry is [string, Nested] => isNested(entry[1]));
   const sections = plain.length > 0 ? [formatSection(name, Object.fromEntries(plain), style)] : [];
-  let shown = 0;
-  for (let length = 0; shown < nested.length && length < maxSectionsLength; shown += 1) {
-    const [key, value] = nested[shown] as [string, Nested];
+  let length = 0;
+  for (const [index, [key, value]] of nested.entries()) {
+    if (length >= maxSectionsLength) return [...sections, leftOut(nested.length - index, 'sections')];
     const section = formatSection(key, value, style);
     length += section.length;
     sections.push(section);
   }
-  return shown === nested.length ? sections : [...sections, leftOut(nested.length - shown, 'sections')];
+  return sections;
 }
 
 /**
  * Formats an object as keys and values, a list of objects as one column per object, any other list as one row per
  * entry.
  */
-function formatSection(name: string | null, value: Nested, style: TableStyle): string {
-  const heading = name === null ? '' : `${style.colors.bold(showValue(name))}\n`;
+function formatSection(name: string | null, value: Nested, { colors, columns }: TableStyle): string {
+  const heading = name === null ? '' : `${colors.bold(showValue(name))}\n`;
   if (Object.keys(value).length === 0) return `${heading}(none)\n`;
-  if (!Array.isArray(value)) {
-    const rows = Object.entries(value).map(([key, field]) => [showValue(key), showValue(field)]);
-    return heading + formatTable(rows, style.columns);
-  }
-  if (!value.every(isObject)) {
-    const rows = value.map((item, index) => [`#${index + 1}`, showValue(item)]);
-    return heading + formatTable(rows, style.columns);
+  if (!Array.isArray(value) || !value.every(isObject)) {
+    const entries = Array.isArray(value)
+      ? value.map((item, index) => [`#${index + 1}`, item])
+      : Object.entries(value);
+    return (
+      heading +
+      formatTable(
+        entries.map((entry) => entry.map(showValue)),
+        columns,
+      )
+    );
   }
   const shown = value.slice(0, maxCells - 1);
   const keys = [...new Set(shown.flatMap((fields) => Object.keys(fields)))];
   const rows = keys.map((key) => [showValue(key), ...shown.map((fields) => showValue(fields[key] ?? ''))]);
   const head = value.length === 1 ? [] : ['', ...shown.map((_, index) => `#${index + 1}`)];
-  return heading + formatTable(rows, style.columns, head) + leftOut(value.length - shown.length, 'columns');
+  return heading + formatTable(rows, columns, head) + leftOut(value.length - shown.length, 'columns');
 }
 
 /**
@@ -71,28 +121,4 @@ export function showValue(value: unknown): string {
   if (text.length <= maxValueLength) return showText(text);
   const more = (text.length - maxValueLength).toLocaleString('en');
   return `${showText(text.slice(0, maxValueLength))}… (${more} more characters)`;
-}
-
-/**
- * Formats data for a person: an object in sections, a list of objects as one row per object, any other list as one
- * row per entry, a single value as its text.
- */
-export function formatDataTable(data: unknown, style: TableStyle): string {
-  if (!isNested(data)) return `${showValue(data)}\n`;
-  if (Object.keys(data).length === 0) return '(none)\n';
-  if (!Array.isArray(data)) return formatSections(data, null, style).join('\n');
-  return data.every(isObject) ? formatRecords(data, style) : formatEntries(data, style);
-}
-
-function formatRecords(records: readonly Record<string, unknown>[], { columns }: TableStyle): string {
-  const shown = records.slice(0, maxRows);
-  const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
-  const names = head.slice(0, maxCells);
-  const rows = shown.map((record) => names.map((name) => showValue(record[name] ?? '')));
-  return formatTable(rows, columns, head.map(showValue)) + leftOut(records.length - shown.length, 'rows');
-}
-
-function formatEntries(list: readonly unknown[], { columns }: TableStyle): string {
-  const rows = list.map((entry) => (Array.isArray(entry) ? entry.map(showValue) : [showValue(entry)]));
-  return formatTable(rows, columns);
 }

@@ -1,7 +1,10 @@
+import { stringify } from 'lossless-json';
 import type { Answer } from '../../client/answer.js';
 import type { Envelope } from '../../protocol/envelope.js';
 import { UserInfoError } from '../../protocol/errors.js';
+import { isPersonalName, maskJson } from '../../protocol/masking.js';
 import { type Io, write, writeStyled } from '../io.js';
+import { isObject, parseLoosely } from './parsed-json.js';
 import { isPlainTable, type OutputStyle, tableStyle, warn } from './style.js';
 
 /**
@@ -16,7 +19,7 @@ export async function printAnswer(
 ): Promise<void> {
   const { format, select, mask } = style;
   const received = new TextDecoder().decode(answer.body);
-  const body = mask ? (await import('./mask.js')).maskText(received) : received;
+  const body = mask ? maskText(received) : received;
   if (format === 'json' && select === undefined) {
     await printJson(body, mask ? Buffer.from(body) : answer.body, io);
     return;
@@ -32,6 +35,11 @@ export async function printAnswer(
   }
 }
 
+/** Masks personal data in JSON; all other bytes stay the same. */
+function maskText(json: string): string {
+  return maskJson(json, isPersonalName);
+}
+
 /** A carriage return between tokens is white space in JSON, but on a terminal it would hide the text before it. */
 async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promise<void> {
   const json = stdout.isTTY ? Buffer.from(text.replace(/\r\n?/g, '\n')) : bytes;
@@ -41,11 +49,10 @@ async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promi
 async function printBody(body: string, io: Io, style: OutputStyle): Promise<void> {
   const { format, select } = style;
   if (isPlainTable(style)) {
-    const { formatEnvelopeTable } = await import('./envelope-table.js');
+    const { formatEnvelopeTable } = await import('./data-table.js');
     await writeStyled(io.stdout, formatEnvelopeTable(body, tableStyle(io, style)));
     return;
   }
-  const { isObject, parseLoosely } = await import('./parsed-json.js');
   const envelope = parseLoosely(body);
   if (format === 'csv' && select === undefined) {
     // A refusal may have no data, or data that is no object.
@@ -64,7 +71,7 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
  */
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
-  const data = mask ? await (await import('./mask.js')).maskData(given) : given;
+  const data = mask ? parseLoosely(maskText(stringify(given) ?? 'null')) : given;
   if (select === undefined) {
     await writeData(data, io, plain);
     return;
@@ -89,7 +96,7 @@ export async function printList(
   style: OutputStyle,
 ): Promise<void> {
   if (style.format === 'json' && style.select === undefined) {
-    const show = style.mask ? (await import('./mask.js')).maskText : (json: string) => json;
+    const show = style.mask ? maskText : (json: string) => json;
     for await (const item of list) await write(io.stdout, `${show(JSON.stringify(item))}\n`);
     return;
   }
@@ -102,7 +109,7 @@ export async function printList(
 async function writeData(data: unknown, io: Io, style: OutputStyle): Promise<void> {
   switch (style.format) {
     case 'json':
-      return write(io.stdout, `${(await import('lossless-json')).stringify(data)}\n`);
+      return write(io.stdout, `${stringify(data)}\n`);
     case 'yaml':
       return write(io.stdout, (await import('./yaml.js')).formatYaml(data));
     case 'csv':
