@@ -24,7 +24,7 @@ export interface CliContext {
   /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
   openAdmin(database: string | undefined, options: { readonly create: boolean }): Promise<Admin>;
   /** Opens the queue in a PostgreSQL database. */
-  openQueue(url: string): Promise<Queue>;
+  openQueue(url: string, options: { readonly maintains: boolean }): Promise<Queue>;
 }
 
 /** The context of a real run of `args` (without `node` and the script): the user's profiles, the network. */
@@ -54,9 +54,9 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       ]);
       return openAdmin({ database: await chooseDatabase(database, create), create });
     },
-    async openQueue(url) {
-      const { openQueue } = await import('../queue/queue.js');
-      return openQueue(url);
+    async openQueue(url, options) {
+      const { Queue } = await import('../queue/queue.js');
+      return Queue.open(url, options);
     },
   };
 }

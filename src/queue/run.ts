@@ -1,8 +1,9 @@
 import type { UserNaming } from '../bulk/operations.js';
 import type { OutcomeCounts } from '../bulk/outcome.js';
 import type { SqlRow } from '../database/sql-driver.js';
+import { nowMs } from './schema.js';
 
-/** Where the rows of a run are sent. A worker does no rows for another deployment, tenant or channel than its own. */
+/** Where the rows of a run are sent. A worker sends none to another deployment, tenant or channel than its own. */
 export interface RunTarget {
   readonly environment: string;
   readonly base_url: string;
@@ -27,12 +28,8 @@ export interface RunSource {
 /** `loading` while its rows are added; workers process it once it is `ready`, until it is `done` or `cancelled`. */
 export type RunState = 'loading' | 'ready' | 'done' | 'cancelled';
 
-/** A run in the queue. Times are milliseconds since 1970, by the clock of the database. */
-export interface QueuedRun {
-  readonly run: string;
-  readonly state: RunState;
-  readonly createdAt: number;
-  readonly endedAt: number | null;
+/** The properties of a new run. */
+export interface NewRun {
   readonly target: RunTarget;
   readonly naming: UserNaming;
   readonly source: RunSource;
@@ -41,34 +38,45 @@ export interface QueuedRun {
   readonly rate: number | null;
   /** Whether its rows stay in the queue after they are done. */
   readonly keepsRows: boolean;
-  readonly chunks: number;
-  readonly chunksDone: number;
-  /** Of the chunks that are done. */
-  readonly counts: OutcomeCounts;
 }
 
-/** The properties of a new run. */
-export type NewRun = Pick<QueuedRun, 'target' | 'naming' | 'source' | 'rows' | 'rate' | 'keepsRows'>;
+/** A run in the queue. Times are milliseconds since 1970, by the clock of the database. */
+export interface QueuedRun extends NewRun {
+  readonly run: string;
+  readonly state: RunState;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+  readonly chunks: number;
+  readonly chunksDone: number;
+  readonly counts: OutcomeCounts;
+  /** Number of workers that hold one of its chunks. */
+  readonly workers: number;
+  /** Rows a second over the last minute. */
+  readonly speed: number;
+}
 
-export const runColumns =
-  'run, state, created_at, ended_at, target, naming, source, row_count, rate, keeps_rows, chunks, chunks_done,' +
-  ' ok, failed, invalid, unknown';
+/** A chunk counts towards the speed of a run if an outcome was recorded within this time, in milliseconds. */
+const recentMs = 60_000;
+const isRecent = `FILTER (WHERE recorded_at > ${nowMs} - ${recentMs})`;
 
-/** Converts a row of `runColumns`. */
+/** Selects runs with their progress. */
+export const selectRuns =
+  'SELECT runs.*, progress.* FROM userinfo_runs runs, LATERAL (SELECT COALESCE(SUM(ok), 0) AS ok,' +
+  ' COALESCE(SUM(failed), 0) AS failed, COALESCE(SUM(invalid), 0) AS invalid, COALESCE(SUM(unknown), 0) AS unknown,' +
+  ' COUNT(DISTINCT holder) FILTER (WHERE done_at IS NULL) AS workers,' +
+  ` COALESCE(SUM(ok + failed + invalid + unknown) ${isRecent}, 0) AS recent_rows,` +
+  ` COALESCE(${nowMs} - MIN(taken_at) ${isRecent}, 0) AS recent_ms` +
+  ' FROM userinfo_chunks WHERE userinfo_chunks.run = runs.run) AS progress';
+
+/** Converts a row of `selectRuns`. */
 export function toRun(row: SqlRow): QueuedRun {
   const number = (name: string) => Number(row[name]);
-  const json = (name: string) => JSON.parse(String(row[name]));
   return {
+    ...(JSON.parse(String(row.given)) as NewRun),
     run: String(row.run),
     state: String(row.state) as RunState,
     createdAt: number('created_at'),
     endedAt: row.ended_at === null ? null : number('ended_at'),
-    target: json('target'),
-    naming: json('naming'),
-    source: json('source'),
-    rows: number('row_count'),
-    rate: row.rate === null ? null : number('rate'),
-    keepsRows: row.keeps_rows === 1,
     chunks: number('chunks'),
     chunksDone: number('chunks_done'),
     counts: {
@@ -77,16 +85,20 @@ export function toRun(row: SqlRow): QueuedRun {
       invalid: number('invalid'),
       unknown: number('unknown'),
     },
+    workers: number('workers'),
+    speed: (number('recent_rows') * 1000) / Math.max(1, number('recent_ms')),
   };
 }
 
 /** The names of the settings that differ; none if the targets are the same. */
 export function targetDifferences(run: RunTarget, worker: RunTarget): string[] {
-  const names: readonly [keyof RunTarget, string][] = [
-    ['environment', 'environment'],
-    ['base_url', 'base URL'],
-    ['tenant_code', 'tenant code'],
-    ['channel', 'channel'],
-  ];
-  return names.filter(([name]) => run[name] !== worker[name]).map(([, words]) => words);
+  const names = {
+    environment: 'environment',
+    base_url: 'base URL',
+    tenant_code: 'tenant code',
+    channel: 'channel',
+  };
+  return Object.entries(names)
+    .filter(([name]) => run[name as keyof RunTarget] !== worker[name as keyof RunTarget])
+    .map(([, words]) => words);
 }

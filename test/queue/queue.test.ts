@@ -1,38 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { passbackRows } from '../../src/bulk/operations.js';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
 import { ndjsonFormat } from '../../src/bulk/source/ndjson.js';
-import { loadRun } from '../../src/queue/load-run.js';
-import { openQueue, type Queue } from '../../src/queue/queue.js';
-import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
+import { loadRun, UniqueUsers } from '../../src/queue/load-run.js';
+import { Queue } from '../../src/queue/queue.js';
+import type { QueuedRun } from '../../src/queue/run.js';
+import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
 
 let schema: TestSchema;
 let queue: Queue;
 
 beforeAll(async () => {
   schema = await createSchema();
-  queue = await openQueue(schema.url);
+  queue = await Queue.open(schema.url, { maintains: true });
 });
 afterAll(async () => {
   await queue.close();
   await schema.remove();
 });
 
-const naming = { by: 'union_id', column: 'union_id' } as const;
 const given = {
   target: { environment: 'test', base_url: 'http://127.0.0.1', tenant_code: 'acme', channel: 'web' },
-  naming,
+  naming: { by: 'union_id', column: 'union_id' } as const,
   source: { from: 'f', hash: '', format: null, delimiter: null, encoding: null, types: null, empty: null },
   rate: null,
   keepsRows: false,
 };
 const { signal } = new AbortController();
-const leaseMs = 60_000;
 
-/** A run with a row for each of the users, in their order. */
-async function load(users: readonly string[], more: { rate?: number } = {}, fault?: Error) {
-  const rows = users.map((user, i) => {
-    const json = `{"union_id":"${user}","n":${i}}`;
+/** A run with so many rows, from line 2. */
+async function load(count: number, more: { rate?: number; leaseMs?: number } = {}, fault?: Error) {
+  const rows = Array.from({ length: count }, (_, i) => {
+    const json = `{"union_id":"u${i}","n":${i}}`;
     return { line: i + 2, json, size: json.length };
   });
   const toLoad = {
@@ -43,75 +41,105 @@ async function load(users: readonly string[], more: { rate?: number } = {}, faul
     },
     onRows() {},
   };
-  const newRun = { ...given, rows: rows.length, ...more };
-  const name = await loadRun(queue, newRun, passbackRows(naming), toLoad, signal);
-  return await queue.runs.find(name);
+  const { rate = null, leaseMs = 60_000 } = more;
+  return await queue.find(await loadRun(queue, { ...given, rows: count, rate }, leaseMs, toLoad, signal));
 }
 
-const manyUsers = Array.from({ length: 300 }, (_, i) => `u${i}`);
-const ok = (line: number, outcome: 'ok' | 'failed' = 'ok') => ({
+async function take(run: QueuedRun, holder: string) {
+  const taken = await queue.take(run, holder);
+  if (taken === null) throw new Error('there is no chunk');
+  return taken;
+}
+
+const linesOf = ({ rows }: { rows: readonly { line: number }[] }) => rows.map(({ line }) => line);
+const outcome = (line: number, result: 'ok' | 'failed' = 'ok') => ({
   line,
-  outcome,
-  result: `"outcome":"${outcome}"`,
+  outcome: result,
+  result: `"outcome":"${result}"`,
 });
 
 describe('a queue', () => {
-  it('gives chunks their turns, so that all workers together keep to the rate of a run', async () => {
-    const run = await load(manyUsers, { rate: 2 });
-    const first = await queue.chunks.take(run, { holder: 'a', leaseMs });
-    const second = await queue.chunks.take(run, { holder: 'b', leaseMs });
-    const third = await queue.chunks.take(run, { holder: 'a', leaseMs });
-    expect(first?.startsInMs).toBe(0);
-    const firstTakesMs = (first?.open.length ?? 0) * 500;
-    const apartMs = (second?.open.length ?? 0) * 500;
-    // The clock runs on between them.
-    expect(second?.startsInMs).toBeGreaterThan(firstTakesMs - 10_000);
-    expect(second?.startsInMs).toBeLessThanOrEqual(firstTakesMs);
-    expect(third?.startsInMs).toBeGreaterThan(firstTakesMs + apartMs - 10_000);
-  });
-
-  it('gives out the rows of one user one chunk after the other', async () => {
-    const run = await load(Array.from({ length: 2400 }, () => 'u1'));
-    const take = (holder: string) => queue.chunks.take(run, { holder, leaseMs });
-    const lines: number[] = [];
-    for (const holder of ['a', 'b', 'c']) {
-      const chunk = await take(holder);
-      expect(await take('d')).toBeNull();
-      if (chunk === null) throw new Error('there is no chunk');
-      lines.push(...chunk.lines);
-      await queue.chunks.finish(
-        run,
-        chunk,
-        chunk.lines.map((line) => ok(line)),
+  it('gives each chunk to one worker, and ends a run when all are done', async () => {
+    const run = await load(2400);
+    const taken = [await take(run, 'a'), await take(run, 'b'), await take(run, 'c')];
+    expect(await queue.take(run, 'd')).toBeNull();
+    expect(taken.flatMap(linesOf)).toEqual(Array.from({ length: 2400 }, (_, i) => i + 2));
+    for (const chunk of taken.reverse()) {
+      expect(await queue.find(run.run)).toMatchObject({ state: 'ready' });
+      await queue.record(
+        run.run,
+        chunk.chunk,
+        linesOf(chunk).map((line) => outcome(line)),
       );
+      await queue.finish(run, chunk.chunk);
     }
-    expect(lines).toEqual(Array.from({ length: 2400 }, (_, i) => i + 2));
-    expect(await queue.runs.find(run.run)).toMatchObject({ state: 'done', counts: { ok: 2400 } });
+    expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunksDone: 3, counts: { ok: 2400 } });
   });
 
-  it('counts a chunk once that two workers have done, with the outcomes that came first', async () => {
-    const run = await load(['u1', 'u2', 'u3']);
-    const slow = await queue.chunks.take(run, { holder: 'slow', leaseMs: 0 });
-    await queue.chunks.record(run.run, [ok(2, 'failed')]);
-    let chunk: typeof slow = null;
+  it('has one chunk of a run with a rate under way', async () => {
+    const run = await load(30, { rate: 2 });
+    expect(run.chunks).toBe(3);
+    const first = await take(run, 'a');
+    expect(await queue.take(run, 'b')).toBeNull();
+    await queue.handBack(run.run, first.chunk, 'a', true);
+    await take(run, 'b');
+    expect(await queue.take(run, 'a')).toBeNull();
+  });
+
+  it('keeps the outcomes that came first, and ends a chunk once, after its lease has passed to another', async () => {
+    const run = await load(3, { leaseMs: 1000 });
+    const slow = await take(run, 'slow');
+    expect(await queue.record(run.run, slow.chunk, [outcome(2, 'failed')])).toBe('ready');
+    let successor: typeof slow | null = null;
     const takeOver = async () => {
-      await queue.chunks.reclaim(run.run);
-      chunk = await queue.chunks.take(run, { holder: 'quick', leaseMs });
-      return chunk?.open.map(({ line }) => line);
+      successor ??= await queue.take(run, 'quick');
+      return successor && linesOf(successor);
     };
-    await expect.poll(takeOver).toEqual([3, 4]);
-    if (slow === null || chunk === null) throw new Error('there is no chunk');
-    expect(await queue.chunks.finish(run, chunk, [ok(3), ok(4)])).toBe('done');
-    expect(await queue.chunks.finish(run, slow, [ok(2), ok(3, 'failed'), ok(4)])).toBe('done');
+    await expect.poll(takeOver, { timeout: 20_000, interval: 200 }).toEqual([3, 4]);
+    await queue.record(run.run, slow.chunk, [outcome(3)]);
+    await queue.finish(run, slow.chunk); // row 4 has no outcome
+    await queue.handBack(run.run, slow.chunk, 'slow', true);
+    expect(await queue.take(run, 'third')).toBeNull();
+    await queue.record(run.run, slow.chunk, [outcome(3, 'failed'), outcome(4)]);
+    await queue.finish(run, slow.chunk);
+    await queue.finish(run, slow.chunk);
     const counts = { ok: 2, failed: 1, invalid: 0, unknown: 0 };
-    expect(await queue.runs.find(run.run)).toMatchObject({ chunksDone: 1, counts });
-    expect(await queue.runs.countOutcomes(run.run)).toEqual(counts);
+    expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunksDone: 1, counts });
+  });
+
+  it('gives up a chunk of which nothing is done, until it is retried', async () => {
+    const run = await load(1);
+    for (let hold = 0; hold <= 20; hold += 1) {
+      const { chunk } = await take(run, 'a');
+      expect(await queue.countFailed(run)).toBe(0);
+      await queue.handBack(run.run, chunk, 'a', false);
+    }
+    expect(await queue.take(run, 'a')).toBeNull();
+    expect(await queue.countFailed(run)).toBe(1);
+    expect(await queue.retry(run.run)).toBe(1);
+    expect(linesOf(await take(run, 'a'))).toEqual([2]);
+    await expect(queue.retry(run.run)).rejects.toThrow('none of its chunks has failed');
   });
 
   it('takes nothing of an input that is not the one that was checked', async () => {
-    const before = await queue.runs.list();
-    const changed = new InputChangedError('rows.csv');
-    await expect(load(['u1'], {}, changed)).rejects.toThrow('was changed after it was checked');
-    expect(await queue.runs.list()).toEqual(before);
+    const before = await queue.list();
+    await expect(load(1, {}, new InputChangedError('rows.csv'))).rejects.toThrow(
+      'was changed after it was checked',
+    );
+    expect((await queue.list()).map(({ run }) => run)).toEqual(before.map(({ run }) => run));
+    expect(
+      await query(
+        schema.url,
+        'SELECT 1 FROM userinfo_chunks WHERE run NOT IN (SELECT run FROM userinfo_runs)',
+      ),
+    ).toEqual([]);
+  });
+
+  it('refuses rows that name a user twice', () => {
+    const users = new UniqueUsers();
+    for (let i = 0; i < 5000; i += 1) users.add(`u${i}`);
+    users.check();
+    users.add('u4096');
+    expect(() => users.check()).toThrow('rows 4097 and 5001 name the same user');
   });
 });

@@ -12,6 +12,8 @@ export interface EngineOptions<Row> extends Pacing {
   /** @throws InvalidInputError for a row that cannot be sent */
   readonly prepare: (row: Row) => PreparedRow;
   readonly listener: EngineListener<Row>;
+  /** The flow control of an earlier engine, to continue with what it learned about the service. */
+  readonly flow?: FlowControl;
   /** How many batches of rows are fetched before they are needed; default 1. */
   readonly batchesAhead?: number;
 }
@@ -107,7 +109,7 @@ export class RowEngine<Row extends SourceRow> {
     this.#options = options;
     this.#listener = options.listener;
     this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);
-    this.flow = new FlowControl(options, performance.now());
+    this.flow = options.flow ?? new FlowControl(options, performance.now());
     this.#inFlight = new InFlight(options.timeoutMs);
     this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
     this.#queue = new RowQueue(this.#feed, options.concurrency, options.prepare, (row, error) =>
@@ -148,6 +150,7 @@ export class RowEngine<Row extends SourceRow> {
   /** Reads no more rows and retries none; awaits those under way. `run` then throws `error`. */
   stop(error?: unknown): void {
     this.#error ??= error;
+    if (this.#stopping) return; // a listener may call this on every turn
     this.#stopping = true;
     this.resume();
   }

@@ -1,6 +1,7 @@
 // Apart from many.ts: the help of passback loads this, and nothing of runs.
 
 import { type Command, Option } from 'commander';
+import { parseDuration } from '../options.js';
 import { queueOption } from '../queue/queue-option.js';
 import type { BulkOptions } from './bulk-options.js';
 
@@ -11,9 +12,14 @@ export interface PassbackManyOptions extends BulkOptions {
   /** The URL of a database whose queue takes the rows; without it they are sent by this process. */
   readonly queue?: string;
   readonly keep?: true;
+  /** Milliseconds. */
+  readonly lease?: number;
 }
 
-export const onlyPassbackMany = ['unionIdColumn', 'types', 'empty', 'queue', 'keep'] as const;
+export const onlyPassbackMany = ['unionIdColumn', 'types', 'empty', 'queue', 'keep', 'lease'] as const;
+
+/** Milliseconds. */
+export const defaultLeaseMs = 60_000;
 
 export function addPassbackManyOptions(command: Command): Command {
   return command
@@ -23,5 +29,11 @@ export function addPassbackManyOptions(command: Command): Command {
       new Option('--empty <what>', 'what an empty cell is (default: drop)').choices(['drop', 'keep']),
     )
     .addOption(queueOption('hand the rows to workers through PostgreSQL'))
-    .addOption(new Option('--keep', 'leave them in the queue when they are done'));
+    .addOption(new Option('--keep', 'leave them in the queue when they are done'))
+    .addOption(
+      new Option(
+        '--lease <duration>',
+        'with --queue: after this time others take the rows of a silent worker (default: 1m)',
+      ).argParser(parseDuration),
+    );
 }

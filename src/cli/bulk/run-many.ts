@@ -57,7 +57,9 @@ export async function readMany(context: CliContext, options: ReadManyOptions): P
 
 /** Runs `passback --from`. */
 export async function passbackMany(context: CliContext, options: PassbackManyOptions): Promise<void> {
-  if (options.keep) throw new InvalidInputError('--keep is for the rows of a queue: it needs --queue');
+  const lost = (['keep', 'lease'] as const).find((name) => options[name] !== undefined);
+  if (lost !== undefined)
+    throw new InvalidInputError(`--${lost} is for the rows of a queue: it needs --queue`);
   await runMany(context, options, passbackRows(userNaming(options)));
 }
 
@@ -199,11 +201,15 @@ export async function confirmWrite(
 }
 
 /** Checks the rows, and prints what a run would do. */
-export async function dryRun(run: BulkRun): Promise<void> {
-  const { context, operation, settings } = run;
+async function dryRun(run: BulkRun): Promise<void> {
   const { rows } = await checkRows(run);
+  await sayDryRun(run, rows ?? 0);
+}
+
+/** Prints what a run would do. */
+export async function sayDryRun({ context, operation, settings }: BulkRun, rows: number): Promise<void> {
   const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;
-  await say(context.io, `dry run: ${operation.name} of ${formatRows(rows ?? 0)} would go to ${where}`);
+  await say(context.io, `dry run: ${operation.name} of ${formatRows(rows)} would go to ${where}`);
 }
 
 /**

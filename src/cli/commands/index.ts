@@ -32,7 +32,7 @@ const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   serve: async () => (await import('./serve.js')).declareServe,
   admin: async () => (await import('./admin/index.js')).declareAdmin,
   worker: async () => (await import('./worker.js')).declareWorker,
-  runs: async () => (await import('./runs/index.js')).declareRuns,
+  runs: async () => (await import('./runs.js')).declareRuns,
   demo: async () => (await import('./demo.js')).declareDemo,
   doctor: async () => (await import('./doctor/index.js')).declareDoctor,
   openapi: async () => (await import('./openapi.js')).declareOpenApi,

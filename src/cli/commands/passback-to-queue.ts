@@ -1,16 +1,15 @@
 // Apart from passback.ts: only --queue loads it.
 
 import type { Command } from 'commander';
-import { passbackRows } from '../../bulk/operations.js';
+import { passbackRows, type RowOperation } from '../../bulk/operations.js';
 import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
 import { readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { loadRun, type RowsToLoad } from '../../queue/load-run.js';
-import type { Queue } from '../../queue/queue.js';
-import type { PassbackManyOptions } from '../bulk/passback-options.js';
+import { loadRun, type RowsToLoad, UniqueUsers } from '../../queue/load-run.js';
+import { defaultLeaseMs, type PassbackManyOptions } from '../bulk/passback-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
-import { type BulkRun, confirmWrite, dryRun, userNaming, withRows } from '../bulk/run-many.js';
+import { type BulkRun, confirmWrite, sayDryRun, userNaming, withRows } from '../bulk/run-many.js';
 import { formatRows } from '../bulk/summary.js';
 import type { CliContext } from '../context.js';
 import { say, write } from '../io.js';
@@ -34,52 +33,57 @@ const notForQueue: Readonly<Record<string, string>> = {
   maxFailures: '"userinfo runs show" shows its progress, "userinfo runs cancel" ends it.',
 };
 
-interface HandOver extends BulkRun {
-  readonly options: QueuedPassbackOptions;
-}
-
 /** Runs `passback --from --queue`: checks the rows and adds them to the queue as one run. */
 export async function passbackToQueue(context: CliContext, command: Command): Promise<void> {
   const options: QueuedPassbackOptions = command.optsWithGlobals();
   refuseLocalOptions(command);
-  const style = await outputStyle(options, context.io);
-  await withRows(context, options, passbackRows(userNaming(options)), async (opened) => {
-    const handOver = { ...opened, options };
+  const { io, signal } = context;
+  const style = await outputStyle(options, io);
+  const naming = userNaming(options);
+  const users = new UniqueUsers();
+  await withRows(context, options, checkingUsers(passbackRows(naming), users), async (opened) => {
     if (opened.source.input.size === null) throw noFile();
-    if (options.dryRun) return dryRun(opened);
-    const { run, rows } = await withQueue(context, options.queue, (queue) => load(handOver, queue));
-    if (isPlainTable(style)) await write(context.io.stdout, `${run}\n`);
-    else await printData({ run, rows }, context.io, style);
+    const { hash, digest, rows } = await checkRows(opened);
+    users.check();
+    const count = rows ?? 0;
+    if (options.dryRun) return await sayDryRun(opened, count);
+    await confirmWrite(opened, formatRows(count));
+    const { from, format, delimiter, encoding, types, empty, rate, keep, lease } = options;
+    const newRun = {
+      target: targetOf(opened.settings),
+      naming,
+      source: { from, hash, ...orNull({ format, delimiter, encoding, types, empty }) },
+      rows: count,
+      rate: rate ?? null,
+      keepsRows: keep ?? false,
+    };
+    const run = await withQueue(context, options.queue, (queue) =>
+      withLoading(opened, digest, count, (toLoad) =>
+        loadRun(queue, newRun, lease ?? defaultLeaseMs, toLoad, signal),
+      ),
+    );
+    if (!options.quiet) {
+      await say(io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
+    }
+    if (isPlainTable(style)) await write(io.stdout, `${run}\n`);
+    else await printData({ run, rows: count }, io, style);
   });
 }
 
-async function load(handOver: HandOver, queue: Queue): Promise<{ run: string; rows: number }> {
-  const { context, options, operation, settings } = handOver;
-  const { hash, digest, rows } = await checkRows(handOver);
-  const count = rows ?? 0;
-  await confirmWrite(handOver, formatRows(count));
-  const { from, format, delimiter, encoding, types, empty, rate, keep } = options;
-  const inputOptions = { format, delimiter, encoding, types, empty };
-  const newRun = {
-    target: targetOf(settings),
-    naming: userNaming(options),
-    source: { from, hash, ...orNull(inputOptions) },
-    rows: count,
-    rate: rate ?? null,
-    keepsRows: keep ?? false,
+function checkingUsers(operation: RowOperation, users: UniqueUsers): RowOperation {
+  return {
+    ...operation,
+    prepare(fields) {
+      const prepared = operation.prepare(fields);
+      users.add(prepared.user ?? '');
+      return prepared;
+    },
   };
-  const run = await withLoading(handOver, digest, count, (toLoad) =>
-    loadRun(queue, newRun, operation, toLoad, context.signal),
-  );
-  if (!options.quiet) {
-    await say(context.io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
-  }
-  return { run, rows: count };
 }
 
 /** Shows the progress of reading rows for a queue. */
 function withLoading<T>(
-  { context: { io }, options, source }: HandOver,
+  { context: { io }, options, source }: BulkRun,
   checked: InputDigest,
   total: number,
   work: (rows: RowsToLoad) => Promise<T>,

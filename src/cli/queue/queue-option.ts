@@ -5,16 +5,6 @@ import type { RunTarget } from '../../queue/run.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions } from '../options.js';
 
-/** The target of requests with these settings. */
-export function targetOf({ environment, base_url, tenant_code, channel }: Settings): RunTarget {
-  return {
-    environment: environment.value,
-    base_url: base_url.value,
-    tenant_code: tenant_code.value,
-    channel: channel.value,
-  };
-}
-
 /** The options of a command that works on a queue. */
 export interface QueueOptions extends CommonOptions {
   /** The URL of its database. */
@@ -25,20 +15,34 @@ export function queueOption(purpose: string): Option {
   return new Option('--queue <url>', `${purpose}: postgres://user@host/database, its password in PGPASSWORD`);
 }
 
+/** `--queue` with an example URL, for the examples of help. */
+export const exampleQueue = '--queue postgres://userinfo@db.example/queue';
+
 export function addQueueOption(command: Command): Command {
   return command.addOption(queueOption('where the runs are').makeOptionMandatory());
 }
 
-/** Opens a queue for the work, and closes it afterwards. */
+/** Opens a queue for the work, and closes it afterwards. A worker also maintains it. */
 export async function withQueue<T>(
   context: CliContext,
   url: string,
   work: (queue: Queue) => Promise<T>,
+  options = { maintains: false },
 ): Promise<T> {
-  const queue = await context.openQueue(url);
+  const queue = await context.openQueue(url, options);
   try {
     return await work(queue);
   } finally {
     await queue.close();
   }
+}
+
+/** The target of requests with these settings. */
+export function targetOf({ environment, base_url, tenant_code, channel }: Settings): RunTarget {
+  return {
+    environment: environment.value,
+    base_url: base_url.value,
+    tenant_code: tenant_code.value,
+    channel: channel.value,
+  };
 }

@@ -18,8 +18,8 @@ it('loses and doubles no row while workers are killed and the database is restar
   await using machine = await ServedMachine.create();
   await machine.putUsers(unionIds);
   await writeRows(machine, 'rows.csv', rows);
-  const run = (await handOver(machine, 'rows.csv', server.url)).stdout;
-  const args = ['-p', 'local', 'worker', '--queue', server.url, '--lease', '3s'];
+  const run = (await handOver(machine, 'rows.csv', server.url, ['--lease', '3s'])).stdout;
+  const args = ['-p', 'local', 'worker', '--queue', server.url];
   const start = (): ChildProcess => machine.start(args).on('error', () => {});
   const startedAt = performance.now();
   const running = Array.from({ length: workers }, start);
@@ -28,7 +28,10 @@ it('loses and doubles no row while workers are killed and the database is restar
   let doneBefore = 0;
   for (;;) {
     await wait(killEveryMs);
-    const [state] = await query(server.url, `SELECT state, ok + failed + unknown AS done FROM queue_runs`);
+    const [state] = await query(
+      server.url,
+      'SELECT state, (SELECT SUM(ok + failed + unknown) FROM userinfo_chunks) AS done FROM userinfo_runs',
+    );
     if (state?.state === 'done') break;
     // A worker that is killed while it starts does nothing.
     if (Number(state?.done) === doneBefore) continue;

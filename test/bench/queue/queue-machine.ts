@@ -42,8 +42,13 @@ export async function measure(child: ChildProcess): Promise<Measured> {
 }
 
 /** Hands a file over as a run, and gives its name and the memory that took. */
-export async function handOver(machine: Machine, file: string, queue: string): Promise<Measured> {
-  const args = ['-p', 'local', 'passback', '--from', file, '--queue', queue, '--quiet'];
+export async function handOver(
+  machine: Machine,
+  file: string,
+  queue: string,
+  more: readonly string[] = [],
+): Promise<Measured> {
+  const args = ['-p', 'local', 'passback', '--from', file, '--queue', queue, '--quiet', ...more];
   const measured = await measure(machine.start(args));
   if (measured.status !== 0) throw new Error(`passback --queue ended with ${measured.status}`);
   return { ...measured, stdout: measured.stdout.trim() };

@@ -44,7 +44,7 @@ it('measures workers on one queue, against a service that does nothing', async (
     await Promise.all(workers.map((worker) => once(worker.stderr ?? worker, 'data')));
     const startedAt = performance.now();
     const done = async () =>
-      (await query(server.url, `SELECT state FROM queue_runs WHERE run = '${run}'`))[0]?.state === 'done';
+      (await query(server.url, `SELECT state FROM userinfo_runs WHERE run = '${run}'`))[0]?.state === 'done';
     await until(done);
     const seconds = (performance.now() - startedAt) / 1000;
     for (const worker of workers) worker.kill('SIGTERM');

@@ -23,7 +23,7 @@ it('a worker waits for its queue while the database is away, and loses no row', 
   const { stdout } = await machine.run(['-p', 'local', 'passback', '--from', 'rows.csv', ...queue]);
   const worker = machine.start(['-p', 'local', 'worker', ...queue, '--drain', '--concurrency', '2']);
   const ended = new Promise((resolve) => worker.once('exit', resolve));
-  const count = async () => (await query(server.url, 'SELECT 1 FROM queue_outcomes')).length;
+  const count = async () => (await query(server.url, 'SELECT 1 FROM userinfo_outcomes')).length;
   await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(0);
   const lost = printedBy(worker, /waiting for the queue: the database/);
   const back = printedBy(worker, /the queue is back/);
