@@ -34,7 +34,7 @@ export function addCommand<Options, Arguments extends unknown[]>(
   parent: Command,
   context: CliContext,
   { name, summary, description, examples: shown, takes, run }: CommandSpec<Options, Arguments>,
-): void {
+): Command {
   const command = parent.command(name).summary(summary).description(description);
   takes?.(command);
   command.addHelpText('after', examples(...shown)).action(async () => {
@@ -45,4 +45,5 @@ export function addCommand<Options, Arguments extends unknown[]>(
     const call = { context, io, options, style, isTable: isPlainTable(style), print };
     await run(call, ...(command.processedArgs as Arguments));
   });
+  return command;
 }

@@ -5,11 +5,11 @@ import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing/verify/compare-messages.js';
+import { addCommand, type Call } from '../../command.js';
 import { readSecretOf, resolveService } from '../../connect.js';
 import type { CliContext } from '../../context.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions, examples } from '../../options.js';
-import { printData } from '../../output/print.js';
-import { isPlainTable, type OutputStyle, outputStyle, warn } from '../../output/style.js';
+import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
+import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
 import {
   addRecipeOption,
@@ -22,43 +22,66 @@ import { addPassbackArguments, type PassbackOptions, readUserInfo } from '../pas
 import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
 
-type ExplainOptions = CommonOptions & SampleOptions & RecipeOptions;
+type ExplainOptions = SampleOptions & RecipeOptions;
 
 export function declareSignExplain(sign: Command, context: CliContext): void {
-  const command = sign
-    .command('explain')
-    .summary('show how a request is signed, stage by stage')
-    .description(
+  const explain = addCommand(sign, context, {
+    name: 'explain',
+    summary: 'show how a request is signed, stage by stage',
+    description:
       'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
-        'one that "read" or "passback" would send, or any other: a URL, a curl command, HTTP text or a sample file.',
-    )
-    .argument('[request]', 'URL or curl command; - for standard input');
-  addSampleOptions(addRecipeOption(command))
-    .addHelpText(
-      'after',
-      examples(
-        [
-          "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
-          'any request, with any recipe',
-        ],
-        [
-          'echo \'{"url":"https://example.com/","params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
-            'userinfo sign explain --recipe kv-suffix --sample - --json',
-          'a sample file; output as JSON',
-        ],
+      'one that "read" or "passback" would send, or any other: a URL, a curl command, HTTP text or a sample file.',
+    examples: [
+      [
+        "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
+        'any request, with any recipe',
+      ],
+      [
+        'echo \'{"url":"https://example.com/","params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
+          'userinfo sign explain --recipe kv-suffix --sample - --json',
+        'a sample file; output as JSON',
+      ],
+    ],
+    takes: (command) =>
+      addSampleOptions(
+        addRecipeOption(command.argument('[request]', 'URL or curl command; - for standard input')),
       ),
-    )
-    .action((request: string | undefined) => runExplain(context, request, command.optsWithGlobals()));
-  declareExplainRead(command, context);
-  declareExplainPassback(command, context);
+    run: explainSample,
+  });
+  addCommand(explain, context, {
+    name: 'read',
+    summary: 'show how a read would be signed',
+    description: 'Show how "userinfo read" with these arguments would be signed. Nothing is sent.',
+    examples: [
+      ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
+      [
+        'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
+        'with a given timestamp and random string',
+      ],
+    ],
+    takes: (command) => addConnectionOptions(addMomentOptions(addReadArguments(command))),
+    run: (call: Call<ReadOptions & RequestOptions>, code: string, names: string[]) =>
+      explainRequest(call, readRequest(readInputOf(code, names, call.options))),
+  });
+  addCommand(explain, context, {
+    name: 'passback',
+    summary: 'show how a passback would be signed',
+    description: 'Show how "userinfo passback" with these arguments would be signed. Nothing is sent.',
+    examples: [
+      ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
+      ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
+    ],
+    takes: (command) => addConnectionOptions(addMomentOptions(addPassbackArguments(command))),
+    run: async (call: Call<PassbackOptions & RequestOptions>, pairs: string[]) => {
+      const { unionId, primaryKey, userInfo: given } = call.options;
+      const userInfo = await readUserInfo(call.context, pairs, given);
+      await explainRequest(call, passbackRequest({ unionId, primaryKey, userInfo }));
+    },
+  });
 }
 
-async function runExplain(
-  context: CliContext,
-  request: string | undefined,
-  options: ExplainOptions,
-): Promise<void> {
-  const style = await outputStyle(options, context.io);
+async function explainSample(call: Call<ExplainOptions>, request?: string): Promise<void> {
+  const { context, options } = call;
   const signing = await selectSigning(context, options);
   const sample = await readSampleInput(context, request, options);
   const secret = await selectSecret(context, options, sample.secret);
@@ -66,53 +89,7 @@ async function runExplain(
     signing.kind === 'one'
       ? signing.signer.explain(sample, secret)
       : explainBoth(signing.signers, sample, secret);
-  await printExplanation(context, explained, style);
-}
-
-function declareExplainRead(explain: Command, context: CliContext): void {
-  const command = explain
-    .command('read')
-    .summary('show how a read would be signed')
-    .description('Show how "userinfo read" with these arguments would be signed. Nothing is sent.');
-  addConnectionOptions(addMomentOptions(addReadArguments(command)))
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
-        [
-          'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
-          'with a given timestamp and random string',
-        ],
-      ),
-    )
-    .action(async (code: string, names: string[]) => {
-      const options = command.optsWithGlobals<ReadOptions & ExplainRequestOptions>();
-      await explainRequest(context, readRequest(readInputOf(code, names, options)), options);
-    });
-}
-
-function declareExplainPassback(explain: Command, context: CliContext): void {
-  const command = explain
-    .command('passback')
-    .summary('show how a passback would be signed')
-    .description('Show how "userinfo passback" with these arguments would be signed. Nothing is sent.');
-  addConnectionOptions(addMomentOptions(addPassbackArguments(command)))
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'userinfo sign explain passback name=张三 age:=28 --union-id u001',
-          'both signatures, stage by stage',
-        ],
-        ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
-      ),
-    )
-    .action(async (pairs: string[]) => {
-      const options = command.optsWithGlobals<PassbackOptions & ExplainRequestOptions>();
-      const { unionId, primaryKey } = options;
-      const userInfo = await readUserInfo(context, pairs, options.userInfo);
-      await explainRequest(context, passbackRequest({ unionId, primaryKey, userInfo }), options);
-    });
+  await printExplanation(call, explained);
 }
 
 /** Values that differ in every request: fixed, so that signatures can be compared. */
@@ -142,15 +119,11 @@ function addMomentOptions(command: Command): Command {
     );
 }
 
-type ExplainRequestOptions = ExplainOptions & ConnectionOptions & MomentOptions;
+type RequestOptions = ExplainOptions & ConnectionOptions & MomentOptions;
 
 /** Shows how a request would be signed, stage by stage. Sends nothing. */
-async function explainRequest(
-  context: CliContext,
-  request: PlainRequest,
-  options: ExplainRequestOptions,
-): Promise<void> {
-  const style = await outputStyle(options, context.io);
+async function explainRequest(call: Call<RequestOptions>, request: PlainRequest): Promise<void> {
+  const { context, options } = call;
   if (options.sample !== undefined) {
     throw new InvalidInputError('--sample is a request: it cannot be combined with read or passback');
   }
@@ -175,25 +148,24 @@ async function explainRequest(
     { random: options.random, timestamp: Number(options.timestamp) },
   );
   const secret = await readSecretOf(context, settings);
-  await printExplanation(context, explainBoth(signing.signers, signable, secret), style);
+  await printExplanation(call, explainBoth(signing.signers, signable, secret));
 }
 
 /** Prints the stages of one signature or of both, and warns of tokens without a value in the request. */
 async function printExplanation(
-  { io }: CliContext,
+  { io, isTable, print }: Call,
   explained: Explanation | ExplanationPair,
-  style: OutputStyle,
 ): Promise<void> {
-  const pairs = 'digest' in explained ? [explained] : [explained.app_sign, explained.sign];
-  for (const token of new Set(pairs.flatMap(({ missing }) => missing))) {
+  const pair = 'digest' in explained ? [explained] : [explained.app_sign, explained.sign];
+  for (const token of new Set(pair.flatMap(({ missing }) => missing))) {
     await warn(io, `the request has no value for ${token}: an empty text is used`);
   }
-  const write = isPlainTable(style) ? visibleStages : stagesOf;
-  const record =
+  const write = isTable ? visibleStages : stagesOf;
+  await print(
     'digest' in explained
       ? write(explained)
-      : { app_sign: write(explained.app_sign), sign: write(explained.sign) };
-  await printData(record, io, style);
+      : { app_sign: write(explained.app_sign), sign: write(explained.sign) },
+  );
 }
 
 /** The stages for programs. */

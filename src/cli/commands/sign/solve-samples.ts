@@ -7,10 +7,9 @@ import { defaultRecipes } from '../../../signing/presets.js';
 import type { Sample } from '../../../signing/request.js';
 import type { SolveTask } from '../../../solve/candidates/search-space.js';
 import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
+import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { say } from '../../io.js';
-import { printData } from '../../output/print.js';
-import { isPlainTable, type OutputStyle } from '../../output/style.js';
 import { selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
@@ -22,12 +21,10 @@ import { faultOf, reportRecord, type SolveReport, showReport } from './solve-rep
  * @throws CheckFailedError if no recipe fits, ProfileError if there is no such profile, before the search
  */
 export async function solveSamples(
-  context: CliContext,
+  { context, io, options, isTable, print }: Call<SolveOptions>,
   samples: readonly Sample[],
-  options: SolveOptions,
-  style: OutputStyle,
 ): Promise<void> {
-  const { io, profiles } = context;
+  const { profiles } = context;
   const { save } = options;
   const present = save === undefined ? null : ((await profiles.get(save)).signing ?? defaultRecipes);
   const signed: SignedSample[] = [];
@@ -35,7 +32,7 @@ export async function solveSamples(
     signed.push({ sample, secret: await selectSecret(context, options, sample.secret) });
   }
   const report = await search(context, signed, options);
-  await printData(isPlainTable(style) ? showReport(report) : reportRecord(report), io, style);
+  await print(isTable ? showReport(report) : reportRecord(report));
   const found = likeliest(report);
   const names = Object.keys(found);
   if (save !== undefined && present !== null && names.length > 0) {

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { Sample } from '../../../signing/request.js';
+import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { type CommonOptions, examples, parseCount, parseDuration } from '../../options.js';
-import { outputStyle } from '../../output/style.js';
+import { parseCount, parseDuration } from '../../options.js';
 import { readSampleInput } from './sample-input.js';
 
-export interface SolveOptions extends CommonOptions {
+export interface SolveOptions {
   readonly sample?: readonly string[];
   readonly signParam?: string;
   /** Milliseconds. */
@@ -19,56 +19,48 @@ export interface SolveOptions extends CommonOptions {
 const defaultTime = '20s';
 
 export function declareSignSolve(sign: Command, context: CliContext): void {
-  const command = sign
-    .command('solve')
-    .summary('find the rule by which requests were signed')
-    .description(
+  addCommand(sign, context, {
+    name: 'solve',
+    summary: 'find the rule by which requests were signed',
+    description:
       'Search for recipes that produce the signatures of one or more valid requests, and list all that fit, likeliest ' +
-        'first. If app_sign is among the parameters, its rule is found first. The exit status is 4 if no recipe fits. ' +
-        'The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
-    )
-    .argument('[requests...]', 'signed URLs or curl commands; - for standard input')
-    .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
-    .option('--sign-param <name>', 'parameter with the signature (default: sign)')
-    .addOption(
-      new Option('--max-time <duration>', 'maximum search time')
-        .argParser(parseDuration)
-        .default(parseDuration(defaultTime), defaultTime),
-    )
-    .option('--jobs <n>', 'number of threads (default: one per core)', (text) => parseCount(text, 'jobs'))
-    .option('--save <profile>', 'write the found recipes into a profile')
-    .addHelpText(
-      'after',
-      examples(
-        [
-          "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/api?title=tea&nonce=x1&appid=7&sign=a07b348b57c50e569da34ea266d465eb'",
-          'from a signed URL',
-        ],
-        [
-          'echo \'{"url":"https://example.com/api","params":{"title":"tea","nonce":"x1","appid":"7"},' +
-            '"signature":"5554941EBF8494E9245D3895A818F2DD","secret":"s"}\' | userinfo sign solve --sample - --json',
-          'from a sample file, as JSON',
-        ],
-      ),
-    )
-    .action((requests: string[]) => runSolve(context, requests, command.optsWithGlobals()));
-}
-
-async function runSolve(
-  context: CliContext,
-  requests: readonly string[],
-  options: SolveOptions,
-): Promise<void> {
-  const { solveSamples } = await import('./solve-samples.js');
-  const style = await outputStyle(options, context.io);
-  await solveSamples(context, await readSamples(context, requests, options), options, style);
+      'first. If app_sign is among the parameters, its rule is found first. The exit status is 4 if no recipe fits. ' +
+      'The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
+    examples: [
+      [
+        "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/api?title=tea&nonce=x1&appid=7&sign=a07b348b57c50e569da34ea266d465eb'",
+        'from a signed URL',
+      ],
+      [
+        'echo \'{"url":"https://example.com/api","params":{"title":"tea","nonce":"x1","appid":"7"},' +
+          '"signature":"5554941EBF8494E9245D3895A818F2DD","secret":"s"}\' | userinfo sign solve --sample - --json',
+        'from a sample file, as JSON',
+      ],
+    ],
+    takes: (command) =>
+      command
+        .argument('[requests...]', 'signed URLs or curl commands; - for standard input')
+        .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
+        .option('--sign-param <name>', 'parameter with the signature (default: sign)')
+        .addOption(
+          new Option('--max-time <duration>', 'maximum search time')
+            .argParser(parseDuration)
+            .default(parseDuration(defaultTime), defaultTime),
+        )
+        .option('--jobs <n>', 'number of threads (default: one per core)', (text) => parseCount(text, 'jobs'))
+        .option('--save <profile>', 'write the found recipes into a profile'),
+    run: async (call: Call<SolveOptions>, requests: string[]) => {
+      const { solveSamples } = await import('./solve-samples.js');
+      await solveSamples(call, await readSamples(call, requests));
+    },
+  });
 }
 
 async function readSamples(
-  context: CliContext,
+  { context, options }: Call<SolveOptions>,
   requests: readonly string[],
-  { sample: files = [], signParam }: SolveOptions,
 ): Promise<Sample[]> {
+  const { sample: files = [], signParam } = options;
   const named = signParam === undefined ? {} : { signParam };
   const samples: Sample[] = [];
   for (const request of requests) samples.push(await readSampleInput(context, request, named));

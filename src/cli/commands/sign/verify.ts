@@ -11,55 +11,53 @@ import { paramOf, type Sample } from '../../../signing/request.js';
 import { Secret } from '../../../signing/secret.js';
 import { namedPresets } from '../../../signing/verify/recipe-suspects.js';
 import { type Named, type OtherInputs, verifySignature } from '../../../signing/verify/verify-signature.js';
+import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
-import { type CommonOptions, examples } from '../../options.js';
-import { printData } from '../../output/print.js';
-import { isPlainTable, outputStyle, warn } from '../../output/style.js';
+import { warn } from '../../output/style.js';
 import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
 import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 
-interface VerifyOptions extends CommonOptions, SampleOptions, RecipeOptions {
+interface VerifyOptions extends SampleOptions, RecipeOptions {
   readonly theirs?: string;
 }
 
 export function declareSignVerify(sign: Command, context: CliContext): void {
-  const command = sign
-    .command('verify')
-    .summary('check a signed request, and explain what is wrong')
-    .description(
+  addCommand(sign, context, {
+    name: 'verify',
+    summary: 'check a signed request, and explain what is wrong',
+    description:
       'Check the signatures of a request: a URL, a curl command, an HTTP request as text, or a sample file. A wrong ' +
-        "signature is compared with common mistakes. --theirs compares the operator's text to sign with ours.",
-    )
-    .argument('[request]', 'URL or curl command; - for standard input')
-    .option('--theirs <text>', "the operator's text to sign, @file, or - for standard input");
-  addSampleOptions(addRecipeOption(command))
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
-            "'https://example.com/api?b=2&a=1&sign=1d0396bcbc2c54e569e7af9cf9c4685e'",
-          'check a signed request',
-        ],
-        [
-          'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
-            "\"curl 'https://example.com/api' -d 'b=2&a=1'\" --theirs 'a1b2******'",
-          'compare the texts to sign',
-        ],
+      "signature is compared with common mistakes. --theirs compares the operator's text to sign with ours.",
+    examples: [
+      [
+        'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
+          "'https://example.com/api?b=2&a=1&sign=1d0396bcbc2c54e569e7af9cf9c4685e'",
+        'check a signed request',
+      ],
+      [
+        'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
+          "\"curl 'https://example.com/api' -d 'b=2&a=1'\" --theirs 'a1b2******'",
+        'compare the texts to sign',
+      ],
+    ],
+    takes: (command) =>
+      addSampleOptions(
+        addRecipeOption(
+          command
+            .argument('[request]', 'URL or curl command; - for standard input')
+            .option('--theirs <text>', "the operator's text to sign, @file, or - for standard input"),
+        ),
       ),
-    )
-    .action((request: string | undefined) => runVerify(context, request, command.optsWithGlobals()));
+    run: verify,
+  });
 }
 
-async function runVerify(
-  context: CliContext,
-  request: string | undefined,
-  options: VerifyOptions,
+async function verify(
+  { context, io, options, isTable, print }: Call<VerifyOptions>,
+  request?: string,
 ): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
   const signing = await selectSigning(context, options);
   const sample = await readSampleInput(context, request, options);
   if (options.theirs === '-' && (request ?? options.sample) === '-') {
@@ -89,7 +87,7 @@ async function runVerify(
     ),
     comparison: theirs === null ? null : compareTheirs(signatures, theirs, secret),
   };
-  await printData(isPlainTable(style) ? showReport(report) : reportRecord(report), io, style);
+  await print(isTable ? showReport(report) : reportRecord(report));
   const fault = faultOf(report);
   if (fault !== null) throw fault;
 }
