@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type xterm from '@xterm/headless';
 import { UserInfoClient } from '../../src/index.js';
 import { createService } from '../../src/service/index.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
@@ -23,14 +24,16 @@ export class Reader implements AsyncDisposable {
   readonly #open: AsyncDisposable[] = [];
   /** What the page says, and what stands for it on this machine, of the same length. */
   readonly #names = new Map([['/home/ada', this.#folder]]);
+  #env: Readonly<Record<string, string>> = {};
   #secret = '';
   #terminal: TerminalSession | undefined;
   /** Where the last command runs that stays. */
   #stays: TerminalSession | undefined;
 
-  /** `page` is its text: what it speaks of is there. */
-  static async of(page: string): Promise<Reader> {
+  /** `page` is its text: what it speaks of is there. The terminal has colours only if the page is to be a picture. */
+  static async of(page: string, colors = false): Promise<Reader> {
     const reader = new Reader();
+    reader.#env = colors ? {} : { NO_COLOR: '1' };
     await reader.#begin(page);
     return reader;
   }
@@ -54,6 +57,17 @@ export class Reader implements AsyncDisposable {
       shown.push(...corrected(output, printed));
     }
     return shown.map((line) => `${line}\n`).join('');
+  }
+
+  /** Runs a command, and returns the screen after it with its colours; in its text, replace names by `shown`. */
+  async screen(command: string): Promise<xterm.Terminal> {
+    await this.#own.run(this.#toReal(command));
+    return this.#own.screen;
+  }
+
+  /** The text as the page says it. */
+  shown(text: string): string {
+    return this.#allShown([text])[0] ?? '';
   }
 
   get #own(): TerminalSession {
@@ -123,8 +137,8 @@ export class Reader implements AsyncDisposable {
 
   async #openTerminal(env: Readonly<Record<string, string>> = {}): Promise<TerminalSession> {
     const path = `${join(this.#folder, '.bin')}:${process.env.PATH}`;
-    const own = { PATH: path, HOME: this.#folder, LANG: 'C.UTF-8', TZ: 'Asia/Shanghai', NO_COLOR: '1' };
-    const terminal = await TerminalSession.open(this.#folder, { ...own, ...env });
+    const own = { PATH: path, HOME: this.#folder, LANG: 'C.UTF-8', TZ: 'Asia/Shanghai' };
+    const terminal = await TerminalSession.open(this.#folder, { ...own, ...this.#env, ...env });
     this.#open.push(terminal);
     return terminal;
   }
