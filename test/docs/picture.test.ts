@@ -37,8 +37,11 @@ it.runIf(isWanted)('the page of the service is photographed, light and dark', as
   await using page = await BrowserPage.open(chromium ?? '', machine.url);
   await expect.poll(() => page.evaluate("document.querySelectorAll('tbody').length")).toBeGreaterThan(2);
   await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+  const still = { name: 'prefers-reduced-motion', value: 'reduce' };
   for (const value of ['light', 'dark']) {
-    await page.call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
+    await page.call('Emulation.setEmulatedMedia', {
+      features: [{ name: 'prefers-color-scheme', value }, still],
+    });
     await page.call('Emulation.setDeviceMetricsOverride', {
       ...{ width: 960, height: 640, deviceScaleFactor: 1, mobile: false },
     });

@@ -81,6 +81,7 @@ function drawn(rows: readonly (readonly Run[])[]): string {
       .join('');
   const lines = rows.flatMap((runs, index) => (runs.length === 0 ? [] : [row(runs, index)]));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>userinfo in a terminal</title>
 <style>
 text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre}
 .bold{font-weight:bold}
