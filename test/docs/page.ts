@@ -31,7 +31,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{32,}\b/gi, '<hex>'],
   [/\b[0-9a-f]{8}…/g, '<hex>…'],
   [/\b[0-9a-f]{3,4}\*{4}[0-9a-f]{3,4}\b/g, '<masked>'],
-  [/\b(random[=:] ?)[\w-]{8,}/g, '$1<random>'],
+  [/\b(random[=:] ?)[\w*-]{8,}/g, '$1<random>'],
   [/(?<=\b(?:timestamp=|app-1))1[78]\d{8}\b/g, '<timestamp>'],
   [/\b(run |│ )[0-9a-f]{10}\b/g, '$1<run>'],
   [/^[0-9a-f]{10}$/g, '<run>'],
