@@ -20,7 +20,14 @@ export type { CallOptions, UserInfoClientOptions } from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
 export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';
-export type { ReadData } from './protocol/read-data.js';
+export type {
+  InfoName,
+  NamedReadData,
+  ReadData,
+  SpecialInfo,
+  TenantInfo,
+  WholeReadData,
+} from './protocol/read-data.js';
 export { type ResultCode, resultCode } from './protocol/result-codes.js';
 export type { UserInfo, UserInfoValue } from './protocol/user-info.js';
 export { JsonNumber } from './protocol/user-info.js';

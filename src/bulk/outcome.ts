@@ -1,9 +1,8 @@
 import type { Answer } from '../client/answer.js';
 import { NoAnswerError, RejectedError } from '../client/errors.js';
-import { type AttemptOutcome, isFaultOfService, isThrottled, mayRetry } from '../client/retry.js';
+import { type AttemptOutcome, isFaultOfService, isSuccess, isThrottled, mayRetry } from '../client/retry.js';
 import type { Envelope } from '../protocol/envelope.js';
 import type { InvalidInputError } from '../protocol/errors.js';
-import { resultCode } from '../protocol/result-codes.js';
 
 /** How a row ended: every row has exactly one of them. */
 export const outcomes = ['ok', 'failed', 'invalid', 'unknown'] as const;
@@ -34,24 +33,13 @@ export type OutcomeCounts = Readonly<Record<Outcome, number>>;
  */
 export type Verdict = 'done' | 'refused' | 'unsettled' | 'retry' | 'throttled' | 'fatal';
 
-/** The codes that refuse the caller, not the row. */
-const fatalCodes: ReadonlySet<number> = new Set([
-  resultCode.unknownAppKey,
-  resultCode.wrongAppSign,
-  resultCode.wrongSign,
-  resultCode.timestampOutsideWindow,
-  resultCode.appNotAllowed,
-  resultCode.noSuchPath,
-]);
-
 export function classify(operation: 'read' | 'passback', outcome: AttemptOutcome): Verdict {
+  if (isSuccess(outcome)) return 'done';
   if (isThrottled(outcome)) return 'throttled';
   if (outcome instanceof NoAnswerError && outcome.reason === 'tls') return 'fatal';
   if (mayRetry(operation, outcome)) return 'retry';
   if (outcome instanceof NoAnswerError) return 'unsettled';
-  const { code } = outcome.envelope;
-  if (code === resultCode.ok) return 'done';
-  if (fatalCodes.has(code)) return 'fatal';
+  if (outcome.entry?.refuses === 'caller') return 'fatal';
   return isFaultOfService(outcome) ? 'unsettled' : 'refused';
 }
 
@@ -67,13 +55,8 @@ export function rowOutcome<Row>(
   outcome: AttemptOutcome,
   verdict: 'done' | 'refused' | 'unsettled',
 ): RowOutcome<Row> {
-  if (outcome instanceof NoAnswerError) return { outcome: 'unknown', row, attempts, error: outcome };
-  if (verdict === 'done') return { outcome: 'ok', row, attempts, answer: outcome };
-  const error = new RejectedError(outcome);
-  return { outcome: verdict === 'refused' ? 'failed' : 'unknown', row, attempts, error };
-}
-
-/** The error of a run that this attempt ends. */
-export function errorOf(outcome: AttemptOutcome): NoAnswerError | RejectedError {
-  return outcome instanceof NoAnswerError ? outcome : new RejectedError(outcome);
+  if (isSuccess(outcome)) return { outcome: 'ok', row, attempts, answer: outcome };
+  if (verdict === 'refused' && outcome instanceof RejectedError)
+    return { outcome: 'failed', row, attempts, error: outcome };
+  return { outcome: 'unknown', row, attempts, error: outcome };
 }

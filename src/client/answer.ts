@@ -1,18 +1,27 @@
 import { isAscii } from 'node:buffer';
 import { type Envelope, parseEnvelope } from '../protocol/envelope.js';
-import { resultCode } from '../protocol/result-codes.js';
+import { splitInfoNames } from '../protocol/info-names.js';
+import { readDataFault } from '../protocol/read-data.js';
+import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/text.js';
-import { NoAnswerError } from './errors.js';
+import { NoAnswerError, RejectedError } from './errors.js';
+import type { SignedRequest } from './request.js';
 import type { AttemptOutcome } from './retry.js';
 
 /** An answer of the service: the envelope, and the bytes that it came in. */
 export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly envelope: E;
+  /** `data` of the envelope. */
+  readonly data: E['data'];
   /** The body as received: numbers, key order and escapes are untouched. UTF-8. */
   readonly body: Uint8Array;
   readonly httpStatus: number;
   /** The `Date` header of the answer, for comparing clocks. */
   readonly date: string | undefined;
+  /** The `random` of the request (§5.4), by which an operator can find it. */
+  readonly requestId: string;
+  /** How many requests were sent. */
+  readonly attempts: number;
 }
 
 /** Any HTTP answer. Headers are as received; a missing content type is the empty string. */
@@ -28,12 +37,19 @@ export interface WireAnswer {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Parses the answer of `host`. The envelope decides, whatever the HTTP status (§7.2). `unionId` is the user that a
- * passback named; a success for another user is an error.
- */
-export function parseAnswer(received: WireAnswer, host: string, unionId: string | undefined): AttemptOutcome {
+/** The request that was answered. */
+interface AnsweredRequest {
+  readonly host: string;
+  readonly request: SignedRequest;
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly resultCodes: ResultCodeTable;
+}
+
+/** Parses an answer. The envelope decides, whatever the HTTP status (§7.2). */
+export function parseAnswer(received: WireAnswer, answered: AnsweredRequest): AttemptOutcome {
   const { httpStatus, body, date } = received;
+  const { host, request, attempt } = answered;
   const envelope = parseBody(received);
   if ('fault' in envelope) {
     return new NoAnswerError(
@@ -46,8 +62,10 @@ export function parseAnswer(received: WireAnswer, host: string, unionId: string 
       },
     );
   }
-  const fault = envelope.code === resultCode.ok ? dataFault(envelope.data, unionId) : null;
-  const answer = { envelope, body, httpStatus, date };
+  const { data } = envelope;
+  const answer = { envelope, data, body, httpStatus, date, requestId: request.random, attempts: attempt };
+  if (envelope.code !== resultCode.ok) return new RejectedError(answer, answered.resultCodes);
+  const fault = dataFault(data, request);
   if (fault === null) return answer;
   return new NoAnswerError(`${host} answered ${envelope.code}, but ${fault}`, {
     reason: 'wrong-data',
@@ -58,11 +76,18 @@ export function parseAnswer(received: WireAnswer, host: string, unionId: string 
   });
 }
 
-/** §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named. */
-function dataFault({ union_id }: Record<string, unknown>, unionId: string | undefined): string | null {
+/**
+ * §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named; that of a
+ * read has the types of §4.1.
+ */
+function dataFault(
+  data: Record<string, unknown>,
+  { endpoint, unionId, infoNames }: SignedRequest,
+): string | null {
+  const { union_id } = data;
   if (typeof union_id !== 'string' || union_id === '') return 'without the union_id of a user';
-  if (unionId === undefined || unionId === union_id) return null;
-  return 'for another user than the request names';
+  if (unionId !== undefined && unionId !== union_id) return 'for another user than the request names';
+  return endpoint.operation === 'read' ? readDataFault(data, splitInfoNames(infoNames)) : null;
 }
 
 /** An encoded body is not decoded: no encoding was requested, and a few bytes may stand for very many. */

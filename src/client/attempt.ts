@@ -4,7 +4,7 @@ import { parseAnswer, type WireAnswer } from './answer.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { dispatchOptions, type SignedRequest } from './request.js';
-import { type AttemptOutcome, parseRetryAfter } from './retry.js';
+import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
 import { toNoAnswerError } from './transport-errors.js';
 
@@ -24,6 +24,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #request: SignedRequest;
   readonly #attempt: number;
   readonly #done: (result: AttemptResult) => void;
+  readonly #context: unknown;
   readonly #sentAt = performance.now();
   #controller: Dispatcher.DispatchController | undefined;
   #head: Omit<WireAnswer, 'body'> | undefined;
@@ -39,14 +40,16 @@ export class Attempt implements Dispatcher.DispatchHandler {
     request: SignedRequest,
     attempt: number,
     done: (result: AttemptResult) => void,
+    context: unknown,
   ) {
     this.#sender = sender;
     this.#request = request;
     this.#attempt = attempt;
     this.#done = done;
-    sender.hooks.call('onRequest', () => this.#describe());
+    this.#context = context;
+    sender.hooks.call('onRequest', () => this.#event());
     try {
-      sender.dispatcher.dispatch(dispatchOptions(request, sender), this);
+      sender.connections.dispatcher.dispatch(dispatchOptions(request, sender), this);
     } catch (cause) {
       throw this.#rejectedByDispatcher(cause);
     }
@@ -111,7 +114,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { host, proxy } = this.#sender;
+    const { host, connections } = this.#sender;
+    const { proxy } = connections;
     const { operation } = this.#request.endpoint;
     this.#failed(toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation }));
   }
@@ -143,11 +147,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #answered(answer: WireAnswer): void {
-    const { hooks, host } = this.#sender;
-    const outcome = parseAnswer(answer, host, this.#request.unionId);
+    const { hooks, host, resultCodes } = this.#sender;
+    const request = this.#request;
+    const outcome = this.#describe(
+      parseAnswer(answer, { host, request, attempt: this.#attempt, resultCodes }),
+    );
     const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
     hooks.call('onResponse', () => ({
-      ...this.#describe(),
+      ...this.#event(),
       ...showAnswer(answer, outcome),
       durationMs: this.#durationMs(),
     }));
@@ -157,7 +164,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #failed(error: NoAnswerError | CancelledError): void {
     const isCancelled = error instanceof CancelledError;
     this.#reportNoAnswer(isCancelled ? 'cancelled' : error.reason, error);
-    if (!isCancelled) this.#done({ outcome: error, retryAfterMs: undefined });
+    if (!isCancelled) this.#done({ outcome: this.#describe(error), retryAfterMs: undefined });
+  }
+
+  /** Sets the details of an error. */
+  #describe<Outcome extends AttemptOutcome>(outcome: Outcome): Outcome {
+    if (isSuccess(outcome)) return outcome;
+    const { operation } = this.#request.endpoint;
+    outcome.of({
+      operation,
+      attempts: this.#attempt,
+      requestId: this.#request.random,
+      retryable: mayRetry(operation, outcome),
+    });
+    return outcome;
   }
 
   #rejectedByDispatcher(cause: unknown): InvalidInputError {
@@ -174,7 +194,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     { received, message }: Pick<NoAnswerEvent, 'received' | 'message'>,
   ): void {
     this.#sender.hooks.call('onNoAnswer', () => ({
-      ...this.#describe(),
+      ...this.#event(),
       reason,
       received,
       message,
@@ -182,10 +202,18 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }));
   }
 
-  #describe(): RequestEvent {
+  #event(): RequestEvent {
     const { operation, method, path } = this.#request.endpoint;
     const url = this.#sender.baseUrl + path;
-    return { operation, method, url, attempt: this.#attempt, parameters: showParameters(this.#request) };
+    return {
+      operation,
+      method,
+      url,
+      attempt: this.#attempt,
+      requestId: this.#request.random,
+      context: this.#context,
+      parameters: showParameters(this.#request),
+    };
   }
 
   #durationMs(): number {

@@ -2,11 +2,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { ReadData } from '../protocol/read-data.js';
-import { resultCode } from '../protocol/result-codes.js';
+import type { UserInfo } from '../protocol/user-info.js';
 import type { Answer } from './answer.js';
 import { type AttemptResult, timedOut } from './attempt.js';
-import { CancelledError, NoAnswerError, RejectedError } from './errors.js';
-import { type CallOptions, callOptions, checkMembers, type UserInfoClientOptions } from './options.js';
+import { CancelledError, NoAnswerError } from './errors.js';
+import { traceCall } from './hooks.js';
+import {
+  type CallOptions,
+  callOptions,
+  checkMembers,
+  type DerivedOptions,
+  derivedOptions,
+  type UserInfoClientOptions,
+} from './options.js';
 import {
   checkedPassback,
   checkedRead,
@@ -15,22 +23,29 @@ import {
   type ReadInput,
   type WireRequest,
 } from './request.js';
-import { type AttemptOutcome, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
+import { type AttemptOutcome, isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
 import { Sender } from './sender.js';
 
-export type ReadAnswer = Answer<Envelope<ReadData>>;
+/** The answer of a read: its `data` has the requested names. */
+export type ReadAnswer<Name extends string = never> = Answer<Envelope<ReadData<Name>>>;
+/** The answer of a passback: its `data` names the user that was written to. */
 export type PassbackAnswer = Answer<Envelope<{ readonly union_id: string }>>;
 
 /** One call, with all its attempts. */
 interface Call {
   readonly request: PlainRequest;
+  readonly options: CallOptions;
   readonly limitMs: number;
   /** When the call must end, by `performance.now()`. */
   readonly deadline: number;
-  /** Whether the service may have acted on one of its attempts. */
+  /** How many requests were sent. */
+  attempts: number;
+  /** `random` of the last one. */
+  requestId: string | undefined;
+  /** Whether the service may have acted on one of them. */
   received: boolean;
-  /** Why the call ends early. */
-  ended: 'timeout' | 'cancelled' | null;
+  /** Why the call ends early, and the reason for it. */
+  ended: { readonly why: 'timeout' | 'cancelled'; readonly reason?: unknown } | null;
   /** Ends the current wait. */
   wake: () => void;
 }
@@ -39,13 +54,28 @@ interface Call {
  * Client for the two operations of §4. Each attempt of a call is signed anew.
  *
  * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a code other
- * than 200), a NoAnswerError (no valid answer came) or a CancelledError.
+ * than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by `retryable` whether the same
+ * call can be made again.
+ *
+ * @example
+ * const client = new UserInfoClient({
+ *   baseUrl: 'https://users.example.com',
+ *   tenantCode: 'acme',
+ *   channel: 'web',
+ *   appKey: 'app-1',
+ *   appSecret: process.env.APP_SECRET ?? '',
+ * });
+ * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+ * await client.passback({ unionId: data.union_id, userInfo: { acme_level: 'gold' } });
+ * await client.close();
  */
 export class UserInfoClient implements AsyncDisposable {
+  readonly #options: UserInfoClientOptions;
   readonly #sender: Sender;
-  readonly #timeoutMs: number;
-  readonly #attempts: number;
-  readonly #calls = new Set<Promise<unknown>>();
+  /** The client that this one was derived from, and shares connections with. */
+  readonly #origin: UserInfoClient | null;
+  /** The calls under way, also those of derived clients. */
+  readonly #calls = new Map<Call, Promise<unknown>>();
   readonly #signals = new SharedSignals();
   #closing: Promise<void> | null = null;
 
@@ -54,38 +84,92 @@ export class UserInfoClient implements AsyncDisposable {
    * range; or a base URL of plain http to another machine without `allowHttp`
    * @throws RecipeError for an invalid recipe
    */
-  constructor(options: UserInfoClientOptions) {
-    this.#sender = new Sender(options);
-    this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#attempts = options.attempts ?? 3;
+  constructor(options: UserInfoClientOptions);
+  /** @internal A client that shares the connections of another one. */
+  constructor(options: UserInfoClientOptions, origin: UserInfoClient);
+  constructor(options: UserInfoClientOptions, origin: UserInfoClient | null = null) {
+    this.#sender = new Sender(options, origin === null ? undefined : origin.#sender.connections);
+    this.#options = options;
+    this.#origin = origin;
   }
 
-  /** Reads a user's information (§4.1). */
-  async read(input: ReadInput, options: CallOptions = {}): Promise<ReadAnswer> {
-    return (await this.send(checkedRead(input), options)) as ReadAnswer;
+  /**
+   * Reads a user's information (§4.1).
+   *
+   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
+   * @example
+   * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+   * data.mobile; // string | undefined
+   */
+  async read<const Name extends string = never>(
+    input: ReadInput<Name>,
+    options: CallOptions = {},
+  ): Promise<ReadAnswer<Name>> {
+    return (await this.send(checkedRead(input), options)) as unknown as ReadAnswer<Name>;
   }
 
-  /** Passes information about a user back (§4.2). */
-  async passback(input: PassbackInput, options: CallOptions = {}): Promise<PassbackAnswer> {
+  /**
+   * Passes information about a user back (§4.2).
+   *
+   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
+   * @example
+   * await client.passback({ unionId: 'u1', userInfo: { mobile: '13800001111', acme_level: 'gold' } });
+   * await client.passback({ primaryKey: 'mobile', userInfo: { mobile: '13800001111', acme_vip: true } });
+   */
+  async passback<const Info extends object = UserInfo>(
+    input: PassbackInput<Info>,
+    options: CallOptions = {},
+  ): Promise<PassbackAnswer> {
     return (await this.send(checkedPassback(input), options)) as PassbackAnswer;
   }
 
-  /** Returns the signed request of a read, without sending it. Its `random` can be used once. */
-  signRead(input: ReadInput): WireRequest {
+  /**
+   * Returns the signed request of a read, without sending it. Its `random` can be used once.
+   *
+   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
+   * @example
+   * const { url } = client.signRead({ code });
+   */
+  signRead<const Name extends string = never>(input: ReadInput<Name>): WireRequest {
     return this.sign(checkedRead(input));
   }
 
-  /** Returns the signed request of a passback, without sending it. Its `random` can be used once. */
-  signPassback(input: PassbackInput): WireRequest {
+  /**
+   * Returns the signed request of a passback, without sending it. Its `random` can be used once.
+   *
+   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
+   * @example
+   * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
+   */
+  signPassback<const Info extends object = UserInfo>(input: PassbackInput<Info>): WireRequest {
     return this.sign(checkedPassback(input));
   }
 
   /**
-   * Waits for the calls in flight, at most for their `timeoutMs`, and closes the client's own connections. Later
-   * calls throw an InvalidInputError.
+   * A client with some other options, which shares the connections of this one. `close` of this client ends the
+   * derived one too; `close` of the derived one leaves the connections open.
+   *
+   * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an invalid recipe
+   * @example
+   * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
    */
-  close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#calls).then(() => this.#sender.drop());
+  withOptions(options: DerivedOptions): UserInfoClient {
+    checkMembers(derivedOptions, options);
+    return new UserInfoClient({ ...this.#options, ...options }, this);
+  }
+
+  /**
+   * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own connections. With
+   * `force`, these calls end now, with a CancelledError. Later calls throw an InvalidInputError.
+   *
+   * @example
+   * process.on('SIGTERM', () => client.close());
+   */
+  close({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#calls.values()).then(() => this.#sender.drop());
+    if (force) {
+      for (const call of this.#calls.keys()) end(call, 'cancelled', new Error('the client was closed'));
+    }
     return this.#closing;
   }
 
@@ -101,63 +185,87 @@ export class UserInfoClient implements AsyncDisposable {
   /** @internal Sends a request, with further attempts where they are safe. */
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
     checkMembers(callOptions, options);
-    const { signal, timeoutMs: limitMs = this.#timeoutMs } = options;
-    if (this.#closing !== null) {
+    const { signal, timeoutMs: limitMs = this.#options.timeoutMs ?? 10_000 } = options;
+    if (this.#isClosed) {
       throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
     }
-    if (signal?.aborted) throw new CancelledError(signal.reason, false);
-    const call: Call = {
-      request,
-      limitMs,
-      deadline: performance.now() + limitMs,
-      received: false,
-      ended: null,
-      wake: () => {},
-    };
-    const end = (why: 'timeout' | 'cancelled') => {
-      call.ended ??= why;
-      call.wake();
-    };
-    const timer = setTimeout(end, limitMs, 'timeout');
-    const stopListening = this.#signals.listen(signal, () => end('cancelled'));
-    const outcome = this.#attempt(call, signal);
-    this.#calls.add(outcome);
+    const deadline = performance.now() + limitMs;
+    const state = { attempts: 0, requestId: undefined, received: false, ended: null, wake: () => {} };
+    const call: Call = { request, options, limitMs, deadline, ...state };
+    if (signal?.aborted) throw this.#failure(call, new CancelledError(signal.reason, false));
+    const timer = setTimeout(() => end(call, 'timeout'), limitMs);
+    const stopListening = this.#signals.listen(signal, () => end(call, 'cancelled', signal?.reason));
+    const { operation } = request.endpoint;
+    const trace = { operation, baseUrl: this.#sender.baseUrl, context: options.context };
+    const outcome = traceCall(trace, () => this.#attempt(call));
+    this.#track(call, outcome);
     try {
       return await outcome;
     } finally {
       clearTimeout(timer);
       stopListening();
-      this.#calls.delete(outcome);
+      this.#track(call, null);
     }
   }
 
-  async #attempt(call: Call, signal: AbortSignal | undefined): Promise<Answer<Envelope>> {
-    for (let attempt = 1; ; attempt += 1) {
+  get #isClosed(): boolean {
+    if (this.#closing !== null) return true;
+    return this.#origin === null ? false : this.#origin.#isClosed;
+  }
+
+  /** A client waits for the calls of derived clients too: they use its connections. */
+  #track(call: Call, outcome: Promise<unknown> | null): void {
+    if (outcome === null) this.#calls.delete(call);
+    else this.#calls.set(call, outcome);
+    if (this.#origin !== null) this.#origin.#track(call, outcome);
+  }
+
+  async #attempt(call: Call): Promise<Answer<Envelope>> {
+    const { operation } = call.request.endpoint;
+    const { attempts = this.#options.attempts ?? 3 } = call.options;
+    for (;;) {
       await noticeClosedConnections();
-      const result = call.ended === null ? await this.#sendOnce(call, attempt) : null;
+      await this.#sender.prepare();
+      const result = call.ended === null ? await this.#sendOnce(call) : null;
       if (result === null) {
-        if (call.ended === 'cancelled') throw new CancelledError(signal?.reason, call.received);
-        throw timedOut(this.#sender.host, call.limitMs, call.received);
+        const { host } = this.#sender;
+        throw this.#failure(
+          call,
+          call.ended?.why === 'cancelled'
+            ? new CancelledError(call.ended.reason, call.received)
+            : timedOut(host, call.limitMs, call.received),
+        );
       }
       const { outcome, retryAfterMs } = result;
       call.received ||= mayHaveActed(outcome);
-      const waitMs = pauseBefore(attempt + 1, retryAfterMs, Math.random);
+      const waitMs = pauseBefore(call.attempts + 1, retryAfterMs, Math.random);
       const isLast =
-        attempt >= this.#attempts ||
-        !mayRetry(call.request.endpoint.operation, outcome) ||
+        call.attempts >= attempts ||
+        !mayRetry(operation, outcome) ||
         performance.now() + waitMs >= call.deadline;
       if (isLast) return settle(outcome, call.received);
       await pause(call, waitMs);
     }
   }
 
+  /** Sets the details of an error that is not the outcome of an attempt. */
+  #failure<E extends CancelledError | NoAnswerError>(call: Call, error: E): E {
+    const { attempts, requestId, request } = call;
+    const { operation } = request.endpoint;
+    error.of({ operation, attempts, requestId, retryable: !error.received || operation === 'passback' });
+    return error;
+  }
+
   /** `null` if the call had to end. */
-  #sendOnce(call: Call, attempt: number): Promise<AttemptResult | null> {
+  #sendOnce(call: Call): Promise<AttemptResult | null> {
     return new Promise((resolve) => {
-      const sent = this.#sender.send(this.#sender.sign(call.request), attempt, resolve);
+      const signed = this.#sender.sign(call.request);
+      call.attempts += 1;
+      call.requestId = signed.random;
+      const sent = this.#sender.send(signed, call.attempts, resolve, call.options.context);
       call.wake = () => {
         call.received ||= sent.hasStarted;
-        if (call.ended === 'timeout') sent.timeOut(call.limitMs);
+        if (call.ended?.why === 'timeout') sent.timeOut(call.limitMs);
         else sent.cancel();
         resolve(null);
       };
@@ -165,6 +273,11 @@ export class UserInfoClient implements AsyncDisposable {
       if (call.ended !== null) call.wake();
     });
   }
+}
+
+function end(call: Call, why: 'timeout' | 'cancelled', reason?: unknown): void {
+  call.ended ??= { why, reason };
+  call.wake();
 }
 
 /**
@@ -188,14 +301,11 @@ function pause(call: Call, waitMs: number): Promise<void> {
 }
 
 function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
-  if (outcome instanceof NoAnswerError) {
-    const error = received ? outcome.afterEarlierAttempts() : outcome;
-    // The error was created in a callback of undici: make its stack lead to the caller.
-    Error.captureStackTrace(error, settle);
-    throw error;
-  }
-  if (outcome.envelope.code === resultCode.ok) return outcome;
-  throw new RejectedError(outcome);
+  if (isSuccess(outcome)) return outcome;
+  if (received && outcome instanceof NoAnswerError) outcome.afterEarlierAttempts();
+  // The error was created in a callback of undici: make its stack lead to the caller.
+  Error.captureStackTrace(outcome, settle);
+  throw outcome;
 }
 
 /** Notifies calls that their signal is aborted. A signal has one listener, however many calls use it. */

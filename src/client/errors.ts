@@ -1,6 +1,11 @@
 import type { Envelope } from '../protocol/envelope.js';
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
-import { describeResultCode } from '../protocol/result-codes.js';
+import {
+  ownResultCodes,
+  type ResultCodeEntry,
+  type ResultCodeName,
+  type ResultCodeTable,
+} from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/text.js';
 import type { Answer } from './answer.js';
 
@@ -19,11 +24,35 @@ export type NoAnswerReason =
   /** A success, but its `data` names no user, or another user than the passback named (§4.1, §4.2). */
   | 'wrong-data';
 
+/** What the errors of a call tell about it. */
+export interface CallDetails {
+  readonly operation: 'read' | 'passback';
+  /** How many requests were sent, or were about to be. */
+  readonly attempts: number;
+  /** The `random` of the last request (§5.4), by which an operator can find it; undefined if none was signed. */
+  readonly requestId: string | undefined;
+  readonly retryable: boolean;
+}
+
+/** A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError. */
+export abstract class CallError extends UserInfoError {
+  declare readonly operation: CallDetails['operation'];
+  declare readonly attempts: CallDetails['attempts'];
+  declare readonly requestId: CallDetails['requestId'];
+  declare readonly retryable: CallDetails['retryable'];
+
+  /** @internal Sets the details of the call. */
+  of(details: CallDetails): this {
+    return Object.assign(this, details);
+  }
+}
+
 /** No valid answer came. Whether the service acted on the request is unknown, unless `received` is false. */
-export class NoAnswerError extends UserInfoError {
+export class NoAnswerError extends CallError {
+  static readonly code = 'NO_ANSWER';
   readonly code = 'NO_ANSWER';
   readonly reason: NoAnswerReason;
-  /** False if the request cannot have reached the service. */
+  /** False if no request of the call can have reached the service. */
   readonly received: boolean;
   /** The HTTP status, if an answer came. */
   readonly httpStatus: number | undefined;
@@ -50,41 +79,51 @@ export class NoAnswerError extends UserInfoError {
     return this.#answer;
   }
 
-  /** The same error for a call of several attempts, one of which may have reached the service. */
-  afterEarlierAttempts(): NoAnswerError {
-    if (this.received) return this;
-    return new NoAnswerError(this.message, {
-      reason: this.reason,
-      received: true,
-      hint: 'Try again; whether an earlier attempt was carried out is not known.',
-      cause: this.cause,
-      ...(this.httpStatus === undefined ? {} : { httpStatus: this.httpStatus }),
-    });
+  /** @internal An earlier attempt of the call may have reached the service. */
+  afterEarlierAttempts(): void {
+    if (this.received) return;
+    const hint = 'Try again; whether an earlier attempt was carried out is not known.';
+    Object.assign(this, { received: true, hint });
   }
 }
 
 /** The service answered with a code other than 200 (§7). */
-export class RejectedError extends UserInfoError {
+export class RejectedError extends CallError {
+  static readonly code = 'REJECTED';
   readonly code = 'REJECTED';
   /** `code` of the envelope. */
   readonly resultCode: number;
+  /** What the code means; undefined if the table of result codes does not say. */
+  readonly means: ResultCodeName | undefined;
   /** `msg` of the envelope, as received: text from the network. */
   readonly msg: string;
+  readonly httpStatus: number;
   readonly #answer: Answer<Envelope>;
+  readonly #entry: ResultCodeEntry | undefined;
 
-  constructor(answer: Answer<Envelope>) {
+  /** `resultCodes` are those of the service. Default: those of this project. */
+  constructor(answer: Answer<Envelope>, resultCodes: ResultCodeTable = ownResultCodes) {
     const { code, msg } = answer.envelope;
+    const entry = resultCodes.get(code);
     super(`the service answered ${code} ${quoteName(msg)}`, {
-      hint: describeResultCode(code)?.hint ?? 'The code is not in the table: ask the operator.',
+      hint: entry?.hint ?? 'The code is not in the table: ask the operator.',
     });
     this.resultCode = code;
+    this.means = entry?.means;
     this.msg = msg;
+    this.httpStatus = answer.httpStatus;
     this.#answer = answer;
+    this.#entry = entry;
   }
 
   /** The whole answer. A log of the error does not show it: it may hold personal data. */
   get answer(): Answer<Envelope> {
     return this.#answer;
+  }
+
+  /** @internal The entry of the code; undefined for a code that is not in the table. */
+  get entry(): ResultCodeEntry | undefined {
+    return this.#entry;
   }
 }
 
@@ -93,11 +132,13 @@ export class RejectedError extends UserInfoError {
  * RejectedError or the NoAnswerError of that answer.
  */
 export class RetryLaterError extends UserInfoError {
+  static readonly code = 'RETRY_LATER';
   readonly code = 'RETRY_LATER';
+  override readonly retryable = true;
   /** Requested pause in milliseconds; 2^31 - 1 for any longer time. */
   readonly retryAfterMs: number;
 
-  constructor(host: string, retryAfterMs: number, cause: RejectedError | NoAnswerError) {
+  constructor(host: string, retryAfterMs: number, cause: RejectedError | NoAnswerError | undefined) {
     super(`${host} asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes before the next request`, {
       cause,
       hint: 'The run is stopped. Send the rows that have no outcome after that time.',
@@ -106,8 +147,9 @@ export class RetryLaterError extends UserInfoError {
   }
 }
 
-/** The caller's AbortSignal ended the call. */
-export class CancelledError extends UserInfoError {
+/** The caller's AbortSignal, or `close({ force: true })`, ended the call. */
+export class CancelledError extends CallError {
+  static readonly code = 'CANCELLED';
   readonly code = 'CANCELLED';
   /** Whether the service may have acted on the call. */
   readonly received: boolean;

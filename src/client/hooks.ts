@@ -1,10 +1,11 @@
+import { tracingChannel } from 'node:diagnostics_channel';
 import { emitWarning } from 'node:process';
-import type { Envelope } from '../protocol/envelope.js';
 import { maskJson, maskParameter } from '../protocol/masking.js';
 import { quoteName } from '../protocol/text.js';
 import type { Answer, WireAnswer } from './answer.js';
-import type { NoAnswerError, NoAnswerReason } from './errors.js';
+import { type NoAnswerReason, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
+import { type AttemptOutcome, isSuccess } from './retry.js';
 
 /** An attempt that is about to start. It holds no secrets and no personal data. */
 export interface RequestEvent {
@@ -14,6 +15,10 @@ export interface RequestEvent {
   readonly url: string;
   /** 1 for the first. */
   readonly attempt: number;
+  /** `random` of the request (§5.4): it joins the events of an attempt. */
+  readonly requestId: string;
+  /** `context` of the call's options. */
+  readonly context: unknown;
   /**
    * The parameters in the order in which they are sent: `app_sign` and `sign` shortened, `code`, personal data and
    * each value of `user_info` masked.
@@ -62,6 +67,45 @@ export interface ClientHooks {
   readonly onResponse?: (event: ResponseEvent) => void;
   /** Called after each attempt that was not: no connection, invalid HTTP, a timeout, or cancelled by the caller. */
   readonly onNoAnswer?: (event: NoAnswerEvent) => void;
+}
+
+/** A call on the channels `tracing:userinfo:call:*`. It holds no secrets and no personal data. */
+export interface CallTrace {
+  readonly operation: 'read' | 'passback';
+  readonly baseUrl: string;
+  /** `context` of the call's options. */
+  readonly context: unknown;
+  /** The answer without its content, from `asyncStart` on. */
+  result?: Pick<Answer, 'requestId' | 'attempts' | 'httpStatus'>;
+  /** What the call throws, from `error` on. */
+  error?: unknown;
+}
+
+const calls = tracingChannel<unknown, CallTrace>('userinfo:call');
+
+/**
+ * Publishes a call on the tracing channel `userinfo:call` of node:diagnostics_channel. Not by `tracePromise`: the
+ * caller would be missing in the stack of an error.
+ */
+export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): Promise<Answer> {
+  if (!calls.hasSubscribers) return call();
+  return calls.start.runStores(trace, async () => {
+    const outcome = call();
+    calls.end.publish(trace);
+    try {
+      const answer = await outcome;
+      const { requestId, attempts, httpStatus } = answer;
+      trace.result = { requestId, attempts, httpStatus };
+      return answer;
+    } catch (error) {
+      trace.error = error;
+      calls.error.publish(trace);
+      throw error;
+    } finally {
+      calls.asyncStart.publish(trace);
+      calls.asyncEnd.publish(trace);
+    }
+  });
 }
 
 /** The hooks of one client. An error in a hook never ends a call, a run or the process. */
@@ -128,7 +172,7 @@ export function showParameter(name: string, value: string): string {
 /** The fields of a `ResponseEvent` that come from the answer, masked. */
 export function showAnswer(
   { httpStatus, contentType, date, retryAfter, location }: WireAnswer,
-  outcome: Answer<Envelope> | NoAnswerError,
+  outcome: AttemptOutcome,
 ): Pick<ResponseEvent, 'httpStatus' | 'resultCode' | 'headers' | 'envelope'> {
   const headers = {
     'content-type': contentType || undefined,
@@ -137,10 +181,10 @@ export function showAnswer(
     location: location?.split('?')[0],
   };
   const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (!('envelope' in outcome))
-    return { httpStatus, headers: given, resultCode: undefined, envelope: undefined };
-  const envelope = maskJson(new TextDecoder().decode(outcome.body), (key) => !openKeys.includes(key));
-  return { httpStatus, headers: given, resultCode: outcome.envelope.code, envelope };
+  const answer = isSuccess(outcome) ? outcome : outcome instanceof RejectedError ? outcome.answer : null;
+  if (answer === null) return { httpStatus, headers: given, resultCode: undefined, envelope: undefined };
+  const envelope = maskJson(new TextDecoder().decode(answer.body), (key) => !openKeys.includes(key));
+  return { httpStatus, headers: given, resultCode: answer.envelope.code, envelope };
 }
 
 const openKeys: readonly string[] = ['code', 'msg', 'data', 'union_id'];

@@ -1,20 +1,34 @@
 import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
+import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/text.js';
+import type { UserInfo } from '../protocol/user-info.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { SigningRecipes } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';
 import type { ClientHooks } from './hooks.js';
-import type { PassbackInput, ReadInput } from './request.js';
+import type { ReadInput } from './request.js';
 
-/** Options of a client: deployment, credentials, timeouts. */
+/**
+ * Options of a client: deployment, credentials, timeouts.
+ *
+ * @example
+ * const options: UserInfoClientOptions = {
+ *   baseUrl: 'https://users.example.com',
+ *   tenantCode: 'acme',
+ *   channel: 'web',
+ *   appKey: 'app-1',
+ *   appSecret: async () => (await secrets.get('app-secret')).value,
+ * };
+ */
 export interface UserInfoClientOptions extends ClientHooks {
   /** Base URL of the test or the production deployment (§1): everything before `/api/v1/`. */
   readonly baseUrl: string | URL;
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey: string;
-  readonly appSecret: string | Secret;
+  /** The app secret, or a function that returns it, for each attempt anew: a secret that is rotated. */
+  readonly appSecret: string | Secret | SecretProvider;
   /** How `app_sign` and `sign` are computed (§5.5, §5.6). Default: the default recipes. */
   readonly signing?: SigningRecipes | Signers;
   /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
@@ -39,17 +53,37 @@ export interface UserInfoClientOptions extends ClientHooks {
    * `connections`, `connectTimeoutMs`, `extraCa` and `proxy` then have no effect.
    */
   readonly dispatcher?: Dispatcher;
+  /**
+   * The result codes of the platform (§7.2), in place of those of this project: retries, throttling, hints and
+   * `error.means` depend on them.
+   */
+  readonly resultCodes?: PlatformResultCodes;
   /** Returns milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
   /** Returns a new `random` (§5.4). Default: from a cryptographic source. */
   readonly random?: () => string;
 }
 
+/** Returns the current app secret. It is called for each attempt. */
+export type SecretProvider = () => string | Secret | Promise<string | Secret>;
+
+/** The options of a client that `withOptions` can replace: all but those of its connections. */
+export type DerivedOptions = Partial<
+  Omit<
+    UserInfoClientOptions,
+    'baseUrl' | 'allowHttp' | 'connectTimeoutMs' | 'connections' | 'extraCa' | 'proxy' | 'dispatcher'
+  >
+>;
+
 /** Options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds. Default: that of the client. */
   readonly timeoutMs?: number;
+  /** Maximum number of attempts. Default: that of the client. */
+  readonly attempts?: number;
+  /** Any value, such as the ID of a request of your own: hooks and traces of this call receive it. */
+  readonly context?: unknown;
 }
 
 // Checks of arguments, for callers without TypeScript.
@@ -92,7 +126,8 @@ export const isSignal: Check = (value) =>
     ? null
     : `is ${kindOf(value)}, not an AbortSignal`;
 
-const isSecret: Check = (value) => {
+export const isSecret: Check = (value) => {
+  if (typeof value === 'function') return null;
   const text = value instanceof Secret ? value.reveal() : value;
   return text === '<secret>' ? 'is <secret>, the placeholder that a Secret prints' : isFilledText(text);
 };
@@ -123,6 +158,7 @@ export const clientOptions: Shape<UserInfoClientOptions> = {
       hasMembers(value, { app_sign: 'object', sign: 'object' })
         ? null
         : `is ${kindOf(value)}, not an object of app_sign and sign`,
+    resultCodes: () => null, // parseResultCodes checks them
     timeoutMs: isDuration,
     connectTimeoutMs: isDuration,
     attempts: isCount,
@@ -141,9 +177,18 @@ export const clientOptions: Shape<UserInfoClientOptions> = {
   required: ['baseUrl', 'tenantCode', 'channel', 'appKey', 'appSecret'],
 };
 
+const { baseUrl, allowHttp, connectTimeoutMs, connections, extraCa, proxy, dispatcher, ...derivable } =
+  clientOptions.members;
+
+export const derivedOptions: Shape<DerivedOptions> = {
+  what: 'the options of withOptions',
+  members: derivable,
+  required: [],
+};
+
 export const callOptions: Shape<CallOptions> = {
   what: 'the options of a call',
-  members: { signal: isSignal, timeoutMs: isDuration },
+  members: { signal: isSignal, timeoutMs: isDuration, attempts: isCount, context: () => null },
   required: [],
 };
 
@@ -160,7 +205,7 @@ export const readInput: Shape<ReadInput> = {
   required: ['code'],
 };
 
-export const passbackInput: Shape<PassbackInput> = {
+export const passbackInput: Shape<{ unionId: string; primaryKey: string; userInfo: UserInfo }> = {
   what: 'the input of a passback',
   members: { unionId: isText, primaryKey: isText, userInfo: isPlainObject },
   required: ['userInfo'],

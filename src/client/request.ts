@@ -5,8 +5,9 @@ import { joinInfoNames } from '../protocol/info-names.js';
 import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
 import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
+import type { InfoName } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
-import { formatFlatJson, toUserInfo, type UserInfo } from '../protocol/user-info.js';
+import { type FlatUserInfo, formatFlatJson, toUserInfo, type UserInfo } from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
@@ -22,22 +23,23 @@ export interface Credentials {
 }
 
 /** Input of a read (§4.1). */
-export interface ReadInput {
+export interface ReadInput<Name extends string = string> {
   /** The authorization code issued to the user. */
   readonly code: string;
   /** Names of the requested pieces of information, at least one. Default: all that the code authorizes. */
-  readonly infoNames?: readonly string[];
+  readonly infoNames?: readonly (Name & InfoName<Name>)[];
   /** Not sent unless given. */
   readonly scope?: string;
 }
 
-/** Input of a passback (§4.2): `unionId` takes priority over `primaryKey`. */
-export interface PassbackInput {
-  readonly unionId?: string | undefined;
-  /** The key of `userInfo` that identifies the user. */
-  readonly primaryKey?: string | undefined;
-  readonly userInfo: UserInfo;
-}
+/**
+ * Input of a passback (§4.2): `unionId` takes priority over `primaryKey`, the key of `userInfo` that identifies the
+ * user.
+ */
+export type PassbackInput<Info extends object = UserInfo> = { readonly userInfo: FlatUserInfo<Info> } & (
+  | { readonly unionId: string; readonly primaryKey?: string | undefined }
+  | { readonly unionId?: undefined; readonly primaryKey: string & keyof Info }
+);
 
 /** A checked request before it is signed: the part that is the same for all attempts. */
 export interface PlainRequest {
@@ -64,9 +66,9 @@ export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest
  *
  * @throws InvalidInputError
  */
-export function checkedRead(input: ReadInput, isRow = false): PlainRequest {
+export function checkedRead<Name extends string>(input: ReadInput<Name>, isRow = false): PlainRequest {
   checkMembers(readInput, input, isRow);
-  return readRequest(input);
+  return readRequest(input as unknown as ReadInput);
 }
 
 /**
@@ -74,7 +76,10 @@ export function checkedRead(input: ReadInput, isRow = false): PlainRequest {
  *
  * @throws InvalidInputError
  */
-export function checkedPassback(input: PassbackInput, isRow = false): PlainRequest {
+export function checkedPassback<Info extends object>(
+  input: PassbackInput<Info>,
+  isRow = false,
+): PlainRequest {
   checkMembers(passbackInput, input, isRow);
   const { unionId, primaryKey, userInfo } = input;
   return passbackRequest({ unionId, primaryKey, userInfo: Object.entries(userInfo) });
@@ -127,6 +132,10 @@ export interface SignedRequest {
   readonly body: string | null;
   /** The user that a passback names (§4.2); undefined if it names the user by `primary_key`. */
   readonly unionId: string | undefined;
+  /** `info_name` of a read; empty if there is none. */
+  readonly infoNames: string;
+  /** `random` (§5.4). */
+  readonly random: string;
 }
 
 /** A signed request with the URL at `baseUrl`. */
@@ -199,6 +208,8 @@ export function signRequest(
     target: `${endpoint.path}?${encodeIn(endpoint, 'query', parameters)}`,
     body: signable.body,
     unionId: request.parameters.get('union_id'),
+    infoNames: request.parameters.get('info_name') ?? '',
+    random: moment.random,
   };
 }
 

@@ -1,10 +1,9 @@
 import type { Envelope } from '../protocol/envelope.js';
-import { describeResultCode, resultCode } from '../protocol/result-codes.js';
 import type { Answer } from './answer.js';
-import { NoAnswerError } from './errors.js';
+import { NoAnswerError, RejectedError } from './errors.js';
 
-/** The outcome of one attempt: an envelope, or why there is none. */
-export type AttemptOutcome = Answer<Envelope> | NoAnswerError;
+/** The outcome of one attempt: a success, a refusal, or why there is no envelope. */
+export type AttemptOutcome = Answer<Envelope> | RejectedError | NoAnswerError;
 
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
@@ -14,30 +13,35 @@ const longestPauseMs = 5_000;
  * it; a passback writes the same values again, so also if that is unknown, and after a server error.
  */
 export function mayRetry(operation: 'read' | 'passback', outcome: AttemptOutcome): boolean {
-  if (!(outcome instanceof NoAnswerError) && outcome.envelope.code === resultCode.ok) return false;
+  if (isSuccess(outcome)) return false;
   if (!mayHaveActed(outcome)) return !(outcome instanceof NoAnswerError && outcome.reason === 'tls');
   if (operation === 'read') return false;
-  if (outcome instanceof NoAnswerError && outcome.reason === 'wrong-data') return false;
-  if (!(outcome instanceof NoAnswerError)) return isFaultOfService(outcome);
+  if (outcome instanceof RejectedError) return isFaultOfService(outcome);
+  if (outcome.reason === 'wrong-data') return false;
   return outcome.reason !== 'not-envelope' || (outcome.httpStatus ?? 0) >= 500;
+}
+
+/** Whether the service carried the request out. */
+export function isSuccess(outcome: AttemptOutcome): outcome is Answer<Envelope> {
+  return 'envelope' in outcome;
 }
 
 /** Whether the service may have acted on the request: it may have arrived, and was not turned away unread. */
 export function mayHaveActed(outcome: AttemptOutcome): boolean {
+  if (isSuccess(outcome)) return true;
   if (isThrottled(outcome)) return false;
-  if (outcome instanceof NoAnswerError) return outcome.received;
-  return describeResultCode(outcome.envelope.code)?.again !== 'any';
+  return outcome instanceof NoAnswerError ? outcome.received : outcome.entry?.retry !== 'always';
 }
 
 /** Whether the request was refused because there were too many, by the service or by a proxy before it. */
-export function isThrottled(outcome: AttemptOutcome): boolean {
+export function isThrottled(outcome: RejectedError | NoAnswerError): boolean {
   if (outcome.httpStatus === 429) return true;
-  return !(outcome instanceof NoAnswerError) && outcome.envelope.code === resultCode.tooManyRequests;
+  return outcome instanceof RejectedError && outcome.entry?.retry === 'later';
 }
 
 /** Whether an envelope reports a server error. */
-export function isFaultOfService({ envelope, httpStatus }: Answer<Envelope>): boolean {
-  return httpStatus >= 500 || describeResultCode(envelope.code)?.again === 'passback';
+export function isFaultOfService({ entry, httpStatus }: RejectedError): boolean {
+  return httpStatus >= 500 || entry?.retry === 'passback';
 }
 
 /**

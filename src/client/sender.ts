@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Dispatcher } from 'undici';
 import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { randomLength } from '../protocol/limits.js';
+import { parseResultCodes } from '../protocol/result-code-table.js';
+import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import { defaultRecipes } from '../signing/presets.js';
 import { parseSigningRecipes } from '../signing/recipe-json.js';
@@ -10,8 +11,13 @@ import { Secret } from '../signing/secret.js';
 import { Attempt, type AttemptResult } from './attempt.js';
 import { type Connections, openConnections } from './connections.js';
 import { Hooks } from './hooks.js';
-import { checkMembers, clientOptions, type UserInfoClientOptions } from './options.js';
-import type { HttpProxy } from './proxy.js';
+import {
+  checkMembers,
+  clientOptions,
+  isSecret,
+  type SecretProvider,
+  type UserInfoClientOptions,
+} from './options.js';
 import {
   type Credentials,
   type PlainRequest,
@@ -32,20 +38,24 @@ export class Sender {
   readonly pathPrefix: string;
   /** Host and port of the base URL, for messages. */
   readonly host: string;
-  readonly proxy: HttpProxy | null;
-  readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
+  readonly connections: Connections;
   readonly hooks: Hooks;
-  readonly #credentials: Credentials;
+  /** The result codes of the service. */
+  readonly resultCodes: ResultCodeTable;
+  readonly #credentials: Omit<Credentials, 'secret'>;
+  readonly #secret: CurrentSecret;
+  readonly #ownsConnections: boolean;
   readonly #random: () => string;
   readonly #now: () => number;
-  readonly #connections: Connections;
 
   /**
+   * `connections` are those of another sender to the same base URL, which closes them. Default: its own.
+   *
    * @throws InvalidInputError that names the invalid option, or for plain http to another machine without
    * `allowHttp`
    * @throws RecipeError for an invalid recipe
    */
-  constructor(options: UserInfoClientOptions) {
+  constructor(options: UserInfoClientOptions, connections?: Connections) {
     checkMembers(clientOptions, options);
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
@@ -57,20 +67,32 @@ export class Sender {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
-      secret: options.appSecret instanceof Secret ? options.appSecret : new Secret(options.appSecret),
       signers: toSigners(options.signing),
     };
+    this.#secret = new CurrentSecret(options.appSecret);
+    this.resultCodes =
+      options.resultCodes === undefined
+        ? ownResultCodes
+        : parseResultCodes(options.resultCodes, 'the option resultCodes');
     this.#random = options.random ?? randomString;
     this.hooks = new Hooks(options);
     this.#now = options.now ?? Date.now;
-    this.#connections = openConnections(this.baseUrl, options);
-    this.proxy = this.#connections.proxy;
-    this.dispatcher = this.#connections.dispatcher;
+    this.connections = connections ?? openConnections(this.baseUrl, options);
+    this.#ownsConnections = connections === undefined;
   }
 
   /** Milliseconds since 1970. */
   now(): number {
     return this.#now();
+  }
+
+  /**
+   * Fetches the app secret if a function returns it.
+   *
+   * @throws InvalidInputError if the function fails, or returns no secret
+   */
+  prepare(): Promise<void> | undefined {
+    return this.#secret.fetch();
   }
 
   /**
@@ -82,7 +104,8 @@ export class Sender {
     const random: unknown = this.#random();
     if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
     const moment = { random, timestamp: Math.floor(this.#now() / 1000) };
-    return signRequest(request, this.baseUrl, this.#credentials, moment);
+    const credentials = { ...this.#credentials, secret: this.#secret.now() };
+    return signRequest(request, this.baseUrl, credentials, moment);
   }
 
   /**
@@ -94,15 +117,74 @@ export class Sender {
     return toWireRequest(this.sign(request), this.baseUrl);
   }
 
-  /** Sends a signed request, once; `attempt` counts from 1. `done` is called once, at the end. */
-  send(request: SignedRequest, attempt: number, done: (result: AttemptResult) => void): Attempt {
-    return new Attempt(this, request, attempt, done);
+  /**
+   * Sends a signed request, once; `attempt` counts from 1. `done` is called once, at the end. Hooks receive
+   * `context`.
+   */
+  send(
+    request: SignedRequest,
+    attempt: number,
+    done: (result: AttemptResult) => void,
+    context?: unknown,
+  ): Attempt {
+    return new Attempt(this, request, attempt, done, context);
   }
 
   /** Closes its own connections, with the requests on them. */
-  drop(): Promise<void> {
-    return this.#connections.drop();
+  async drop(): Promise<void> {
+    if (this.#ownsConnections) await this.connections.drop();
   }
+}
+
+/** The app secret of each attempt. A function may return it late: then the one before is used meanwhile. */
+class CurrentSecret {
+  readonly #provide: SecretProvider | null;
+  #secret: Secret | null = null;
+
+  constructor(given: UserInfoClientOptions['appSecret']) {
+    this.#provide = typeof given === 'function' ? given : null;
+    if (typeof given !== 'function') this.#secret = toSecret(given);
+  }
+
+  /** @throws InvalidInputError if the function fails, or returns no secret */
+  fetch(): Promise<void> | undefined {
+    if (this.#provide === null) return undefined;
+    return Promise.resolve()
+      .then(this.#provide)
+      .catch((cause: unknown) => {
+        throw new InvalidInputError('the function appSecret failed: nothing was sent', {
+          hint: 'The cause says why.',
+          cause,
+        });
+      })
+      .then((given) => {
+        this.#secret = provided(given);
+      });
+  }
+
+  /** @throws InvalidInputError if it is not known yet */
+  now(): Secret {
+    if (this.#secret !== null) return this.#secret;
+    const given = this.#provide?.();
+    if (typeof given !== 'object' || !('then' in given)) return provided(given);
+    given.then(undefined, () => {});
+    throw new InvalidInputError(
+      'the function appSecret returns a promise: a request is not signed by it alone',
+      {
+        hint: 'Make a call first, or use a function that returns the secret itself.',
+      },
+    );
+  }
+}
+
+function provided(given: unknown): Secret {
+  const fault = isSecret(given);
+  if (fault === null && typeof given !== 'function') return toSecret(given as string | Secret);
+  throw new InvalidInputError(`what the function appSecret returns ${fault ?? 'is a function'}`);
+}
+
+function toSecret(given: string | Secret): Secret {
+  return given instanceof Secret ? given : new Secret(given);
 }
 
 /** Recipes may be in the short form of a file: missing parts have their defaults. */

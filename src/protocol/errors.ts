@@ -5,6 +5,7 @@ export { UserInfoError, type UserInfoErrorOptions };
 
 /** The input breaks a rule of the spec (§4, §8), or an argument is invalid: nothing was sent. */
 export class InvalidInputError extends UserInfoError {
+  static readonly code = 'INVALID_INPUT';
   readonly code = 'INVALID_INPUT';
   /** The code with which a service refuses the same input. */
   readonly resultCode: ResultCode;

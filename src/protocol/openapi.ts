@@ -2,7 +2,14 @@ import { defaultScope, type Endpoint, endpoints, formContentType, type Parameter
 import { specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
 import { deviceInfoKeys, locationInfoKeys } from './read-data.js';
-import { httpStatusOf, type ResultCode, resultCode, resultCodes, resultCodeTexts } from './result-codes.js';
+import {
+  entryOf,
+  httpStatusOf,
+  messageOf,
+  type ResultCode,
+  resultCode,
+  resultCodes,
+} from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
 import { basicInfoFields, loginDeviceFields } from './user-record.js';
 
@@ -59,7 +66,7 @@ function operation(endpoint: Endpoint): Json {
     parameters: endpoint.parameters.filter((parameter) => parameter.in === 'query').map(queryParameter),
     ...(form.length === 0 ? {} : { requestBody: formBody(form) }),
     responses: {
-      200: { description: resultCodeTexts[resultCode.ok].meaning, content: json(success) },
+      200: { description: entryOf(resultCode.ok).meaning, content: json(success) },
       ...failures(endpoint.operation),
     },
   };
@@ -116,7 +123,7 @@ function valueSchema({ name, type, required, length, digits, default: whenAbsent
 function failures(operation: Endpoint['operation']): Json {
   const byStatus = new Map<number, ResultCode[]>();
   for (const code of resultCodes) {
-    const { operations = [operation] } = resultCodeTexts[code];
+    const { operations = [operation] } = entryOf(code);
     if (code === resultCode.ok || !operations.includes(operation)) continue;
     const status = httpStatusOf(code);
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
@@ -128,7 +135,7 @@ function failure(codes: readonly ResultCode[]): Json {
   const schema = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
   const isThrottling = codes.includes(resultCode.tooManyRequests);
   return {
-    description: codes.map((code) => `${code}: ${resultCodeTexts[code].msg}`).join('; '),
+    description: codes.map((code) => `${code}: ${messageOf(code)}`).join('; '),
     ...(isThrottling ? { headers: { 'Retry-After': retryAfter } } : {}),
     content: json(schema),
   };

@@ -1,3 +1,4 @@
+import { quoteName } from './text.js';
 import {
   type BasicInfo,
   type ExtensionInfo,
@@ -6,16 +7,112 @@ import {
   type UserRecord,
 } from './user-record.js';
 
-/** §4.1: `data` of a read. Without `info_name` the three objects; with it one key for each name that has a value. */
-export interface ReadData {
+/**
+ * The names of a tenant's own pieces of information, with their types. Extend it in your program, and `data` of a
+ * read has them; other names are then errors.
+ *
+ * @example
+ * declare module 'userinfo-cli' {
+ *   interface TenantInfo {
+ *     acme_level: 'silver' | 'gold';
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: programs extend it
+export interface TenantInfo {}
+
+/** §4.1: the values of `info_name` with a special meaning. */
+export interface SpecialInfo {
+  readonly mobile: string;
+  readonly mobile_district_code: string;
+  readonly chat_open_id: string;
+  readonly chat_union_id: string;
+  readonly chat_avatar: string;
+  readonly chat_nickname: string;
+  readonly chat_sex: string;
+  readonly id_card: string;
+  /** JSON-encoded objects (shape rule 3). */
+  readonly device_info: readonly string[];
+  /** JSON-encoded objects (shape rule 3). */
+  readonly location_info: readonly string[];
+}
+
+type KnownInfo = SpecialInfo & TenantInfo;
+
+/**
+ * A name of `info_name`: any text, or, once `TenantInfo` has names, these and the special ones. A special name in
+ * other letter case is an error.
+ */
+export type InfoName<Name extends string> = string extends Name
+  ? Name
+  : Name extends keyof KnownInfo | 'union_id'
+    ? Name
+    : keyof TenantInfo extends never
+      ? Lowercase<Name> extends keyof SpecialInfo
+        ? never
+        : Name
+      : never;
+
+/** The value of a name: that of §4.1 or of `TenantInfo`, else text (shape rule 2). */
+type InfoValue<Name extends string> = string extends Name
+  ? string | readonly string[]
+  : Name extends keyof KnownInfo
+    ? KnownInfo[Name]
+    : string;
+
+/** `data` of a read without `info_name` (§4.1, shape rule 1). */
+export type WholeReadData = {
   readonly union_id: string;
   readonly basic_info?: BasicInfo;
   readonly extension_info?: ExtensionInfo;
   readonly login_device_info?: readonly LoginDevice[];
-  /** §4.1 shape rule 3: JSON-encoded objects. */
-  readonly device_info?: readonly string[];
-  /** §4.1 shape rule 3: JSON-encoded objects. */
-  readonly location_info?: readonly string[];
+};
+
+/** `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent. */
+export type NamedReadData<Name extends string> = { readonly union_id: string } & {
+  readonly [Key in Exclude<Name, 'union_id'>]?: InfoValue<Key>;
+};
+
+/** `data` of a read (§4.1): the whole record, or one key for each of the requested names. */
+export type ReadData<Name extends string = never> = [Name] extends [never]
+  ? WholeReadData
+  : NamedReadData<Name>;
+
+type IsOfType = (value: unknown) => boolean;
+
+const isText: IsOfType = (value) => typeof value === 'string';
+const isObject: IsOfType = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isListOf =
+  (isItem: IsOfType): IsOfType =>
+  (value) =>
+    Array.isArray(value) && value.every(isItem);
+
+/** The types of §4.1; the other requested names are text. */
+const dataTypes: Readonly<Record<string, IsOfType>> = {
+  basic_info: isObject,
+  extension_info: isObject,
+  login_device_info: isListOf(isObject),
+  device_info: isListOf(isText),
+  location_info: isListOf(isText),
+};
+
+/**
+ * Why `data` of a read does not have the types of §4.1, in words that follow "but"; or `null`. Keys that were not
+ * requested and that §4.1 does not list are not looked at.
+ */
+export function readDataFault(
+  data: Readonly<Record<string, unknown>>,
+  infoNames: readonly string[],
+): string | null {
+  const wrong = [...Object.keys(dataTypes), ...infoNames].find(
+    (name) => Object.hasOwn(data, name) && !(dataTypes[name] ?? isText)(data[name]),
+  );
+  return wrong === undefined ? null : `${quoteName(wrong)} of its data does not have the type of §4.1`;
+}
+
+/** What the service answers a read with. */
+export interface AnyReadData {
+  readonly union_id: string;
   readonly [name: string]: unknown;
 }
 
@@ -35,12 +132,12 @@ export function readData(
   record: UserRecord,
   infoNames: readonly string[] | null,
   authorized: readonly string[] | null,
-): ReadData {
+): AnyReadData {
   const allows = (name: string) => authorized === null || authorized.includes(name);
   return infoNames === null ? wholeData(record, allows) : namedData(record, infoNames.filter(allows));
 }
 
-function wholeData(record: UserRecord, allows: (name: string) => boolean): ReadData {
+function wholeData(record: UserRecord, allows: (name: string) => boolean): AnyReadData {
   const { union_id, basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
   const allowedOf = (fields: object) =>
     Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== undefined && allows(name)));
@@ -60,7 +157,7 @@ function isLocationField(field: string): boolean {
   return (locationInfoKeys as readonly string[]).includes(field);
 }
 
-function namedData(record: UserRecord, names: readonly string[]): ReadData {
+function namedData(record: UserRecord, names: readonly string[]): AnyReadData {
   const values = new Map(readableValues(record));
   const data: [string, unknown][] = [['union_id', record.union_id]];
   for (const name of names) {
@@ -68,7 +165,7 @@ function namedData(record: UserRecord, names: readonly string[]): ReadData {
     else if (name === 'location_info') data.push([name, describeDevices(record, locationInfoKeys)]);
     else if (name !== 'union_id' && values.has(name)) data.push([name, values.get(name)]);
   }
-  return Object.fromEntries(data) as ReadData;
+  return Object.fromEntries(data) as AnyReadData;
 }
 
 /**

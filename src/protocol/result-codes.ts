@@ -32,26 +32,15 @@ export const resultCode = {
 
 export type ResultCode = (typeof resultCode)[keyof typeof resultCode];
 
+export type ResultCodeName = keyof typeof resultCode;
+
 /** Every code of the table, in ascending order. */
 export const resultCodes: readonly ResultCode[] = Object.values(resultCode);
 
-/** The entry of a code, or `undefined` for a code that is not in the table. */
-export function describeResultCode(code: number): ResultCodeText | undefined {
-  return Object.hasOwn(resultCodeTexts, code) ? resultCodeTexts[code as ResultCode] : undefined;
-}
-
-/** The HTTP status of a code: its first three digits. */
-export function httpStatusOf(code: ResultCode): number {
-  return Number(String(code).slice(0, 3));
-}
-
-/** The default `msg` of a code. */
-export function messageOf(code: ResultCode): string {
-  return resultCodeTexts[code].msg;
-}
-
-/** The description of a code. */
-export interface ResultCodeText {
+/** What a result code means, and what follows from it. */
+export interface ResultCodeEntry {
+  /** The code of this project with the same meaning. */
+  readonly means?: ResultCodeName | undefined;
   /** `msg` of the envelope, unless the service has a more specific one. */
   readonly msg: string;
   /** What happened, in one sentence. */
@@ -61,175 +50,185 @@ export interface ResultCodeText {
   /** What the caller can do. */
   readonly hint: string;
   /**
-   * Which requests may be retried unchanged, but signed anew: any, if they were turned away unread; a passback,
-   * which writes the same values again, if that is unknown; none, if something has to be fixed first.
+   * Which requests may be retried unchanged, but signed anew: `always`, if they were turned away unread; `later`, the
+   * same after a pause, which slows a run of many rows down; `passback`, which writes the same values again, if that
+   * is unknown; `never`, if something has to be fixed first.
    */
-  readonly again: 'any' | 'passback' | 'none';
+  readonly retry: 'always' | 'later' | 'passback' | 'never';
+  /** Whether it refuses one request, or all of the caller: that ends a run of many rows. */
+  readonly refuses: 'request' | 'caller';
   /** The operations that can be answered with it. Default: both. */
   readonly operations?: readonly ('read' | 'passback')[];
 }
 
-const read = { operations: ['read'] } as const;
-const passback = { operations: ['passback'] } as const;
-/** For requests to neither operation. */
-const neither = { operations: [] } as const;
-const byCaller = { fix: 'caller', again: 'none' } as const;
-const byEither = { fix: 'caller or operator', again: 'none' } as const;
+/** The result codes of a service. */
+export type ResultCodeTable = ReadonlyMap<number, ResultCodeEntry>;
 
-export const resultCodeTexts: Readonly<Record<ResultCode, ResultCodeText>> = {
+/** The HTTP status of a code: its first three digits. */
+export function httpStatusOf(code: ResultCode): number {
+  return Number(String(code).slice(0, 3));
+}
+
+/** The default `msg` of a code. */
+export function messageOf(code: ResultCode): string {
+  return entryOf(code).msg;
+}
+
+/** The entry of a code of this project. */
+export function entryOf(code: ResultCode): ResultCodeEntry {
+  const means = (Object.keys(resultCode) as ResultCodeName[]).find((name) => resultCode[name] === code);
+  return { ...defaults, means, ...entries[code] };
+}
+
+const defaults = { fix: 'caller', retry: 'never', refuses: 'request' } as const;
+
+type Entry = Omit<ResultCodeEntry, keyof typeof defaults> & Partial<ResultCodeEntry>;
+
+const entries: Readonly<Record<ResultCode, Entry>> = {
   200: {
     msg: 'ok',
     meaning: 'The request was carried out.',
     hint: 'Nothing to do.',
     fix: 'nobody',
-    again: 'none',
   },
   40001: {
     msg: 'missing parameter',
     meaning: 'A required parameter was not sent, or is empty.',
     hint: 'Send the parameter that msg names.',
-    ...byCaller,
   },
   40002: {
     msg: 'malformed parameter',
     meaning:
       'A parameter is invalid: its length, its form, its place, or text that cannot be stored; or it is sent twice, or unknown to the operation.',
     hint: 'Correct the parameter that msg names.',
-    ...byCaller,
   },
   40003: {
     msg: 'reserved key in user_info',
     meaning: 'user_info holds a key that must not be passed back.',
     hint: 'Leave union_id and channel out of user_info.',
-    ...byCaller,
-    ...passback,
+    operations: ['passback'],
   },
   40004: {
     msg: 'user_info is not a flat JSON object',
     meaning: 'user_info is not JSON, is empty, or holds an object or an array.',
     hint: 'Send one level of key/value pairs: text, numbers, true, false or null.',
-    ...byCaller,
-    ...passback,
+    operations: ['passback'],
   },
   40005: {
     msg: 'neither union_id nor primary_key',
     meaning: 'Nothing in the request says which user it is for.',
     hint: 'Name the user by one of the two.',
-    ...byCaller,
-    ...passback,
+    operations: ['passback'],
   },
   40006: {
     msg: 'primary_key is not in user_info',
     meaning:
       'user_info has no value for the key that should identify the user, or one that is empty, true or false.',
     hint: 'Add the key that primary_key names to user_info, or name the user by union_id.',
-    ...byCaller,
-    ...passback,
+    operations: ['passback'],
   },
   40101: {
     msg: 'unknown app_key',
     meaning: 'This deployment has no application with that key.',
     hint: 'Check the app key, and that it belongs to this deployment (test or production).',
-    ...byEither,
+    fix: 'caller or operator',
+    refuses: 'caller',
   },
   40102: {
     msg: 'app_sign is wrong',
     meaning: 'The service computes another app_sign: with another secret, or by another recipe.',
     hint: 'Check the app secret and the app_sign recipe.',
-    ...byCaller,
+    refuses: 'caller',
   },
   40103: {
     msg: 'sign is wrong',
     meaning: 'The service computes a different sign for these parameters, though app_sign was right.',
     hint: 'Check the sign recipe; app_sign was right, and so is the secret.',
-    ...byCaller,
+    refuses: 'caller',
   },
   40104: {
     msg: 'timestamp is outside the allowed window',
     meaning: `The clocks of caller and service differ by more than is allowed: ${defaultClockWindowSeconds} s by default.`,
     hint: 'Set the clock of this machine; compare it with the Date header of the answer.',
-    ...byEither,
+    fix: 'caller or operator',
+    refuses: 'caller',
   },
   40105: {
     msg: 'random was used before',
     meaning: 'A request with the same app_key and random came before: this one is a copy of it.',
     hint: 'Sign every request anew: a pair of app_key and random is accepted once.',
-    ...byCaller,
   },
   40106: {
     msg: 'code is unknown, expired or used',
     meaning: 'Application and signatures were accepted; the authorization code was not.',
     hint: 'Have a new code issued to the user: most codes work once and for a few minutes.',
-    ...byCaller,
-    ...read,
+    operations: ['read'],
   },
   40301: {
     msg: 'the app is not allowed for this tenant or channel',
     meaning: 'The application exists, but for another tenant or channel.',
     hint: 'Check the tenant code and the channel.',
-    ...byEither,
+    fix: 'caller or operator',
+    refuses: 'caller',
   },
   40401: {
     msg: 'no such user',
     meaning: 'The tenant has no user with that union_id, or with that value of the primary key.',
     hint: 'Check union_id or the primary key; a passback creates no user.',
-    ...byCaller,
-    ...passback,
+    operations: ['passback'],
   },
   40402: {
     msg: 'no such path',
     meaning: 'The address is not that of an operation.',
     hint: 'Check the base URL: both operations live under /api/v1/server/user/.',
-    ...byCaller,
-    ...neither,
+    operations: [],
+    refuses: 'caller',
   },
   40501: {
     msg: 'wrong method',
     meaning: 'The operation at this address has another method.',
     hint: 'Read with GET, pass back with PUT.',
-    ...byCaller,
-    ...neither,
+    operations: [],
   },
   40801: {
     msg: 'the request took too long',
     meaning: 'The request did not arrive completely in time; it was not processed.',
     hint: 'Try again, and send the request without a pause.',
-    fix: 'caller',
-    again: 'any',
+    retry: 'always',
   },
   40901: {
     msg: 'the primary key matches several users',
     meaning: 'More than one user of the tenant has that value; nothing was written.',
     hint: 'Name the user by union_id, or by a key that only one user has.',
-    ...byCaller,
-    ...passback,
+    operations: ['passback'],
   },
   41301: {
     msg: 'the request is too large',
     meaning:
       "The body, the address with its parameters, or the user's record with what was passed back, is larger than the service accepts.",
     hint: 'Send less: fewer or shorter values.',
-    ...byCaller,
   },
   42901: {
     msg: 'too many requests',
     meaning: 'More requests came in a second than the service allows; this one was not carried out.',
     hint: 'Wait as Retry-After says, then try again.',
-    fix: 'caller',
-    again: 'any',
+    retry: 'later',
   },
   50001: {
     msg: 'internal error',
     meaning: 'The service failed; whether it acted on the request is not known.',
     hint: "A fault of the service: its operator's log says more.",
     fix: 'operator',
-    again: 'passback',
+    retry: 'passback',
   },
   50301: {
     msg: 'the store is unavailable',
     meaning: 'The database of the service is locked, full or down.',
     hint: 'Try again in a moment.',
     fix: 'operator',
-    again: 'passback',
+    retry: 'passback',
   },
 };
+
+/** The codes of this project (see `resultCode`). */
+export const ownResultCodes: ResultCodeTable = new Map(resultCodes.map((code) => [code, entryOf(code)]));

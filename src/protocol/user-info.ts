@@ -152,6 +152,17 @@ export type UserInfoValue = FlatValue | number | bigint;
 /** `user_info` of a caller: a plain object. `null` removes a key. */
 export type UserInfo = Readonly<Record<string, UserInfoValue>>;
 
+/** `user_info` of a type of the caller, such as an interface: flat, without the reserved keys (§4.2 rules 3, 5). */
+export type FlatUserInfo<Info extends object> = {
+  readonly [Key in keyof Info]: Key extends 'union_id' | 'channel'
+    ? never
+    : Info[Key] extends UserInfoValue
+      ? Info[Key]
+      : Partial<Pick<Info, Key>> extends Pick<Info, Key>
+        ? Extract<Info[Key], UserInfoValue>
+        : UserInfoValue;
+};
+
 /** A checked `user_info`: flat, with text that can be stored undamaged (§4.2). */
 export type UserInfoEntries = ReadonlyMap<string, FlatValue>;
 

@@ -142,6 +142,7 @@ export function completeRecipe(json: RecipeJson): Recipe {
 
 /** An invalid recipe, or one with a feature that the language does not have. */
 export class RecipeError extends UserInfoError {
+  static readonly code = 'INVALID_RECIPE';
   readonly code = 'INVALID_RECIPE';
   /** The path in the recipe, such as `sign.params.order`. */
   readonly field: string;

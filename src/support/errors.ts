@@ -5,21 +5,43 @@ export interface UserInfoErrorOptions {
   readonly cause?: unknown;
 }
 
+/** The same symbol in every copy of this package, so that each recognizes the errors of the others. */
+const brand: unique symbol = Symbol.for('userinfo-cli.UserInfoError');
+
 /**
  * The base of every error that this package throws on purpose. `message` is one line that says what was wrong and
  * where; it never contains a secret or personal data.
+ *
+ * `instanceof` also recognizes errors of another copy of this package, such as a bundled one.
  */
 export abstract class UserInfoError extends Error {
   /** Stable across versions, such as `INVALID_INPUT`. */
   abstract readonly code: string;
   readonly hint: string | undefined;
+  /** Whether the same call can be made again later, unchanged, without doing something twice. */
+  readonly retryable: boolean = false;
 
   constructor(message: string, options: UserInfoErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
   }
+
+  get [brand](): true {
+    return true;
+  }
 }
+
+/**
+ * The `instanceof` of this class and its subclasses. What tells the exported classes of two copies apart is their
+ * `code`, which they also have as a static member.
+ */
+function isInstance(this: { readonly prototype: object; readonly code?: string }, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !(brand in value)) return false;
+  if (this === UserInfoError || Object.prototype.isPrototypeOf.call(this.prototype, value)) return true;
+  return Object.hasOwn(this, 'code') && this.code === (value as UserInfoError).code;
+}
+Object.defineProperty(UserInfoError, Symbol.hasInstance, { value: isInstance });
 
 const meanings: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',

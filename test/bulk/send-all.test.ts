@@ -70,7 +70,7 @@ describe('many rows', () => {
       if (user === 'u1') refuse(response, 404, 40401);
       else ok(response);
     });
-    const given = [row('u0'), row('u1'), { userInfo: { n: 1 } }, row('u2')];
+    const given = [row('u0'), row('u1'), { userInfo: { n: 1 } } as never, row('u2')];
     const outcomes: PassbackOutcome<PassbackInput>[] = [];
     for await (const outcome of passbackAll(given, optionsFor(server.url))) outcomes.push(outcome);
     expect(outcomes).toHaveLength(4);

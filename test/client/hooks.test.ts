@@ -116,7 +116,7 @@ describe('every started attempt calls one more hook at its end', () => {
 
   it('when its time is over', async () => {
     const told: string[] = [];
-    await using client = clientFor(silent.url, { ...hooksInto(told), timeoutMs: 50, attempts: 3 });
+    await using client = clientFor(silent.url, { ...hooksInto(told), timeoutMs: 400, attempts: 3 });
     expect(await outcomeOf(client.passback(row))).toBe('timeout');
     expect(told).toEqual(['request 1', 'timeout 1 received']);
   });

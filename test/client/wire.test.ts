@@ -122,13 +122,17 @@ describe('what breaks a rule', () => {
   it.each([
     [
       'a reserved key',
-      () => client.passback({ unionId: 'u', userInfo: { union_id: 'x' } }),
+      () => client.passback({ unionId: 'u', userInfo: { union_id: 'x' } as never }),
       '"union_id" is reserved',
     ],
-    ['nobody named', () => client.passback({ userInfo: { a: 'x' } }), 'neither union_id nor primary_key'],
+    [
+      'nobody named',
+      () => client.passback({ userInfo: { a: 'x' } } as never),
+      'neither union_id nor primary_key',
+    ],
     [
       'a missing primary key',
-      () => client.passback({ primaryKey: 'm', userInfo: { a: 'x' } }),
+      () => client.passback({ primaryKey: 'm' as never, userInfo: { a: 'x' } }),
       '"m" is not a key',
     ],
     [

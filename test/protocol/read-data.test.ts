@@ -83,7 +83,8 @@ describe('data of a read', () => {
   });
 
   it('shows the fields of a device as device_info and location_info are authorized', () => {
-    const devices = (...authorized: string[]) => readData(record, null, authorized).login_device_info;
+    const devices = (...authorized: string[]) =>
+      readData(record, null, authorized).login_device_info as object[];
     const device = { brand: 'A', os: 'B', os_version: '', network: '', device_token: 't1', uuid: '' };
     const location = { country: '中国', province: '', city: '杭州' };
     expect(devices('device_info')?.[0]).toEqual(device);

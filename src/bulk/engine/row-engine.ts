@@ -1,8 +1,8 @@
 import type { AttemptResult } from '../../client/attempt.js';
 import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
-import { mayHaveActed, pauseBefore } from '../../client/retry.js';
+import { isSuccess, mayHaveActed, pauseBefore } from '../../client/retry.js';
 import type { Sender } from '../../client/sender.js';
-import { classify, errorOf, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
+import { classify, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
 import { FlowControl, type Pacing } from './flow-control.js';
 import { type OpenRow, type PreparedRow, RowFeed, RowQueue, type SourceRow } from './row-queue.js';
 
@@ -230,19 +230,20 @@ export class RowEngine<Row extends SourceRow> {
     const now = performance.now();
     this.#inFlight.delete(row);
     const verdict = classify(row.request.endpoint.operation, outcome);
+    const error = isSuccess(outcome) ? undefined : outcome;
     const isLost = missedService(outcome);
     this.flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
     this.resume();
     switch (verdict) {
       case 'fatal':
         this.#listener.onTakenBack?.(row.row);
-        this.stop(errorOf(outcome));
+        this.stop(error);
         return;
       case 'throttled':
       case 'retry':
         if (retryAfterMs !== undefined && retryAfterMs > this.#longestPauseMs) {
           this.#listener.onTakenBack?.(row.row);
-          this.stop(new RetryLaterError(this.#options.sender.host, retryAfterMs, errorOf(outcome)));
+          this.stop(new RetryLaterError(this.#options.sender.host, retryAfterMs, error));
           return;
         }
         this.#countAttempt(row, verdict, isLost);
@@ -252,7 +253,7 @@ export class RowEngine<Row extends SourceRow> {
           row.mayHaveActed ||= mayHaveActed(outcome);
           this.#putBack(row, now, verdict === 'throttled' ? 0 : retryAfterMs);
         }
-        if (this.flow.isGivenUp(now)) this.stop(errorOf(outcome));
+        if (this.flow.isGivenUp(now)) this.stop(error);
         return;
       default:
         this.#settle(row, rowOutcome(row, outcome, verdict));

@@ -1,12 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import {
-  httpStatusOf,
-  type ResultCode,
-  type ResultCodeText,
-  resultCodes,
-  resultCodeTexts,
-} from '../../protocol/result-codes.js';
+import { entryOf, httpStatusOf, type ResultCode, resultCodes } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import type { CliContext } from '../context.js';
 import { type CommonOptions, examples } from '../options.js';
@@ -59,11 +53,13 @@ function requireCode(text: string): ResultCode {
 }
 
 function explain(code: ResultCode) {
-  const { msg, meaning, fix, hint, again } = resultCodeTexts[code];
-  return { code, http_status: httpStatusOf(code), msg, meaning, fix, hint, try_again: again };
+  const { msg, meaning, fix, hint, retry } = entryOf(code);
+  return { code, http_status: httpStatusOf(code), msg, meaning, fix, hint, try_again: tryAgain[retry] };
 }
 
-const againInWords: Readonly<Record<ResultCodeText['again'], string>> = {
+const tryAgain = { always: 'any', later: 'any', passback: 'passback', never: 'none' } as const;
+
+const againInWords = {
   any: 'yes, unchanged: it was not processed',
   passback: 'a passback, yes: it writes the same again; a read, no: its code may be used up',
   none: 'no',

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
-import { type ReadData, readData } from '../../protocol/read-data.js';
+import { type AnyReadData, readData } from '../../protocol/read-data.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { checkRecordSize } from '../../protocol/user-record.js';
@@ -89,7 +89,7 @@ async function settle(work: () => Promise<object>): Promise<Outcome> {
  *
  * @throws RefusedError (40106)
  */
-async function read(parameters: Parameters, records: Records): Promise<ReadData> {
+async function read(parameters: Parameters, records: Records): Promise<AnyReadData> {
   const tenantCode = parameterText(parameters, 'tenant_code');
   const code = await records.codes.use(tenantCode, parameterText(parameters, 'code'));
   const record = code && (await records.users.find(tenantCode, code.union_id));

@@ -186,7 +186,15 @@ it.each(['table', 'csv', 'yaml'] as const)(
     ];
     const io = { stdin: new PassThrough(), stdout, stderr, env: {} };
     const envelope = { code: 200, msg: 'ok', data: {} };
-    const answer = { envelope, body: Buffer.from(body), httpStatus: 200, date: undefined };
+    const answer = {
+      envelope,
+      data: {},
+      body: Buffer.from(body),
+      httpStatus: 200,
+      date: undefined,
+      requestId: '',
+      attempts: 1,
+    };
     await expect(printAnswer(answer, io, { format, color: false })).rejects.toThrow(RangeError);
     expect(stdout.read()?.toString()).toBe(`${body}\n`);
     expect(stderr.read()?.toString()).toContain(`warning: the answer cannot be shown as ${format}`);

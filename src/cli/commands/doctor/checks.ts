@@ -13,7 +13,7 @@ import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { isLoopback, refusePlainHttp } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
-import { describeResultCode, resultCode } from '../../../protocol/result-codes.js';
+import { ownResultCodes, resultCode } from '../../../protocol/result-codes.js';
 import { quoteName } from '../../../protocol/text.js';
 import type { Secret } from '../../../signing/secret.js';
 import { quoteWhereNeeded, shellRunner } from '../../../support/shell.js';
@@ -276,7 +276,7 @@ async function checkAcceptance(known: Known): Promise<Finding> {
     return { detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected' };
   }
   if (code === resultCode.ok) return { detail: 'everything, the code too' };
-  if (describeResultCode(code) !== undefined) throw new RejectedError(answer);
+  if (ownResultCodes.has(code)) throw new RejectedError(answer);
   return {
     detail: `not known: the code ${code} is the platform's own`,
     next: `Ask the operator whether ${code} means that only the authorization code was refused.`,

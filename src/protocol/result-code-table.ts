@@ -1,0 +1,95 @@
+import { InvalidInputError } from './errors.js';
+import {
+  entryOf,
+  type ResultCodeEntry,
+  type ResultCodeName,
+  type ResultCodeTable,
+  resultCode,
+} from './result-codes.js';
+import { quoteName } from './text.js';
+
+/** What a platform's result code means: the code of this project with the same meaning, where there is one. */
+export interface PlatformResultCode {
+  /** The rest defaults to that of this code. */
+  readonly means?: ResultCodeName;
+  /** What happened, in one sentence. */
+  readonly meaning?: string;
+  /** What the caller can do. */
+  readonly hint?: string;
+  /** Which requests may be retried. Default: `never`. See `ResultCodeEntry`. */
+  readonly retry?: ResultCodeEntry['retry'];
+  /** Whether it refuses one request, or every request of the caller. Default: `request`. */
+  readonly refuses?: ResultCodeEntry['refuses'];
+}
+
+/**
+ * The result codes of a platform (§7.2 leaves them open): they replace those of this project. 200 always means
+ * success (§7.1).
+ *
+ * @example
+ * const resultCodes: PlatformResultCodes = {
+ *   1001: 'tooManyRequests',
+ *   1003: 'codeNotValid',
+ *   1010: { retry: 'passback', hint: 'The platform is under maintenance: see its status page.' },
+ * };
+ */
+export type PlatformResultCodes = Readonly<Record<number | string, ResultCodeName | PlatformResultCode>>;
+
+const unknownCode: ResultCodeEntry = {
+  msg: '',
+  meaning: 'A result code of the platform.',
+  hint: 'Ask the operator of the platform.',
+  fix: 'caller or operator',
+  retry: 'never',
+  refuses: 'request',
+};
+
+const choices = {
+  means: Object.keys(resultCode).filter((name) => name !== 'ok'),
+  retry: ['never', 'passback', 'always', 'later'],
+  refuses: ['request', 'caller'],
+};
+
+const namesHint = `The names are ${choices.means.join(', ')}.`;
+
+/**
+ * Checks the result codes of a platform.
+ *
+ * @throws InvalidInputError that begins with `label` and names the code
+ */
+export function parseResultCodes(json: unknown, label: string): ResultCodeTable {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new InvalidInputError(`${label} is not an object of result codes`, {
+      hint: 'Write it as {"1001": "tooManyRequests", "1010": {"retry": "passback", "hint": "…"}}.',
+    });
+  }
+  return new Map(
+    Object.entries(json).map(([code, given]) => {
+      const where = `${label}: ${quoteName(code)}`;
+      if (!/^-?\d{1,15}$/.test(code) || Number(code) === resultCode.ok) {
+        throw new InvalidInputError(`${where} is not a result code other than ${resultCode.ok}`);
+      }
+      return [Number(code), parseEntry(typeof given === 'string' ? { means: given } : given, where)];
+    }),
+  );
+}
+
+function parseEntry(given: unknown, where: string): ResultCodeEntry {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new InvalidInputError(`${where} is neither a name nor an object`, { hint: namesHint });
+  }
+  for (const [field, value] of Object.entries(given)) {
+    const allowed = Object.hasOwn(choices, field) ? choices[field as keyof typeof choices] : null;
+    if (allowed === null && !['meaning', 'hint'].includes(field)) {
+      throw new InvalidInputError(`${where} has the unknown field ${quoteName(field)}`, {
+        hint: `Known: ${Object.keys(choices).join(', ')}, meaning, hint.`,
+      });
+    }
+    if (typeof value !== 'string' || (allowed !== null && !allowed.includes(value))) {
+      const hint = field === 'means' ? namesHint : allowed && `It is one of ${allowed.join(', ')}.`;
+      throw new InvalidInputError(`${where}: ${field} is not valid`, { hint: hint ?? undefined });
+    }
+  }
+  const { means, ...rest } = given as PlatformResultCode;
+  return { ...(means === undefined ? unknownCode : entryOf(resultCode[means])), ...rest };
+}

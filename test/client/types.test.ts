@@ -1,0 +1,65 @@
+import { expectTypeOf, it } from 'vitest';
+import type { BasicInfo, ReadData, UserInfoClient, UserInfoValue } from '../../src/index.js';
+
+// `npm run types` checks this file; tenant/ has the types of a program that declares its own names.
+declare const client: UserInfoClient;
+
+it('data of a read has exactly the requested names', () => {
+  const named = () => client.read({ code: 'c', infoNames: ['mobile', 'device_info', 'acme_level'] });
+  type Data = Awaited<ReturnType<typeof named>>['data'];
+  expectTypeOf<Data['union_id']>().toEqualTypeOf<string>();
+  expectTypeOf<Data['mobile']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<Data['acme_level']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<Data['device_info']>().toEqualTypeOf<readonly string[] | undefined>();
+  expectTypeOf<keyof Data>().toEqualTypeOf<'union_id' | 'mobile' | 'device_info' | 'acme_level'>();
+  expectTypeOf<Awaited<ReturnType<typeof named>>['envelope']['data']>().toEqualTypeOf<Data>();
+});
+
+it('data of a read without names is the whole record', () => {
+  const whole = () => client.read({ code: 'c' });
+  type Data = Awaited<ReturnType<typeof whole>>['data'];
+  expectTypeOf<Data>().toEqualTypeOf<ReadData>();
+  expectTypeOf<Data['basic_info']>().toEqualTypeOf<BasicInfo | undefined>();
+});
+
+it('data of a read with names that are not known to the compiler has any name', () => {
+  const names: string[] = [];
+  const some = () => client.read({ code: 'c', infoNames: names });
+  type Data = Awaited<ReturnType<typeof some>>['data'];
+  expectTypeOf<Data['union_id']>().toEqualTypeOf<string>();
+  expectTypeOf<Data['acme_level']>().toEqualTypeOf<string | readonly string[] | undefined>();
+});
+
+interface Profile {
+  readonly acme_level: string;
+  readonly age?: number;
+  readonly gone: null;
+}
+
+it('misuse does not compile', () => {
+  const profile: Profile = { acme_level: 'gold', gone: null };
+  const calls = async () => {
+    await client.passback({ unionId: 'u', userInfo: profile });
+    await client.passback({ primaryKey: 'acme_level', userInfo: profile });
+    const anyInfo: Record<string, UserInfoValue> = {};
+    await client.passback({ primaryKey: 'mobile', userInfo: anyInfo });
+    const { data } = await client.read({ code: 'c', infoNames: ['mobile'] });
+    // @ts-expect-error: a misspelt name
+    void data.moblie;
+    // @ts-expect-error: a special name in other letter case
+    await client.read({ code: 'c', infoNames: ['Mobile'] });
+    // @ts-expect-error: nobody is named
+    await client.passback({ userInfo: profile });
+    // @ts-expect-error: not a key of user_info
+    await client.passback({ primaryKey: 'mobile', userInfo: profile });
+    // @ts-expect-error: reserved
+    await client.passback({ unionId: 'u', userInfo: { union_id: 'u' } });
+    // @ts-expect-error: nested
+    await client.passback({ unionId: 'u', userInfo: { a: { b: 1 } } });
+    // @ts-expect-error: undefined is no value
+    await client.passback({ unionId: 'u', userInfo: { a: undefined } });
+    // @ts-expect-error: a Date is no value
+    await client.passback({ unionId: 'u', userInfo: { a: new Date() } });
+  };
+  expectTypeOf(calls).returns.resolves.toBeVoid();
+});
