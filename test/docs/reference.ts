@@ -4,7 +4,7 @@ import { createContext } from '../../src/cli/context.js';
 import { exitStatus } from '../../src/cli/exit-status.js';
 import { environmentTopic, exitMeanings } from '../../src/cli/help-topics/topics.js';
 import { buildProgram } from '../../src/cli/program.js';
-import { describeResultCode, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
+import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
 import { presets } from '../../src/signing/presets.js';
 
 /** A command with what its help says. */
@@ -86,8 +86,8 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   const variables = environmentTopic.replace(/^.*\n\n/, '');
   pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
   const codes = resultCodes.map((code) => {
-    const { msg = '', meaning = '', fix = '', hint = '', again = '' } = describeResultCode(code) ?? {};
-    return [`\`${code}\``, msg, String(httpStatusOf(code)), meaning, fix, hint, String(again)];
+    const { msg, meaning, fix, hint, retry } = entryOf(code);
+    return [`\`${code}\``, msg, String(httpStatusOf(code)), meaning, fix, hint, retry];
   });
   const heads = ['code', 'msg', 'HTTP', 'meaning', 'who can fix it', 'what to do', 'try again'];
   pages.set('result-codes.md', `${made}# Result codes\n\n${table(heads, codes)}`);
