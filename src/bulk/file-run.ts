@@ -1,3 +1,4 @@
+import { RejectedError } from '../client/errors.js';
 import type { Sender } from '../client/sender.js';
 import { missingInfoNames } from '../protocol/info-names.js';
 import type { Pacing } from './engine/flow-control.js';
@@ -5,7 +6,7 @@ import { type EngineListener, RowEngine } from './engine/row-engine.js';
 import { FailedFile, type FailedPlace } from './files/failed-file.js';
 import { Recorder, type RunRecord } from './files/recorder.js';
 import { type RowOperation, userOf } from './operations.js';
-import type { OutcomeCounts, RowOutcome } from './outcome.js';
+import type { Outcome, OutcomeCounts, RowOutcome } from './outcome.js';
 import { type FileRow, type RowSource, readRows } from './source/rows.js';
 
 /** How a run over a file ended. */
@@ -23,7 +24,24 @@ export interface RunReport {
   readonly failedRows: number | null;
   /** For each wanted name that was missing: in how many answers of this part. */
   readonly missing: ReadonlyMap<string, number>;
+  /** Why rows of this part are not ok, the most frequent reason first. */
+  readonly failures: readonly FailureGroup[];
 }
+
+/** Rows that are not ok for the same reason. */
+export interface FailureGroup {
+  readonly outcome: Exclude<Outcome, 'ok'>;
+  /** `40401 no such user`, or the message of the error. */
+  readonly reason: string;
+  rows: number;
+  /** The first of them. */
+  readonly lines: number[];
+}
+
+/** Maximum number of groups: rows with further reasons form one group. */
+const maxGroups = 50;
+/** Maximum number of lines that a group names. */
+const maxLines = 5;
 
 /** A run: its rows, what is done with them, and its files. Results and journal are closed at its end. */
 export interface FileRunOptions<Row extends FileRow> extends RunRecord {
@@ -47,6 +65,7 @@ export class FileRun<Row extends FileRow> {
   #done = 0;
   #failures = 0;
   readonly #missing = new Map<string, number>();
+  readonly #groups = new Map<string, FailureGroup>();
   #stoppedBy: RunReport['stoppedBy'] = null;
 
   /** @throws InvalidInputError if the file of failed rows cannot be written */
@@ -102,6 +121,7 @@ export class FileRun<Row extends FileRow> {
         stoppedBy: this.#stoppedBy,
         failedRows,
         missing: this.#missing,
+        failures: [...this.#groups.values()].sort((one, other) => other.rows - one.rows),
       };
     } finally {
       results.close();
@@ -146,8 +166,24 @@ export class FileRun<Row extends FileRow> {
       }
       return;
     }
+    this.#countFailure(result.outcome, reasonOf(result.error), result.row.line);
     this.#failures += 1;
     if (this.#failures === this.#options.maxFailures) this.#stop('failures');
+  }
+
+  #countFailure(outcome: FailureGroup['outcome'], { key, reason }: Reason, line: number): void {
+    const found = `${outcome} ${key}`;
+    const isOther = this.#groups.size >= maxGroups && !this.#groups.has(found);
+    const name = isOther ? `${outcome} other` : found;
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      group = { outcome, reason: isOther ? 'other reasons' : reason, rows: 0, lines: [] };
+      this.#groups.set(name, group);
+    }
+    group.rows += 1;
+    if (group.lines.length === maxLines && line > (group.lines.at(-1) ?? 0)) return;
+    group.lines.push(line);
+    group.lines.sort((one, other) => one - other).splice(maxLines);
   }
 
   /**
@@ -190,6 +226,17 @@ export class FileRun<Row extends FileRow> {
       return null;
     }
   }
+}
+
+interface Reason {
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** Why a row is not ok; a service may write another `msg` for each row, but not another code. */
+function reasonOf(error: Error): Reason {
+  if (!(error instanceof RejectedError)) return { key: error.message, reason: error.message };
+  return { key: String(error.resultCode), reason: `${error.resultCode} ${error.msg}` };
 }
 
 /** Whether the row is worth another run. */

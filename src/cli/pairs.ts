@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { distance } from 'fastest-levenshtein';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
@@ -62,14 +63,33 @@ function parseScalar(key: string, json: string): FlatValue {
   });
 }
 
-/** Warns of custom keys without the tenant's prefix, if the profile has one (§4.2 rule 6). */
-export async function warnOfPrefix(io: Io, keys: Iterable<string>, prefix: string | null): Promise<void> {
-  if (prefix === null) return;
+/**
+ * Warns of custom keys that are probably mistakes: one letter away from a special key, or without the tenant's prefix,
+ * if the profile has one (§4.2 rules 4 and 6).
+ */
+export async function warnOfKeys(io: Io, keys: Iterable<string>, prefix: string | null): Promise<void> {
+  const special = Object.keys(specialUserInfoKeys);
   for (const key of keys) {
-    if (key.startsWith(prefix) || Object.hasOwn(specialUserInfoKeys, key)) continue;
-    await warn(
-      io,
-      `key ${quoteName(key)} does not begin with the prefix ${quoteName(prefix)} of the profile`,
-    );
+    const hasPrefix = prefix !== null && key.startsWith(prefix);
+    if (hasPrefix || special.includes(key)) continue;
+    const meant = special.find((one) => isSlipOf(key, one));
+    if (meant !== undefined) {
+      await warn(io, `key ${quoteName(key)} has no special meaning: did you mean ${quoteName(meant)}?`);
+    } else if (prefix !== null) {
+      await warn(
+        io,
+        `key ${quoteName(key)} does not begin with the prefix ${quoteName(prefix)} of the profile`,
+      );
+    }
   }
+}
+
+/** Whether two keys differ by case, by `-` for `_`, by one letter, or by two neighbours that are swapped. */
+function isSlipOf(key: string, special: string): boolean {
+  const written = key.trim().toLowerCase().replaceAll('-', '_');
+  if (written === special) return true;
+  // Many short words are one letter away from each other.
+  if (special.length < 4) return false;
+  const edits = distance(written, special);
+  return edits === 1 || (edits === 2 && [...written].sort().join('') === [...special].sort().join(''));
 }

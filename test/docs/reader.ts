@@ -81,7 +81,7 @@ export class Reader implements AsyncDisposable {
     if (staying.test(command)) {
       return this.#stay(command, (lines) => lines.length > 0 && showsSame(output, this.#allShown(lines)));
     }
-    const isInterrupted = output.some((line) => line.startsWith('^C'));
+    const isInterrupted = output.includes('interrupted');
     return this.#own.run(command, {
       answer: (question) => this.#answer(question, output),
       ...(isInterrupted && { interruptAfter: 1_500 }),

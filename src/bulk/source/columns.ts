@@ -8,13 +8,19 @@ export type CellType = (typeof cellTypes)[number];
 
 const truths: Readonly<Record<string, boolean>> = { true: true, false: false };
 
+/** A number of more than 11 digits as Excel shows it, and writes it to a CSV file. */
+const shortenedNumber = /^-?\d(?:[.,]\d+)?E\+\d{2}$/;
+
 /**
- * Converts a cell to a value.
+ * Converts a cell to a value; without a type it is text.
  *
  * @throws InvalidInputError that names the column, and not the value
  */
-export function parseCell(cell: string, type: CellType, column: string): FlatValue {
+export function parseCell(cell: string, type: CellType | undefined, column: string): FlatValue {
   switch (type) {
+    case undefined:
+      if (cell.includes('E+') && shortenedNumber.test(cell)) throw shortened(column);
+      return cell;
     case 'text':
       return cell;
     case 'number':
@@ -25,6 +31,15 @@ export function parseCell(cell: string, type: CellType, column: string): FlatVal
       return truth;
     }
   }
+}
+
+function shortened(column: string): InvalidInputError {
+  return new InvalidInputError(
+    `the cell of column ${quoteName(column)} is a number as Excel shortens it, like 1.38E+10: its last digits are lost`,
+    {
+      hint: `Format the column as text in Excel, enter the numbers again and save it as CSV. If it is meant so: --types ${column}:text`,
+    },
+  );
 }
 
 function parseNumber(cell: string, column: string): JsonNumber {
@@ -53,6 +68,26 @@ export interface ColumnRules {
   readonly hint: string;
 }
 
+/** What separates cells in files of some countries and programs. */
+const delimiters = [';', '\t', '|', ','];
+
+/** The header is one cell, in which another delimiter stands. */
+export class WrongDelimiterError extends InvalidInputError {
+  /** The option that names the delimiter. */
+  readonly option: readonly [name: string, value: string];
+
+  constructor(header: string, delimiter: string) {
+    const option = ['--delimiter', delimiter.replace('\t', '\\t')] as const;
+    super(
+      `line 1: there is one column, ${quoteName(header.slice(0, 60))}: cells seem to be separated otherwise`,
+      {
+        hint: `Add ${option[0]} '${option[1]}'.`,
+      },
+    );
+    this.option = option;
+  }
+}
+
 /** @throws InvalidInputError for an invalid header, or one that the operation cannot use */
 export function checkColumns(columns: readonly string[], rules: ColumnRules): void {
   for (const [index, column] of columns.entries()) {
@@ -71,6 +106,9 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules): vo
   }
   const missing = rules.required.find((name) => !columns.includes(name));
   if (missing !== undefined) {
+    const [only = ''] = columns;
+    const delimiter = columns.length === 1 ? delimiters.find((one) => only.includes(one)) : undefined;
+    if (delimiter !== undefined) throw new WrongDelimiterError(only, delimiter);
     const found = columns.slice(0, 8).map(quoteName).join(', ');
     throw new InvalidInputError(`line 1: no column is named ${quoteName(missing)}; found ${found}`, {
       hint: rules.hint,

@@ -95,8 +95,8 @@ export interface CsvOptions {
 
 interface Header {
   readonly columns: readonly string[];
-  /** Of each column. */
-  readonly types: readonly CellType[];
+  /** Of each column; undefined if none is given. */
+  readonly types: readonly (CellType | undefined)[];
 }
 
 export interface CsvRow extends FileRow {
@@ -151,8 +151,7 @@ export class CsvFormat implements RowFormat<CsvRow> {
     for (const [index, column] of columns.entries()) {
       const cell = cells[index] ?? '';
       if (cell === '' && this.#options.empty === 'drop') continue;
-      const type = types[index] ?? 'text';
-      fields.set(column, type === 'text' ? cell : parseCell(cell, type, column));
+      fields.set(column, parseCell(cell, types[index], column));
     }
     return fields;
   }
@@ -176,7 +175,7 @@ export class CsvFormat implements RowFormat<CsvRow> {
     if (unknown !== undefined) {
       throw new InvalidInputError(`line 1: no column is named ${quoteName(unknown)}, which has a type`);
     }
-    return { columns, types: columns.map((column) => types.get(column) ?? 'text') };
+    return { columns, types: columns.map((column) => types.get(column)) };
   }
 }
 

@@ -26,16 +26,29 @@ export async function* join(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGen
 }
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
+/** The first bytes of files that look like tables to a user. */
+const notText: readonly (readonly [magic: Buffer, kind: string])[] = [
+  [Buffer.from('PK\u0003\u0004'), 'an Excel workbook or another zip file'],
+  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), 'an Excel workbook'],
+  [Buffer.from('%PDF'), 'a PDF'],
+];
 
 /**
  * Unpacks the bytes of a gzip file, whatever its name; returns all others unchanged.
  *
- * @throws InvalidInputError
+ * @throws InvalidInputError, also for a spreadsheet
  */
 export async function* decompress(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const { head, rest } = await peek(bytes, gzipMagic.length);
+  const { head, rest } = await peek(bytes, 4);
+  const startsWith = (magic: Buffer) => head.subarray(0, magic.length).equals(magic);
+  const [, kind] = notText.find(([magic]) => startsWith(magic)) ?? [];
+  if (kind !== undefined) {
+    throw new InvalidInputError(`the input is ${kind}, not text`, {
+      hint: 'Save the sheet as "CSV UTF-8 (comma delimited)", and give that file with --from.',
+    });
+  }
   const whole = join(head, rest);
-  yield* head.subarray(0, gzipMagic.length).equals(gzipMagic) ? gunzip(whole) : whole;
+  yield* startsWith(gzipMagic) ? gunzip(whole) : whole;
 }
 
 async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

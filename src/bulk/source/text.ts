@@ -130,11 +130,8 @@ function looksLikeUtf8(encoding: string): InvalidInputError {
 
 function refuseBinary(block: LineBlock): void {
   if (!block.bytes.includes(0)) return;
-  const isZip = block.firstLine === 1 && block.bytes.subarray(0, 2).toString('latin1') === 'PK';
   const at = [...splitLines(block)].find(({ bytes }) => bytes.includes(0)) ?? block;
   throw new InvalidInputError(`line ${at.firstLine} holds U+0000: this is not a text file`, {
-    hint: isZip
-      ? 'It looks like an Excel or zip file: save the sheet as CSV UTF-8.'
-      : 'Give CSV or NDJSON, as text.',
+    hint: 'Give CSV or NDJSON, as text.',
   });
 }

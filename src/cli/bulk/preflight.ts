@@ -1,11 +1,12 @@
+import { WrongDelimiterError } from '../../bulk/source/columns.js';
 import { type Preflight, preflight } from '../../bulk/source/preflight.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import { say } from '../io.js';
-import { warnOfPrefix } from '../pairs.js';
+import { warnOfKeys } from '../pairs.js';
 import { withProgress } from './progress.js';
 import type { BulkRun } from './run-many.js';
-import { formatRows } from './summary.js';
+import { commandLine, formatRows } from './summary.js';
 
 /**
  * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Warns of names that
@@ -14,7 +15,7 @@ import { formatRows } from './summary.js';
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
  */
 export async function checkRows({
-  context: { io },
+  context: { io, args },
   options,
   operation,
   settings,
@@ -36,6 +37,10 @@ export async function checkRows({
   for (const { line, message } of checked.faults) await say(io, `line ${line}: ${message}`);
   const more = checked.faultCount - checked.faults.length;
   if (more > 0) await say(io, `and ${formatRows(more)} more`);
+  if (checked.broken instanceof WrongDelimiterError) {
+    const hint = `Name the delimiter: ${commandLine(args, checked.broken.option)}`;
+    throw new InvalidInputError(checked.broken.message, { hint });
+  }
   if (checked.broken !== null) throw checked.broken;
   if (checked.rows === 0) throw noRows(name);
   if (checked.faultCount > 0) {
@@ -44,7 +49,7 @@ export async function checkRows({
       { hint: checked.faults[0]?.hint ?? 'Correct them, or add --no-preflight to send the others.' },
     );
   }
-  await warnOfPrefix(io, operation.userInfoKeys(checked.names), settings.key_prefix);
+  await warnOfKeys(io, operation.userInfoKeys(checked.names), settings.key_prefix);
   return checked;
 }
 

@@ -19,7 +19,6 @@ import { checkedInput, InputChangedError } from '../../bulk/source/checked-input
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames } from '../../protocol/info-names.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
 import { clientOptions, resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
@@ -32,7 +31,15 @@ import type { PassbackManyOptions } from './passback-options.js';
 import { checkRows, noRows } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type OpenedRows, openRows } from './row-source.js';
-import { FailedRowsError, formatCount, formatRows, formatSummary, reportData } from './summary.js';
+import {
+  commandLine,
+  FailedRowsError,
+  formatCount,
+  formatRows,
+  formatSummary,
+  reportData,
+  retryHint,
+} from './summary.js';
 
 /** A run over many rows: the command, what it does with each row, and where the rows come from. */
 export interface BulkRun {
@@ -103,9 +110,20 @@ async function runMany(context: CliContext, options: BulkOptions, operation: Row
   if (options.dryRun && !options.preflight) {
     throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
   }
-  await withRows(context, options, operation, (run) =>
-    run.source.input.size === null ? runStream(run) : runFile(run),
-  );
+  try {
+    await withRows(context, options, operation, (run) =>
+      run.source.input.size === null ? runStream(run) : runFile(run),
+    );
+  } catch (error) {
+    throw error instanceof InvalidInputError ? nothingSent(error) : error;
+  }
+}
+
+/** Invalid input that is noticed after rows were sent ends a run with another error. */
+function nothingSent(error: InvalidInputError): InvalidInputError {
+  const { message, hint = '', cause } = error;
+  if (/nothing was|not sent/i.test(message + hint)) return error;
+  return new InvalidInputError(message, { hint: `Nothing was sent. ${hint}`.trim(), cause });
 }
 
 async function runFile(run: BulkRun): Promise<void> {
@@ -236,6 +254,7 @@ async function execute(
     const maximum = maxFailures ?? null;
     const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures: maximum });
     stop = () => {
+      if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
       io.stderr.write('stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once\n');
       run.stop();
     };
@@ -253,25 +272,19 @@ async function execute(
     signal.removeEventListener('abort', stop);
     await sender.drop();
   }
-  const resume = paths && resumeCommand(args);
+  const resume = paths && commandLine(args, ['--resume']);
   const end = { operation: operation.name, paths, failed: options.failed, resume };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && paths !== null) await printData(reportData(report, end), io, style);
-  const error = errorOf(report, source.input.name, total, paths !== null);
+  const error = errorOf(report, source.input.name, total, () => retryHint(report, options, args));
   if (error !== null) throw error;
-}
-
-/** The command line that resumes a run which was started with `args`. */
-function resumeCommand(args: readonly string[]): string {
-  const kept = args.filter((arg) => arg !== '--restart' && arg !== '--resume');
-  return ['userinfo', ...kept, '--resume'].map(quoteWhereNeeded).join(' ');
 }
 
 function errorOf(
   { counts, done, stoppedBy }: RunReport,
   input: string,
   total: number | null,
-  hasResults: boolean,
+  retry: () => string,
 ): Error | null {
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
@@ -283,10 +296,11 @@ function errorOf(
   if (stoppedBy instanceof Error) return stoppedBy;
   if (rows === 0) return noRows(input);
   if (counts.ok === rows && stoppedBy === null) return null;
+  const failed = rows - counts.ok;
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
   return new FailedRowsError(
-    `${stopped}${formatCount(rows - counts.ok)} of ${formatRows(total ?? rows)} are not ok`,
-    hasResults ? { hint: 'The results say why, row by row.' } : {},
+    `${stopped}${formatCount(failed)} of ${formatRows(total ?? rows)} ${failed === 1 ? 'is' : 'are'} not ok`,
+    { hint: retry() },
   );
 }
 

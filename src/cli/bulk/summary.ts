@@ -1,8 +1,10 @@
 import type { RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
-import { outcomes } from '../../bulk/outcome.js';
+import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { reasonsForMissing } from '../../protocol/info-names.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import type { BulkOptions } from './bulk-options.js';
 
 const counts = new Intl.NumberFormat('en');
 
@@ -55,13 +57,44 @@ export function formatSummary(
       : `${operation}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
     ...outcomes
       .filter((outcome) => outcome === 'ok' || counts[outcome] > 0)
-      .map((outcome) => `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`),
+      .flatMap((outcome) => [
+        `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`,
+        ...describeFailures(report, outcome, width),
+      ]),
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);
   if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
   if (report.missing.size > 0) lines.push(describeMissing(report.missing));
   if (resume !== null && !report.isFinished) lines.push(`resume with: ${resume}`);
   return lines;
+}
+
+/** Maximum number of reasons that are shown for an outcome. */
+const shownReasons = 5;
+/** Maximum length of a reason, and of a line of the summary that has one, in characters. */
+const reasonLength = 40;
+const lineLength = 79;
+
+/** The reasons of the rows of this part with an outcome, and the first lines of each. */
+function describeFailures({ failures, counts }: RunReport, outcome: Outcome, width: number): string[] {
+  const groups = failures.filter((group) => group.outcome === outcome);
+  if (groups.length === 0) return [];
+  const describe = (rows: number, words: string) => `${formatCount(rows).padStart(10 + width)}  ${words}`;
+  const shown = groups.slice(0, shownReasons).map(({ reason, rows, lines }) => {
+    const cut = reason.length > reasonLength ? `${reason.slice(0, reasonLength - 1)}…` : reason;
+    const named = [...lines];
+    for (;;) {
+      const more = rows > named.length ? ', …' : '';
+      const line = describe(rows, `${cut}: ${rows === 1 ? 'line' : 'lines'} ${named.join(', ')}${more}`);
+      if (line.length <= lineLength || named.length === 1) return line;
+      named.pop();
+    }
+  });
+  const left = groups.slice(shownReasons).reduce((sum, { rows }) => sum + rows, 0);
+  if (left > 0) shown.push(describe(left, 'for other reasons'));
+  const before = counts[outcome] - groups.reduce((sum, { rows }) => sum + rows, 0);
+  if (before > 0) shown.push(describe(before, 'before this part of the run'));
+  return shown;
 }
 
 function describeFailed(path: string, rows: number | null): string {
@@ -77,15 +110,55 @@ function describeMissing(missing: RunReport['missing']): string {
 
 /** The summary of a run, for a program. */
 export function reportData(report: RunReport, { paths, failed, resume }: SummaryContext): object {
-  const { counts, done, durationMs, isFinished, failedRows, missing } = report;
+  const { counts, done, durationMs, isFinished, failedRows, missing, failures } = report;
   return {
     ...counts,
     done,
     duration_ms: Math.round(durationMs),
     finished: isFinished,
+    ...(failures.length > 0 ? { failures } : {}),
     ...(missing.size > 0 ? { not_in_answer: Object.fromEntries(missing) } : {}),
     ...(paths === null ? {} : { results: paths.results, journal: paths.journal }),
     ...(failed !== undefined && (failedRows ?? 0) > 0 ? { failed_rows: failed } : {}),
     ...(resume !== null && !isFinished ? { resume } : {}),
   };
+}
+
+/** Options of a run that name its files, each with a value. */
+const fileOptions = ['--from', '--results', '--failed', '--journal'];
+
+/**
+ * The command line that was given as `args`, with `more` at its end. The options that `more` names, those in `without`,
+ * --resume and --restart are left out.
+ */
+export function commandLine(
+  args: readonly string[],
+  more: readonly string[],
+  without: readonly string[] = [],
+): string {
+  const kept: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? '';
+    const [option = ''] = arg.split('=');
+    if (option === '--resume' || option === '--restart') continue;
+    const isReplaced = option.startsWith('--') && (more.includes(option) || without.includes(option));
+    if (!isReplaced) kept.push(arg);
+    else if (arg === option) at += 1; // its value
+  }
+  return ['userinfo', ...kept, ...more].map(quoteWhereNeeded).join(' ');
+}
+
+/** What to do about the rows that are not ok. */
+export function retryHint(
+  { counts, failedRows, stoppedBy }: RunReport,
+  { from, failed }: BulkOptions,
+  args: readonly string[],
+): string {
+  if (stoppedBy !== null || counts.failed + counts.unknown === 0) return 'The results say why, row by row.';
+  if (failed !== undefined && failedRows !== null) {
+    return `Correct the cause, then retry them: ${commandLine(args, ['--from', failed], fileOptions)}`;
+  }
+  if (from === '-') return 'Add --failed <file> to get the rows to retry as a file.';
+  const file = from.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
+  return `To retry them, get them as a file: ${commandLine(args, ['--failed', file, '--resume'])}`;
 }

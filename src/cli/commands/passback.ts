@@ -21,7 +21,7 @@ import {
   examples,
   formatColumns,
 } from '../options.js';
-import { parsePairs, warnOfPrefix } from '../pairs.js';
+import { parsePairs, warnOfKeys } from '../pairs.js';
 import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
 import { confirm } from '../prompt.js';
 import { decodeUtf8 } from '../utf8.js';
@@ -87,7 +87,9 @@ key=@file is UTF-8, and a byte-order mark at its beginning is removed.`,
 async function runEither(context: CliContext, command: Command, pairs: readonly string[]): Promise<void> {
   const options: PassbackOptions = command.optsWithGlobals();
   const isSingle = pairs.length > 0 || options.userInfo !== undefined || options.unionId !== undefined;
-  const single = { given: isSingle, words: 'pairs, --user-info or --union-id' };
+  const hint =
+    'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
+  const single = { given: isSingle, words: 'pairs, --user-info or --union-id', hint };
   if (!isBulk(command, onlyPassbackMany, single)) return runPassback(context, pairs, options);
   if (command.getOptionValue('queue') !== undefined) {
     const { passbackToQueue } = await import('./passback-to-queue.js');
@@ -105,7 +107,7 @@ async function runPassback(
   const userInfo = await readUserInfo(context, pairs, json);
   const request = namedRequest({ unionId, primaryKey, userInfo });
   await callService(context, options, request, async (settings) => {
-    await warnOfPrefix(context.io, userInfo.keys(), settings.key_prefix);
+    await warnOfKeys(context.io, userInfo.keys(), settings.key_prefix);
     if (settings.environment.value !== 'production' || isPreview(options)) return;
     const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
     await confirm(context, `Write ${count} to a user in production?`, options.yes);

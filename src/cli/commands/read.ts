@@ -79,7 +79,8 @@ async function runEither(
   code: string | undefined,
   names: readonly string[],
 ): Promise<void> {
-  const single = { given: code !== undefined, words: 'a code' };
+  const hint = 'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
+  const single = { given: code !== undefined, words: 'a code', hint };
   if (!isBulk(command, ['names'], single)) {
     if (code === undefined) command.error(missingCode, { code: 'commander.missingArgument' });
     else await runRead(context, code, names, command.optsWithGlobals());

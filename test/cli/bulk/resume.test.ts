@@ -74,8 +74,35 @@ describe('invalid input is refused before anything is sent', () => {
     const done = await passBack(write('it.csv', content));
     expect(done).toMatchObject({ status: 2, stdout: '' });
     expect(done.stderr).toContain(`error: ${said}`);
+    expect(done.stderr).toMatch(/^Nothing was sent\./m);
     expect(requests()).toBe(before);
     expect(existsSync(path('it.csv.results.ndjson'))).toBe(false);
+  });
+
+  it('another delimiter, with the command that names it', async () => {
+    for (const [name, delimiter] of [
+      ['semi.csv', ';'],
+      ['tabs.csv', '\t'],
+    ]) {
+      const done = await passBack(write(name ?? '', `union_id${delimiter}v\nf1${delimiter}x\n`));
+      expect(done).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('line 1: there is one column'),
+      });
+      const [, command = ''] = /: (userinfo .*)\n/.exec(done.stderr) ?? [];
+      expect(await machine.shell(command)).toMatchObject({ status: 0 });
+    }
+  });
+
+  it('a workbook, and numbers that Excel shortened', async () => {
+    const workbook = await passBack(write('book.csv', Buffer.from('PK\u0003\u0004')));
+    expect(workbook).toMatchObject({ status: 2, stderr: expect.stringContaining('an Excel workbook') });
+    const shortened = await passBack(write('long.csv', 'union_id,mobile\nf1,1.38E+10\n'), '--dry-run');
+    expect(shortened.status).toBe(2);
+    expect(shortened.stderr).toContain(
+      'line 2: the cell of column "mobile" is a number as Excel shortens it',
+    );
+    expect(shortened.stderr).toContain('--types mobile:text');
   });
 
   it('some of the invalid rows are listed by line', async () => {
@@ -124,6 +151,21 @@ describe('invalid input is refused before anything is sent', () => {
   });
 });
 
+it('keys that are nearly special are warned about', async () => {
+  const keys = 'moblie,Gps,gpx,id-card,device_tokens,level';
+  const name = write('keys.csv', `union_id,${keys}\nf1,1,2,3,4,5,6\n`);
+  const single = await machine.run(['-p', 'local', 'passback', 'mobil=1', 'idcard=2', '--union-id', 'f1']);
+  const warned = (done: Finished) => [...done.stderr.matchAll(/warning: key (\S+) has no .* mean (\S+)\?/g)];
+  expect(warned(await passBack(name, '--dry-run')).map(([, key, meant]) => `${key} ${meant}`)).toEqual([
+    '"moblie" "mobile"',
+    '"Gps" "gps"',
+    '"id-card" "id_card"',
+    '"device_tokens" "device_token"',
+  ]);
+  expect(warned(single)).toHaveLength(2);
+  expect(single.status).toBe(0);
+});
+
 describe('a dry run', () => {
   it('checks every row and sends none', async () => {
     const before = requests();
@@ -142,7 +184,9 @@ describe('failed rows', () => {
     const name = writeRows('mixed.csv', { mixed: true });
     const done = await passBack(name, '--failed', 'mixed.failed.csv');
     expect(done).toMatchObject({ status: 6, stdout: '' });
-    expect(done.stderr).toContain('\n  ok      180\n  failed   20\n');
+    expect(done.stderr).toContain(
+      '\n  ok      180\n  failed   20\n           20  40401 no such user: lines 2, 12, 22, 32, 42, …\n',
+    );
     expect(done.stderr).toContain('failed   mixed.failed.csv, 20 rows\nerror: 20 of 200 rows are not ok\n');
     const failed = resultsOf(name).filter(({ outcome }) => outcome === 'failed');
     expect(failed[0]).toEqual({
@@ -163,6 +207,22 @@ describe('failed rows', () => {
     expect((await machine.extensionInfo()).get('mixed.csvf190')).toEqual({ v: 'x190' });
   });
 
+  it('are retried by the commands that the errors name', async () => {
+    const name = writeRows('my retry.csv', { count: 12, mixed: true });
+    const first = await passBack(name);
+    expect(first.stderr).toContain('error: 2 of 12 rows are not ok\n');
+    const pasted = /: (userinfo .*)\n$/;
+    const before = requests();
+    const collected = await machine.shell(pasted.exec(first.stderr)?.[1] ?? '');
+    expect(collected.status).toBe(6);
+    expect(requests()).toBe(before);
+    expect(collected.stderr).toContain('nothing was left to do');
+    expect(linesOf('my retry.failed.csv')).toHaveLength(3);
+    await machine.putUsers([`${name}f0`, `${name}f10`]);
+    const retried = await machine.shell(pasted.exec(collected.stderr)?.[1] ?? '');
+    expect(retried).toMatchObject({ status: 0, stderr: expect.stringContaining('\n  ok      2\n') });
+  });
+
   it('stop the run when they reach --max-failures', async () => {
     const name = writeRows('enough.csv', { mixed: true });
     const done = await passBack(name, '--max-failures', '3', '--concurrency', '2');
@@ -174,8 +234,12 @@ describe('failed rows', () => {
 
   it('are invalid if there was no preflight', async () => {
     const name = write('unchecked.csv', 'union_id,v\nf1,x\nf2\nf3,y\n');
-    const done = await passBack(name, '--no-preflight', '--failed', 'unchecked.failed.csv');
+    const done = await passBack(name, '--no-preflight', '--failed', 'unchecked.failed.csv', '--json');
     expect(done.status).toBe(6);
+    expect(JSON.parse(done.stdout).failures).toEqual([
+      { outcome: 'invalid', reason: 'the row has 1 cells, the header 2', rows: 1, lines: [3] },
+    ]);
+    expect(done.stderr).toContain('error: 1 of 3 rows is not ok\nThe results say why, row by row.\n');
     expect(resultsOf(name)).toContainEqual({
       line: 3,
       outcome: 'invalid',
