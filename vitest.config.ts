@@ -18,7 +18,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'sqlite', include: ['test/**/*.test.ts'], exclude: ['test/package/**'] },
+        test: {
+          name: 'sqlite',
+          include: ['test/**/*.test.ts', 'examples/*.test.ts'],
+          exclude: ['test/package/**'],
+        },
       },
       {
         extends: true,

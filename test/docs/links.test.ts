@@ -5,7 +5,11 @@ import { expect, it } from 'vitest';
 const project = join(import.meta.dirname, '..', '..');
 const roots = readdirSync(project).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md');
 const docs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' });
-const pages = [...roots, ...docs.filter((name) => name.endsWith('.md')).map((name) => join('docs', name))];
+const pages = [
+  'examples/README.md',
+  ...roots,
+  ...docs.filter((name) => name.endsWith('.md')).map((name) => join('docs', name)),
+];
 
 /** The page without what is in fences. */
 const prose = (page: string) => readFileSync(join(project, page), 'utf8').replace(/^```.*?^```$/gms, '');

@@ -1,0 +1,17 @@
+// A route handler of Next.js: app/api/user/route.ts. Next calls it with the Web's Request and wants its Response.
+import { RejectedError } from 'userinfo-cli';
+import { client } from './client.js';
+
+export const runtime = 'nodejs'; // not 'edge': the client opens its own connections
+
+export async function GET(request: Request): Promise<Response> {
+  const code = new URL(request.url).searchParams.get('code') ?? '';
+  try {
+    const { envelope } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+    return Response.json(envelope.data);
+  } catch (error) {
+    return error instanceof RejectedError
+      ? Response.json({ code: error.resultCode }, { status: 403 })
+      : Response.json({ code: 'try again later' }, { status: 502 });
+  }
+}

@@ -1,0 +1,83 @@
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createService, type Service } from 'userinfo-cli/service';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+
+const identity = { tenantCode: 'acme', channel: 'web' };
+const user = {
+  tenant_code: 'acme',
+  union_id: 'u001',
+  basic_info: { mobile: '13800138000' },
+  extension_info: {},
+  login_device_info: [],
+};
+let service: Service;
+
+beforeAll(async () => {
+  service = await createService();
+  const app = await service.admin.createApp(identity);
+  await service.admin.putUser(user);
+  vi.stubEnv('USERINFO_BASE_URL', service.url);
+  vi.stubEnv('USERINFO_TENANT_CODE', 'acme');
+  vi.stubEnv('USERINFO_CHANNEL', 'web');
+  vi.stubEnv('USERINFO_APP_KEY', app.app_key);
+  vi.stubEnv('USERINFO_APP_SECRET', app.app_secret.reveal());
+});
+
+afterAll(async () => {
+  await (await import('./client.js')).client.close();
+  await service.close();
+});
+
+const issueCode = async () => (await service.admin.issueCode({ ...identity, unionId: 'u001' })).code;
+
+async function urlOf(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it('express.ts signs a user in once', async () => {
+  const { app } = await import('./express.js');
+  const server = createServer(app);
+  const url = `${await urlOf(server)}/sign-in?code=${await issueCode()}`;
+  expect(await (await fetch(url)).json()).toEqual({ user: 'u001' });
+  expect((await fetch(url)).status).toBe(403);
+  server.close();
+});
+
+it('nestjs.ts writes a level', async () => {
+  const { NestFactory } = await import('@nestjs/core');
+  const { UsersModule } = await import('./nestjs.js');
+  const app = await NestFactory.create(UsersModule, { logger: false });
+  const url = await urlOf(app.getHttpServer());
+  await app.init();
+  const post = (unionId: string) =>
+    fetch(`${url}/users/${unionId}/level`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"level":"gold"}',
+    });
+  expect((await post('u001')).status).toBe(204);
+  expect((await post('u999')).status).toBe(404);
+  app.getHttpServer().close();
+});
+
+it('nextjs-route.ts reads', async () => {
+  const { GET } = await import('./nextjs-route.js');
+  const answer = await GET(new Request(`http://localhost/api/user?code=${await issueCode()}`));
+  expect(await answer.json()).toMatchObject({ union_id: 'u001', mobile: '13800138000' });
+  expect((await GET(new Request('http://localhost/api/user?code=none'))).status).toBe(403);
+});
+
+it('lambda.ts writes', async () => {
+  const { handler } = await import('./lambda.js');
+  expect(await handler({ unionId: 'u001', userInfo: { age: 28 } })).toEqual({ statusCode: 200, body: 'ok' });
+  expect(await handler({ unionId: '', userInfo: { age: 28 } })).toMatchObject({ statusCode: 400 });
+});
+
+it('job-queue.ts runs a job again only where that can help', async () => {
+  const { work } = await import('./job-queue.js');
+  expect(await work({ unionId: 'u001', level: 'gold' })).toBe('done');
+  expect(await work({ unionId: 'u999', level: 'gold' })).toBe('aside');
+});
