@@ -9,6 +9,7 @@ import { isPlainTable, type OutputStyle, outputStyle } from './output/style.js';
 export interface Call<Options = object> {
   readonly context: CliContext;
   readonly io: Io;
+  readonly command: Command;
   /** Its own options and the common ones. */
   readonly options: CommonOptions & Options;
   readonly style: OutputStyle;
@@ -42,7 +43,7 @@ export function addCommand<Options, Arguments extends unknown[]>(
     const options = command.optsWithGlobals<CommonOptions & Options>();
     const style = await outputStyle(options, io);
     const print = (data: unknown) => printData(data, io, style);
-    const call = { context, io, options, style, isTable: isPlainTable(style), print };
+    const call = { context, io, command, options, style, isTable: isPlainTable(style), print };
     await run(call, ...(command.processedArgs as Arguments));
   });
   return command;

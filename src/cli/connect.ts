@@ -14,11 +14,11 @@ import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import { shellRunner } from '../support/shell.js';
 import type { CliContext } from './context.js';
+import { decodeUtf8 } from './input.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
 import { warn } from './output/style.js';
 import { showText } from './output/terminal-text.js';
-import { decodeUtf8 } from './utf8.js';
 
 /** Resolves the settings of a command that calls the service, and prints their warnings. */
 export async function resolveService(

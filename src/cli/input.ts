@@ -3,8 +3,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { findJsonFault } from '../support/json-fault.js';
 import type { CliContext } from './context.js';
-import { readAll } from './io.js';
-import { decodeUtf8 } from './utf8.js';
+import { type Io, readAll } from './io.js';
 
 /**
  * Reads the text of a file, or of standard input for `-`.
@@ -57,4 +56,38 @@ export async function readValue(context: CliContext, what: string): Promise<stri
   const value = (await readText(context, '-')).replace(/\r?\n$/, '');
   if (value === '') throw new InvalidInputError(`standard input contains no ${what}`);
   return value;
+}
+
+/**
+ * Decodes UTF-8 without a byte-order mark. `name` is that of the source in messages.
+ *
+ * @throws InvalidInputError
+ */
+export function decodeUtf8(bytes: Uint8Array, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new InvalidInputError(`${name} is not UTF-8`, {
+      hint: 'Save it as UTF-8: text in another encoding would be stored damaged.',
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Refuses arguments and our environment variables that are not UTF-8: Node replaces the invalid bytes by U+FFFD, and
+ * the damaged text would be stored (§4.2 rule 7). A text with that character can come from a file.
+ *
+ * @throws InvalidInputError
+ */
+export function refuseDamaged(args: readonly string[], env: Io['env']): void {
+  const texts = [
+    ...args.map((arg, index) => [`argument ${index + 1}`, arg] as const),
+    ...Object.entries(env).filter(([name]) => name.startsWith('USERINFO_')),
+  ];
+  const [damaged] = texts.find(([, text]) => text?.includes('\ufffd')) ?? [];
+  if (damaged === undefined) return;
+  throw new InvalidInputError(`${damaged} is not UTF-8: it would be stored damaged`, {
+    hint: 'Nothing was sent. Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
+  });
 }

@@ -3,9 +3,9 @@ import { distance } from 'fastest-levenshtein';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
+import { decodeUtf8 } from './input.js';
 import type { Io } from './io.js';
 import { warn } from './output/style.js';
-import { decodeUtf8 } from './utf8.js';
 
 /**
  * Parses the pairs of `userinfo passback`, in the style of HTTPie: `key=text`, `key:=json`, `key=@file`,

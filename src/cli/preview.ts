@@ -3,6 +3,7 @@ import { showParameter } from '../client/hooks.js';
 import type { WireRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import { encodePairs } from '../protocol/percent-encoding.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 import { type Io, say, write } from './io.js';
 import { printData } from './output/print.js';
 import type { OutputStyle } from './output/style.js';
@@ -29,7 +30,7 @@ export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
   return printCurl === true || dryRun === true;
 }
 
-/** Prints a request without sending it: as a curl command, or part by part. */
+/** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
 export async function printPreview(
   request: WireRequest,
   { printCurl, reveal }: PreviewOptions,
@@ -39,10 +40,17 @@ export async function printPreview(
 ): Promise<void> {
   const parts = partsOf(request, reveal ? (_, value) => value : showParameter);
   if (printCurl) {
-    const { formatCurl } = await import('./curl-command.js');
     const { contentType, body, method } = request;
     const shown = reveal ? { url: request.url.href, body } : encodeMasked(parts);
-    await write(io.stdout, `${formatCurl({ method, contentType, ...shown }, ca_file?.value ?? null)}\n`);
+    const curl = [
+      ['curl', '--globoff', '--request', method], // a base URL may contain brackets
+      ...(ca_file === null ? [] : [['--cacert', ca_file.value]]),
+      ['--header', 'Accept: application/json'],
+      ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
+      ...(shown.body === null ? [] : [['--data-raw', shown.body]]),
+      ['--url', shown.url],
+    ];
+    await write(io.stdout, `${curl.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ')}\n`);
   } else {
     await printData(parts, io, style);
   }

@@ -3,12 +3,12 @@ import manifest from '../../package.json' with { type: 'json' };
 import { declarationsFor } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
+import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
 import { addCommonOptions, type CommonOptions, examples } from './options.js';
 import { colorsFor } from './output/style.js';
 import { showText } from './output/terminal-text.js';
 import { reportError } from './report-error.js';
-import { refuseDamaged } from './utf8.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
 export async function run(args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { helpTopics } from '../../src/cli/commands/help/index.js';
+import { exitMeanings } from '../../src/cli/commands/help/topics.js';
 import { exitStatus } from '../../src/cli/exit-status.js';
-import { helpTopics } from '../../src/cli/help-topics/index.js';
-import { exitMeanings } from '../../src/cli/help-topics/topics.js';
 import { outputFormats } from '../../src/cli/options.js';
 import { settingNames } from '../../src/profiles/flags-and-environment.js';
 import { Machine } from '../support/cli.js';
@@ -14,7 +14,7 @@ const outputPage = readFileSync(join(project, 'docs/output.md'), 'utf8').replace
 const topics = new Map<string, string>();
 
 beforeAll(async () => {
-  for (const { name } of helpTopics) {
+  for (const name of Object.keys(helpTopics)) {
     const { status, stdout, stderr } = await machine.run(['help', name]);
     expect({ name, status, stderr }).toEqual({ name, status: 0, stderr: '' });
     topics.set(name, stdout);
@@ -25,7 +25,7 @@ afterAll(() => machine[Symbol.dispose]());
 /** Every variable that the code reads from the environment, or tells of. */
 function variablesInSource(): Set<string> {
   const files = readdirSync(join(project, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.includes('help-topics'))
+    .filter((file) => file.endsWith('.ts') && !file.includes('commands/help'))
     .map((file) => readFileSync(join(project, 'src', file), 'utf8'));
   const found = files.flatMap((text) => [
     ...text.matchAll(/\b(USERINFO_[A-Z_]+)\b/g),
@@ -36,7 +36,7 @@ function variablesInSource(): Set<string> {
 }
 
 describe('the topic', () => {
-  it.each(helpTopics.map(({ name }) => [name]))('%s fits 80 columns', (name) => {
+  it.each(Object.keys(helpTopics).map((name) => [name]))('%s fits 80 columns', (name) => {
     const lines = (topics.get(name) ?? '').split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe('help', () => {
   it('lists commands and topics', async () => {
     expect((await machine.run(['help'])).stdout).toMatch(/^ {2}passback /m);
     const { stdout } = await machine.run(['help', '--help']);
-    for (const { name, summary } of helpTopics)
+    for (const [name, summary] of Object.entries(helpTopics))
       expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'));
   });
 

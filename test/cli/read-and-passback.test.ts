@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refuseDamaged } from '../../src/cli/utf8.js';
 import { ServedMachine } from '../support/served.js';
 
 let machine: ServedMachine;
@@ -181,15 +180,13 @@ describe('passback', () => {
     expect(await stored()).toBe(129);
   });
 
-  it('accepts U+FFFD if the raw arguments contain it', async () => {
-    expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\ufffd\0'))).not.toThrow();
-    expect(() => refuseDamaged(['a=\ufffd'], {}, () => Buffer.from('node\0cli\0a=\xd5\0', 'latin1'))).toThrow(
-      'argument 1 is not UTF-8',
-    );
-    // A system without /proc does not show it.
-    expect(() => refuseDamaged(['x', 'a=\ufffd'], {}, () => null)).toThrow('argument 2 contains U+FFFD');
+  it('refuses U+FFFD in arguments and variables: Node writes it for bytes that are not UTF-8', async () => {
+    const done = await machine.run([...local, 'passback', 'a=\ufffd', '--union-id', 'u001']);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toMatch(/^error: argument 4 is not UTF-8.*\nNothing was sent/);
     const env = { USERINFO_CHANNEL: '\ufffd', OTHER: '\ufffd' };
-    expect(() => refuseDamaged([], env, () => null)).toThrow('USERINFO_CHANNEL contains U+FFFD');
+    const read = await machine.run([...local, 'read', 'c'], { env });
+    expect(read.stderr).toMatch(/^error: USERINFO_CHANNEL is not UTF-8/);
   });
 
   it('ends with status 4 if there is no such user, with the envelope on stdout', async () => {

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
+import { environmentTopic, exitMeanings } from '../../src/cli/commands/help/topics.js';
 import { createContext } from '../../src/cli/context.js';
 import { exitStatus } from '../../src/cli/exit-status.js';
-import { environmentTopic, exitMeanings } from '../../src/cli/help-topics/topics.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
 import { presets } from '../../src/signing/presets.js';

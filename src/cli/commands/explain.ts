@@ -2,45 +2,32 @@ import type { Command } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { entryOf, httpStatusOf, type ResultCode, resultCodes } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
+import { addCommand } from '../command.js';
 import type { CliContext } from '../context.js';
-import { type CommonOptions, examples } from '../options.js';
-import { printData } from '../output/print.js';
-import { isPlainTable, outputStyle } from '../output/style.js';
 
 export function declareExplain(program: Command, context: CliContext): void {
-  const command = program
-    .command('explain')
-    .summary('explain a result code, and what to do about it')
-    .description(
+  addCommand(program, context, {
+    name: 'explain',
+    summary: 'explain a result code, and what to do about it',
+    description:
       'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +
-        'The codes are those of "userinfo serve"; a platform may have others of its own.',
-    )
-    .argument('[code]', 'the code of an answer; all of them unless given')
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo explain 40102', 'one code'],
-        ['userinfo explain --json', 'all codes, for a program'],
-      ),
-    )
-    .action((code: string | undefined) => runExplain(context, code, command.optsWithGlobals()));
-}
-
-async function runExplain(
-  { io }: CliContext,
-  code: string | undefined,
-  options: CommonOptions,
-): Promise<void> {
-  const style = await outputStyle(options, io);
-  const isTable = isPlainTable(style);
-  if (code !== undefined) {
-    const explained = explain(requireCode(code));
-    await printData(isTable ? inWords(explained) : explained, io, style);
-    return;
-  }
-  const all = resultCodes.map(explain);
-  const shown = all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again }));
-  await printData(isTable ? shown : all, io, style);
+      'The codes are those of "userinfo serve"; a platform may have others of its own.',
+    examples: [
+      ['userinfo explain 40102', 'one code'],
+      ['userinfo explain --json', 'all codes, for a program'],
+    ],
+    takes: (command) => command.argument('[code]', 'the code of an answer; all of them unless given'),
+    run: ({ isTable, print }, code: string | undefined) => {
+      if (code !== undefined) {
+        const explained = explain(requireCode(code));
+        return print(isTable ? inWords(explained) : explained);
+      }
+      const all = resultCodes.map(explain);
+      return print(
+        isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all,
+      );
+    },
+  });
 }
 
 /** @throws InvalidInputError for an unknown code */

@@ -29,16 +29,16 @@ const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
   passback: async () => (await import('./passback.js')).declarePassback,
   profile: async () => (await import('./profile/index.js')).declareProfile,
   sign: async () => (await import('./sign/index.js')).declareSign,
-  serve: async () => (await import('./serve.js')).declareServe,
+  serve: async () => (await import('./serve/index.js')).declareServe,
   admin: async () => (await import('./admin/index.js')).declareAdmin,
   worker: async () => (await import('./worker.js')).declareWorker,
   runs: async () => (await import('./runs.js')).declareRuns,
-  demo: async () => (await import('./demo.js')).declareDemo,
+  demo: async () => (await import('./demo/index.js')).declareDemo,
   doctor: async () => (await import('./doctor/index.js')).declareDoctor,
   openapi: async () => (await import('./openapi.js')).declareOpenApi,
   explain: async () => (await import('./explain.js')).declareExplain,
   completion: async () => (await import('./completion/index.js')).declareCompletion,
-  help: async () => (await import('./help.js')).declareHelp,
+  help: async () => (await import('./help/index.js')).declareHelp,
 };
 
 /** Loads the commands that `args` may mean: those it names, or all if it names none or asks for help. */

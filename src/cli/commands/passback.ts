@@ -13,6 +13,7 @@ import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
 import { callService } from '../call-service.js';
 import type { CliContext } from '../context.js';
+import { decodeUtf8 } from '../input.js';
 import { readAll } from '../io.js';
 import {
   addConnectionOptions,
@@ -24,7 +25,6 @@ import {
 import { parsePairs, warnOfKeys } from '../pairs.js';
 import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
 import { confirm } from '../prompt.js';
-import { decodeUtf8 } from '../utf8.js';
 
 export interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly unionId?: string;

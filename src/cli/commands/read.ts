@@ -4,12 +4,12 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
+import { addCommand, type Call } from '../command.js';
 import type { CliContext } from '../context.js';
 import {
   addConnectionOptions,
   type CommonOptions,
   type ConnectionOptions,
-  examples,
   formatColumns,
 } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
@@ -37,57 +37,49 @@ export function readInputOf(code: string, names: readonly string[], { scope }: R
 }
 
 export function declareRead(program: Command, context: CliContext): void {
-  const command = program
-    .command('read')
-    .summary('read the information of a user with an authorization code')
-    .description(
+  addCommand(program, context, {
+    name: 'read',
+    summary: 'read the information of a user with an authorization code',
+    description:
       'Read the information of the user that an authorization code was issued for; with --from, of many users.',
-    );
-  addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
-  addBulkOptions(command)
-    .option('--names <list>', 'with --from: information to read, separated by commas')
-    .addHelpText(
-      'after',
-      () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
+    examples: [
+      [
+        'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
+        'everything that a code of "userinfo serve" authorizes',
+      ],
+      [
+        'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
+          'userinfo read "$code" mobile,acme_level device_info --json',
+        'selected information, as received',
+      ],
+      [
+        'userinfo admin code issue --tenant-code acme --union-id u001 | userinfo read - --query data.union_id',
+        'the code from standard input, and one value of the answer',
+      ],
+    ],
+    takes: (command) => {
+      addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
+      return addBulkOptions(command)
+        .option('--names <list>', 'with --from: information to read, separated by commas')
+        .addHelpText(
+          'after',
+          () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
-    )
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-          'everything that a code of "userinfo serve" authorizes',
-        ],
-        [
-          'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
-            'userinfo read "$code" mobile,acme_level device_info --json',
-          'selected information, as received',
-        ],
-        [
-          'userinfo admin code issue --tenant-code acme --union-id u001 | userinfo read - --query data.union_id',
-          'the code from standard input, and one value of the answer',
-        ],
-      ),
-    )
-    .action((code: string | undefined, names: string[]) => runEither(context, command, code, names));
-}
-
-async function runEither(
-  context: CliContext,
-  command: Command,
-  code: string | undefined,
-  names: readonly string[],
-): Promise<void> {
-  const hint = 'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
-  const single = { given: code !== undefined, words: 'a code', hint };
-  if (!isBulk(command, ['names'], single)) {
-    if (code === undefined) command.error(missingCode, { code: 'commander.missingArgument' });
-    else await runRead(context, code, names, command.optsWithGlobals());
-    return;
-  }
-  const { readMany } = await import('../bulk/run-many.js');
-  await readMany(context, command.optsWithGlobals());
+        );
+    },
+    run: async ({ command, options }: Call<ReadOptions>, code: string | undefined, names: string[]) => {
+      const hint =
+        'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
+      if (isBulk(command, ['names'], { given: code !== undefined, words: 'a code', hint })) {
+        const { readMany } = await import('../bulk/run-many.js');
+        return readMany(context, command.optsWithGlobals());
+      }
+      if (code === undefined) return command.error(missingCode, { code: 'commander.missingArgument' });
+      const input = readInputOf(await givenCode(context, code), names, options);
+      return callService(context, options, readRequest(input));
+    },
+  });
 }
 
 async function givenCode(context: CliContext, code: string): Promise<string> {
@@ -99,14 +91,4 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
   if (code !== '-') return code;
   const { readValue } = await import('../input.js');
   return readValue(context, 'code');
-}
-
-async function runRead(
-  context: CliContext,
-  code: string,
-  names: readonly string[],
-  options: ReadOptions,
-): Promise<void> {
-  const input = readInputOf(await givenCode(context, code), names, options);
-  await callService(context, options, readRequest(input));
 }

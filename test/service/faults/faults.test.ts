@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFaults } from '../../../src/cli/serve/options.js';
+import { parseFaults } from '../../../src/cli/commands/serve/options.js';
 import { type FaultSettings, Faults } from '../../../src/service/faults.js';
 import { runService, user } from '../../support/running-service.js';
 

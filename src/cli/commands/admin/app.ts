@@ -6,7 +6,7 @@ import { readJson } from '../../input.js';
 import { say } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { warn } from '../../output/style.js';
-import { defaultUrl } from '../../serve/options.js';
+import { defaultUrl } from '../serve/options.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
 import { addStoreCommand, type StoreCall } from './store.js';
 

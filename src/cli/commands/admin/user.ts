@@ -7,9 +7,9 @@ import { quoteName } from '../../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.js';
 import type { UserKey } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
+import { decodeUtf8 } from '../../input.js';
 import { say } from '../../io.js';
 import { printList } from '../../output/print.js';
-import { decodeUtf8 } from '../../utf8.js';
 import { addStoreCommand, type StoreCall } from './store.js';
 
 export function declareUser(admin: Command, context: CliContext): void {

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
+import { addCommand } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { write } from '../../io.js';
-import { examples } from '../../options.js';
 
 /** Each passes the words typed so far to `userinfo __complete`, which cli/main answers from one table. */
 const scripts = {
@@ -56,19 +56,17 @@ export function declareCompletion(program: Command, context: CliContext): void {
       const { completionTable } = await import('./table.js');
       await write(context.io.stdout, JSON.stringify(completionTable(program)));
     });
-  program
-    .command('completion')
-    .summary('print a shell completion script')
-    .description(
+  addCommand(program, context, {
+    name: 'completion',
+    summary: 'print a shell completion script',
+    description:
       'Print a script that completes commands, options, option values, profile names and names of information.',
-    )
-    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo completion bash > userinfo.bash', 'source it in ~/.bashrc; zsh likewise'],
-        ['userinfo completion fish > userinfo.fish', 'put it in ~/.config/fish/completions'],
-      ),
-    )
-    .action((shell: keyof typeof scripts) => write(context.io.stdout, scripts[shell]));
+    examples: [
+      ['userinfo completion bash > userinfo.bash', 'source it in ~/.bashrc; zsh likewise'],
+      ['userinfo completion fish > userinfo.fish', 'put it in ~/.config/fish/completions'],
+    ],
+    takes: (command) =>
+      command.addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts))),
+    run: ({ io }, shell: keyof typeof scripts) => write(io.stdout, scripts[shell]),
+  });
 }

@@ -3,7 +3,7 @@ import type { Argument, Command, Option } from 'commander';
 import { specialInfoNames } from '../../../protocol/info-names.js';
 import { resultCodes } from '../../../protocol/result-codes.js';
 import { presets } from '../../../signing/presets.js';
-import { helpTopics } from '../../help-topics/index.js';
+import { helpTopics } from '../help/index.js';
 import type { CommandNode, Values } from './candidates.js';
 
 type ByName = Readonly<Record<string, Values>>;
@@ -13,7 +13,7 @@ export function completionTable(program: Command): CommandNode {
   const commands = visible(program).commands.map((one) => one.name());
   return nodeOf(program, '', {
     ...byArgument,
-    'help words': [...helpTopics.map(({ name }) => name), ...commands],
+    'help words': [...Object.keys(helpTopics), ...commands],
   });
 }
 

@@ -3,20 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, type Writable } from 'node:stream';
-import { ProfileStore } from '../../profiles/profile-store.js';
-import type { Service } from '../../service/index.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
-import type { CliContext } from '../context.js';
-import { type Io, write, writeStyled } from '../io.js';
-import type { CommonOptions } from '../options.js';
-import { colorsFor } from '../output/style.js';
-import { buildProgram } from '../program.js';
-import { demoApp, demoProfile, demoUser } from './service.js';
+import { ProfileStore } from '../../../profiles/profile-store.js';
+import type { Service } from '../../../service/index.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
+import type { CliContext } from '../../context.js';
+import { type Io, write, writeStyled } from '../../io.js';
+import type { CommonOptions } from '../../options.js';
+import { colorsFor } from '../../output/style.js';
+import { buildProgram } from '../../program.js';
+import { demoApp, demoProfile, demoUser } from '../serve/demo.js';
 
 /** Runs the commands that create an app, a user and a code, and use them, against a service in memory. */
 export async function runDemo(context: CliContext, { color }: CommonOptions): Promise<void> {
   const { io } = context;
-  const { createService } = await import('../../service/index.js');
+  const { createService } = await import('../../../service/index.js');
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-demo-'));
   const service = await createService({ database: ':memory:' });
   try {

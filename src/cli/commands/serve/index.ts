@@ -1,21 +1,41 @@
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { defaultClockWindowSeconds } from '../../protocol/limits.js';
-import type { CliContext } from '../context.js';
-import { databaseOption } from '../database.js';
-import { examples, parseCount, parseDuration, parseRate } from '../options.js';
-import { defaultHost, defaultPort, parseFaults } from '../serve/options.js';
-import { runServe } from '../serve/run.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
+import { addCommand, type Call } from '../../command.js';
+import type { CliContext } from '../../context.js';
+import { databaseOption } from '../../database.js';
+import { parseCount, parseDuration, parseRate } from '../../options.js';
+import { defaultHost, defaultPort, parseFaults, type ServeOptions } from './options.js';
+import { runServe } from './run.js';
 
 export function declareServe(program: Command, context: CliContext): void {
-  const command = program
-    .command('serve')
-    .summary('run the service locally, for tests')
-    .description(
+  addCommand(program, context, {
+    name: 'serve',
+    summary: 'run the service locally, for tests',
+    description:
       'Run the service of the platform: both operations, over a database of its own. ' +
-        'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered.',
-    )
+      'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered.',
+    examples: [
+      ['userinfo serve --demo', 'with an app, users and a profile to try'],
+      ['userinfo serve', 'on port 8787, with the database in the data folder'],
+      ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
+      [
+        'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
+        'with injected faults; also reset=1%, skew=400s',
+      ],
+      [
+        'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo --workers auto',
+        'on PostgreSQL, with one process per core',
+      ],
+    ],
+    takes: addServeOptions,
+    run: ({ options }: Call<ServeOptions>) => runServe(context, options),
+  });
+}
+
+function addServeOptions(command: Command): Command {
+  return command
     .option('--host <address>', 'address to listen on', defaultHost)
     .addOption(
       new Option('--port <number>', 'port to listen on; 0 picks a free one')
@@ -56,24 +76,7 @@ export function declareServe(program: Command, context: CliContext): void {
     )
     .option('--page', 'show the last requests at / (default: if --host is this machine)')
     .option('--no-page', 'do not show them')
-    .option('--demo', 'create an app, users and a profile "demo", and print commands to try')
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo serve --demo', 'with an app, users and a profile to try'],
-        ['userinfo serve', 'on port 8787, with the database in the data folder'],
-        ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
-        [
-          'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
-          'with injected faults; also reset=1%, skew=400s',
-        ],
-        [
-          'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo --workers auto',
-          'on PostgreSQL, with one process per core',
-        ],
-      ),
-    )
-    .action(() => runServe(context, command.optsWithGlobals()));
+    .option('--demo', 'create an app, users and a profile "demo", and print commands to try');
 }
 
 function parseWorkers(text: string): number {

@@ -1,6 +1,6 @@
-import { InvalidInputError } from '../../protocol/errors.js';
-import type { FaultSettings } from '../../service/index.js';
-import { type CommonOptions, parseDuration } from '../options.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import type { FaultSettings } from '../../../service/index.js';
+import { type CommonOptions, parseDuration } from '../../options.js';
 
 export const defaultHost = '127.0.0.1';
 export const defaultPort = 8787;

@@ -1,10 +1,11 @@
 // Apart from index.ts: only `userinfo help TOPIC` loads the pages.
-import { secretVariable, settingNames } from '../../profiles/flags-and-environment.js';
-import { defaultClockWindowSeconds } from '../../protocol/limits.js';
-import { presets } from '../../signing/presets.js';
-import type { SigningRecipes } from '../../signing/recipe.js';
-import { exitStatus } from '../exit-status.js';
-import { formatColumns, outputFormats } from '../options.js';
+import { secretVariable, settingNames } from '../../../profiles/flags-and-environment.js';
+import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
+import { presets } from '../../../signing/presets.js';
+import type { SigningRecipes } from '../../../signing/recipe.js';
+import { exitStatus } from '../../exit-status.js';
+import { formatColumns, outputFormats } from '../../options.js';
+import type { HelpTopic } from './index.js';
 
 const settings = Object.values(settingNames).map(
   ({ variable, title, flag }) => [variable, `${title}; ${flag} overrides it`] as const,
@@ -56,7 +57,7 @@ const statusRows = Object.entries(exitStatus).map(
   ([name, status]) => [String(status), exitMeanings[name as keyof typeof exitStatus]] as const,
 );
 
-export const exitCodesTopic = `Exit status of every command
+const exitCodesTopic = `Exit status of every command
 
 ${formatColumns(statusRows)}
 A message on stderr says what went wrong and what to do next. A rejection (4) is
@@ -73,7 +74,7 @@ const formatMeanings: Readonly<Record<(typeof outputFormats)[number], string>> =
 
 const formatRows = outputFormats.map((format) => [format, formatMeanings[format]] as const);
 
-export const outputTopic = `Output: -o <format>, --json for -o json, or USERINFO_OUTPUT
+const outputTopic = `Output: -o <format>, --json for -o json, or USERINFO_OUTPUT
 
 ${formatColumns(formatRows)}
 Data goes to stdout; messages, warnings and questions go to stderr. Numbers are
@@ -112,7 +113,7 @@ function describeDefault(name: keyof SigningRecipes): string {
   return preset?.description.slice(0, -ending.length) ?? '';
 }
 
-export const signingTopic = `How requests are signed
+const signingTopic = `How requests are signed
 
 Each request carries two digests: app_sign and sign. How they are computed is
 not in the platform's document; ask its operator, or find out from one request
@@ -139,3 +140,11 @@ is shown as <secret>. A retried request is signed again, with a new random and
 timestamp. The service allows its clock and the caller's to differ by ${defaultClockWindowSeconds} s,
 and accepts each random of an app once; "userinfo doctor" compares the clocks.
 `;
+
+/** The pages of `userinfo help`. */
+export const topics: Readonly<Record<HelpTopic, string>> = {
+  environment: environmentTopic,
+  'exit-codes': exitCodesTopic,
+  output: outputTopic,
+  signing: signingTopic,
+};

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
-import { isLoopback, urlHost } from '../../protocol/base-url.js';
-import { InvalidInputError } from '../../protocol/errors.js';
-import type { FaultSettings, Log, Service, ServiceOptions } from '../../service/index.js';
-import type { CliContext } from '../context.js';
-import { chooseDatabase } from '../database.js';
-import { say, untilAborted } from '../io.js';
+import { isLoopback, urlHost } from '../../../protocol/base-url.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
+import type { CliContext } from '../../context.js';
+import { chooseDatabase } from '../../database.js';
+import { say, untilAborted } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -20,7 +20,7 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
   refuseUnfit(options);
   const { io, signal, args } = context;
   const { workers, host, port } = options;
-  const { createLog, createService } = await import('../../service/index.js');
+  const { createLog, createService } = await import('../../../service/index.js');
   const log = droppingLog(
     createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now: Date.now }),
     io.stderr,
@@ -48,7 +48,7 @@ async function serveHere(
   options: ServeOptions,
   start: () => Promise<Service>,
 ): Promise<void> {
-  const demo = options.demo ? await import('../demo/service.js') : null;
+  const demo = options.demo ? await import('./demo.js') : null;
   await demo?.checkDemoProfile(context);
   const service = await start();
   try {

@@ -3,9 +3,9 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Log, Service, ServiceOptions } from '../../service/index.js';
-import { ReportedError } from '../exit-status.js';
-import { untilAborted } from '../io.js';
+import type { Log, Service, ServiceOptions } from '../../../service/index.js';
+import { ReportedError } from '../../exit-status.js';
+import { untilAborted } from '../../io.js';
 
 /**
  * Serves with several processes that share a port. The primary process supervises the workers; each worker runs

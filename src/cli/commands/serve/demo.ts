@@ -1,16 +1,16 @@
 // Apart from serve/run.ts: only --demo and `userinfo demo` need it.
-import { isLoopback } from '../../protocol/base-url.js';
-import { parseUserRecord } from '../../protocol/user-record.js';
+import { isLoopback } from '../../../protocol/base-url.js';
+import { parseUserRecord } from '../../../protocol/user-record.js';
 import {
   type AdminOperations,
   type AppCredentials,
   NotFoundError,
   type Service,
-} from '../../service/index.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
-import { notOverwritten, writableProfile, writeAppProfile } from '../commands/admin/app-profile.js';
-import type { CliContext } from '../context.js';
-import type { ServeOptions } from '../serve/options.js';
+} from '../../../service/index.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
+import type { CliContext } from '../../context.js';
+import { notOverwritten, writableProfile, writeAppProfile } from '../admin/app-profile.js';
+import type { ServeOptions } from './options.js';
 
 /** The profile of the demo app. */
 export const demoProfile = 'demo';

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteName } from '../../../protocol/text.js';
+import { nearestName } from '../../../support/nearest-name.js';
+import type { CliContext } from '../../context.js';
+import { write } from '../../io.js';
+
+/** The pages of `userinfo help` that belong to no single command: names and summaries. */
+export const helpTopics = {
+  environment: 'environment variables',
+  'exit-codes': 'exit status of every command',
+  output: 'output formats, and how to print only a part',
+  signing: 'how requests are signed, and how to find out',
+} as const;
+export type HelpTopic = keyof typeof helpTopics;
+
+export function declareHelp(program: Command, context: CliContext): void {
+  const topics = Object.entries(helpTopics).map(([name, summary]) => `  ${name.padEnd(13)}${summary}`);
+  program
+    .helpCommand(false)
+    .command('help')
+    .summary('show help for a command or a topic')
+    .description('Show the help of a command, such as "userinfo help profile add", or a topic.')
+    .argument('[words...]', 'a command or a topic')
+    .addHelpText('after', `\nTopics:\n${topics.join('\n')}`)
+    .action(async (words: string[]) => {
+      const topic = words.length === 1 ? words[0] : undefined;
+      if (topic === undefined || !Object.hasOwn(helpTopics, topic)) findCommand(program, words).outputHelp();
+      else await write(context.io.stdout, (await import('./topics.js')).topics[topic as HelpTopic]);
+    });
+}
+
+/** @throws InvalidInputError for an unknown command */
+function findCommand(program: Command, words: readonly string[]): Command {
+  let command = program;
+  for (const word of words) {
+    const names = command.commands.map((one) => one.name());
+    const inner = command.commands[names.indexOf(word)];
+    if (inner === undefined) {
+      const nearest = nearestName(word, command === program ? [...names, ...Object.keys(helpTopics)] : names);
+      throw new InvalidInputError(`there is no command or topic ${quoteName(word)}`, {
+        hint:
+          nearest === null
+            ? '"userinfo --help" lists the commands, "userinfo help --help" the topics.'
+            : `Did you mean ${quoteName(nearest)}?`,
+      });
+    }
+    command = inner;
+  }
+  return command;
+}
