@@ -104,7 +104,10 @@ const story = [
 ];
 
 /** These need PostgreSQL: they have tests of their own, in test/cli/queue. */
-const overQueue = ['worker', ...['list', 'show', 'results', 'cancel', 'purge'].map((name) => `runs ${name}`)];
+const overQueue = [
+  'worker',
+  ...['list', 'show', 'results', 'retry', 'cancel', 'purge'].map((name) => `runs ${name}`),
+];
 
 /** These run until they are stopped, or ask questions: they have tests of their own. */
 const interactive = ['userinfo profile add shop', 'userinfo profile remove shop-test'];
