@@ -238,6 +238,7 @@ async function untilEnded(write: () => Promise<void>, ended: AbortSignal): Promi
     await wait(gatherMs, undefined, { signal: ended }).catch(() => {});
     await write();
   }
+  await write(); // outcomes that came during the last write
 }
 
 function formatCount(count: number): string {

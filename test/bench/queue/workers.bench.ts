@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { Machine } from '../../support/cli.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';
+import { startTrivialServer } from '../bulk/trivial-server.js';
 import { printRates } from '../print-rates.js';
-import { startBareServer } from '../service/bare-server.js';
 import { handOver, measure, until, writeRows } from './queue-machine.js';
 
 /** `USERINFO_BENCH_ROWS=1000000` shows what memory is like in the long run. */
@@ -12,7 +12,7 @@ const rows = Number(process.env.USERINFO_BENCH_ROWS ?? 20_000);
 
 it('measures workers on one queue, against a service that does nothing', async () => {
   const server = await PostgresServer.create(['shared_buffers=256MB', 'max_wal_size=4GB']);
-  const service = await startBareServer();
+  const service = await startTrivialServer();
   using machine = new Machine();
   const keys = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a', '--app-secret-env', 'S'];
   const env = { S: 'secret' };
