@@ -50,7 +50,7 @@ function addServeOptions(command: Command): Command {
       ).argParser((text) => parseCount(text, 'connections')),
     )
     .addOption(
-      new Option('--workers <n>', 'number of processes; auto: one per core')
+      new Option('--workers <n>', 'number of processes, on PostgreSQL; auto: one per core')
         .default(1)
         .argParser(parseWorkers),
     )

@@ -82,15 +82,18 @@ function droppingLog(log: Log, stream: Writable): Log {
 
 /** @throws InvalidInputError for options that exclude each other */
 function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): void {
-  if (workers > 1 && database === ':memory:') {
-    throw new InvalidInputError('workers cannot share a database in memory: each would have its own', {
-      hint: 'Give a SQLite file or PostgreSQL as --database, or leave --workers out.',
-    });
-  }
   if (workers > 1 && (page || demo)) {
     throw new InvalidInputError(`${page ? '--page' : '--demo'} needs a single process`, {
       hint: 'Leave --workers out.',
     });
+  }
+  if (workers > 1 && !/^postgres(?:ql)?:/i.test(database ?? '')) {
+    throw new InvalidInputError(
+      '--workers needs PostgreSQL: SQLite has one writer, and more processes are slower',
+      {
+        hint: 'Leave --workers out, or name a PostgreSQL database: --database postgres://user@host/database',
+      },
+    );
   }
   if (demo && !isLoopback(urlHost(host))) {
     throw new InvalidInputError(`--demo only works on this machine, not on ${JSON.stringify(host)}`, {
