@@ -1,5 +1,5 @@
 // A job that writes, run by a queue such as BullMQ, pg-boss or SQS: what the error says decides whether it runs again.
-import { NoAnswerError, RejectedError } from 'userinfo-cli';
+import { UserInfoError } from 'userinfo-cli';
 import { client } from './client.js';
 
 export interface Job {
@@ -15,12 +15,6 @@ export async function work({ unionId, level }: Job): Promise<Verdict> {
     await client.passback({ unionId, userInfo: { acme_level: level } });
     return 'done';
   } catch (error) {
-    return canSucceedLater(error) ? 'again' : 'aside';
+    return error instanceof UserInfoError && error.retryable ? 'again' : 'aside';
   }
-}
-
-/** A passback writes the same once more, so it is run again even if an earlier one may have arrived. */
-function canSucceedLater(error: unknown): boolean {
-  if (error instanceof NoAnswerError) return error.reason !== 'tls' && error.reason !== 'wrong-data';
-  return error instanceof RejectedError && (error.resultCode === 42901 || error.resultCode >= 50000);
 }
