@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/support/time-by-part.ts'],
     globalSetup: 'test/support/postgres/global-setup.ts',
     setupFiles: 'test/support/property-seed.ts',
     // A machine that is busy is not a fault of what is tested.

@@ -16,6 +16,8 @@ const prose = (page: string) => readFileSync(join(project, page), 'utf8').replac
 
 /** The anchors of a page, as GitHub makes them: a heading that comes again has a number. */
 function anchors(page: string): Set<string> {
+  const known = anchorsOf.get(page);
+  if (known !== undefined) return known;
   const found = new Set([...prose(page).matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id));
   for (const [, text = ''] of prose(page).matchAll(/^#+ (.+)$/gm)) {
     const words = text
@@ -26,8 +28,11 @@ function anchors(page: string): Set<string> {
     for (let count = 1; found.has(anchor); count += 1) anchor = `${words}-${count}`;
     found.add(anchor);
   }
+  anchorsOf.set(page, found);
   return found;
 }
+
+const anchorsOf = new Map<string, Set<string>>();
 
 it.each(pages)('every link of %s leads somewhere', (page) => {
   const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(
