@@ -13,8 +13,10 @@ import { type FileRow, type RowSource, readRows } from './source/rows.js';
 export interface RunReport {
   /** Of all parts of the run. */
   readonly counts: OutcomeCounts;
-  /** How many rows came to an outcome in this part. */
+  /** How many rows came to an outcome in this part, */
   readonly done: number;
+  /** and how many more whose outcome could not be written, as when the disk is full. */
+  readonly unwritten: number;
   readonly durationMs: number;
   /** Whether resuming the run would send no row. */
   readonly isFinished: boolean;
@@ -115,7 +117,8 @@ export class FileRun<Row extends FileRow> {
       await this.#orStop(() => this.#recorder.end(isFinished()));
       return {
         counts: state.counts,
-        done: this.#done,
+        done: this.#done - this.#recorder.unwritten,
+        unwritten: this.#recorder.unwritten,
         durationMs: performance.now() - this.#startedAt,
         isFinished: isFinished(),
         stoppedBy: this.#stoppedBy,

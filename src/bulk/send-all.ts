@@ -13,7 +13,7 @@ import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { Pacing } from './engine/flow-control.js';
-import { RowEngine } from './engine/row-engine.js';
+import { type EngineOptions, RowEngine } from './engine/row-engine.js';
 import type { PreparedRow, SourceRow } from './engine/row-queue.js';
 import type { RowOutcome } from './outcome.js';
 
@@ -111,6 +111,10 @@ export interface AllRowsOptions extends UserInfoClientOptions {
   readonly ratePerSecond?: number;
   /** Time-out of one attempt, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
+  /** The app secret, or a function that returns it: it is called before the first row, then once a second. */
+  readonly appSecret: UserInfoClientOptions['appSecret'];
+  /** Any value, such as the ID of a job of your own: hooks receive it with each request of the run. */
+  readonly context?: unknown;
   /**
    * Ends the run: no more rows are read, those under way are awaited and their outcomes yielded; then a
    * CancelledError is thrown, unless every row has its outcome.
@@ -176,7 +180,13 @@ export function readAll<Row extends ReadInput>(
 const allRowsOptions: Shape<AllRowsOptions> = {
   ...clientOptions,
   what: 'the options of many rows',
-  members: { ...clientOptions.members, concurrency: isCount, ratePerSecond: isRate, signal: isSignal },
+  members: {
+    ...clientOptions.members,
+    concurrency: isCount,
+    ratePerSecond: isRate,
+    signal: isSignal,
+    context: () => null,
+  },
 };
 
 /** Checks the options now; reads rows once outcomes are requested. */
@@ -186,7 +196,7 @@ function sendAll<Row>(
   options: AllRowsOptions,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   checkMembers(allRowsOptions, options);
-  const { concurrency, ratePerSecond, signal, ...client } = options;
+  const { concurrency, ratePerSecond, signal, context, ...client } = options;
   const pacing: Pacing = {
     concurrency: concurrency ?? defaults.concurrency,
     ratePerSecond: ratePerSecond ?? null,
@@ -194,24 +204,26 @@ function sendAll<Row>(
     timeoutMs: client.timeoutMs ?? defaults.timeoutMs,
   };
   const sender = new Sender({ connections: pacing.concurrency, ...client });
-  return outcomesOf(batchesOf(rows, prepare), sender, pacing, signal);
+  return outcomesOf(batchesOf(rows, prepare), { ...pacing, sender, context }, signal);
 }
 
 /** While this many outcomes wait for the caller, no more rows are sent. */
 const maxWaiting = 1024;
 
+/** How often a function that returns the app secret is called, in milliseconds. */
+const secretMs = 1_000;
+
 async function* outcomesOf<Row>(
   rows: RowBatches<Row>,
-  sender: Sender,
-  pacing: Pacing,
+  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   let waiting: RowOutcome<TakenRow<Row>>[] = [];
   let isOver = false;
   let wake = () => {};
+  const { sender } = options;
   const engine = new RowEngine(rows, {
-    ...pacing,
-    sender,
+    ...options,
     batchesAhead: rows.batchesAhead,
     prepare: ({ prepared }) => {
       if (prepared instanceof InvalidInputError) throw prepared;
@@ -228,10 +240,17 @@ async function* outcomesOf<Row>(
   const stop = () => engine.stop();
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  const end = engine.run().finally(() => {
+  const fetchSecret = () => sender.prepare()?.catch((error) => engine.stop(error));
+  const run = async () => {
+    const aborted = new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+    if (!signal?.aborted) await Promise.race([fetchSecret(), aborted]);
+    return engine.run();
+  };
+  const end = run().finally(() => {
     isOver = true;
     wake();
   });
+  const secretTimer = setInterval(fetchSecret, secretMs);
   end.catch(() => {}); // thrown below, after the outcomes
   try {
     for (;;) {
@@ -258,6 +277,7 @@ async function* outcomesOf<Row>(
   } finally {
     // A caller that leaves the loop wants no more rows sent.
     stop();
+    clearInterval(secretTimer);
     signal?.removeEventListener('abort', stop);
     await end.catch(() => {});
     await sender.drop();

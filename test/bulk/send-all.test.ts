@@ -304,7 +304,7 @@ describe('options that are out of range', () => {
       expect.objectContaining({
         code: 'INVALID_INPUT',
         message: 'the options of many rows: "concurency" is unknown',
-        hint: expect.stringMatching(/ concurrency, ratePerSecond, signal\.$/),
+        hint: expect.stringMatching(/ concurrency, ratePerSecond, signal, context\.$/),
       }),
     );
   });
@@ -541,6 +541,40 @@ describe('all rows', () => {
       ['ok', 'ok', 'ok', 'ok', 'unknown'].toSorted(),
     );
     expect(await warned).toMatchObject({ name: 'UserInfoHookWarning' });
+  });
+
+  it('are signed with the secret that a function returns, and carry the context to hooks', async () => {
+    const server = await service((response) => ok(response));
+    let calls = 0;
+    const contexts = new Set<unknown>();
+    const appSecret = async () => {
+      calls += 1;
+      await wait(20);
+      return 'from-a-vault';
+    };
+    const job = { id: 'job-7' };
+    const onRequest = ({ context }: { context: unknown }) => void contexts.add(context);
+    const outcomes = await outcomesOf(
+      rows(20),
+      optionsFor(server.url, { appSecret, context: job, onRequest, attempts: 2 }),
+    );
+    expect([...outcomes.values()].every(({ outcome }) => outcome === 'ok')).toBe(true);
+    expect(calls).toBe(1);
+    expect([...contexts]).toEqual([job]);
+  });
+
+  it('are not sent if that function fails, or the run is aborted before it returns', async () => {
+    const server = await service((response) => ok(response));
+    const failing = () => Promise.reject(new Error('the vault is sealed'));
+    await expect(outcomesOf(rows(3), optionsFor(server.url, { appSecret: failing }))).rejects.toThrow(
+      'the function appSecret failed: nothing was sent',
+    );
+    const signal = AbortSignal.timeout(20);
+    const hanging = () => new Promise<string>(() => {});
+    await expect(
+      outcomesOf(rows(3), optionsFor(server.url, { appSecret: hanging, signal })),
+    ).rejects.toBeInstanceOf(CancelledError);
+    expect(server.requests).toHaveLength(0);
   });
 
   it('end with an error if their source throws undefined', async () => {

@@ -16,6 +16,8 @@ export interface EngineOptions<Row> extends Pacing {
   readonly flow?: FlowControl;
   /** How many batches of rows are fetched before they are needed; default 1. */
   readonly batchesAhead?: number;
+  /** What hooks receive with each request. */
+  readonly context?: unknown;
 }
 
 /** What the engine calls. An error that one of them throws ends the run. */
@@ -209,7 +211,7 @@ export class RowEngine<Row extends SourceRow> {
 
   #send(rows: readonly OpenRow<Row>[]): void {
     if (rows.length === 0) return;
-    const { sender } = this.#options;
+    const { sender, context } = this.#options;
     this.#listener.onSend?.(rows.map(({ row }) => row));
     for (const [index, row] of rows.entries()) {
       row.sent += 1;
@@ -217,7 +219,7 @@ export class RowEngine<Row extends SourceRow> {
       this.#inFlight.add(row);
       const done = (result: AttemptResult) => this.#orStop(() => this.#take(row, result));
       try {
-        row.pending = sender.send(sender.sign(row.request), row.sent, done);
+        row.pending = sender.send(sender.sign(row.request), row.sent, done, context);
       } catch (error) {
         this.#inFlight.delete(row);
         for (const { row } of rows.slice(index)) this.#listener.onTakenBack?.(row);

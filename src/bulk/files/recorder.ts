@@ -56,6 +56,11 @@ export class Recorder {
     this.#now = now;
   }
 
+  /** How many rows have an outcome that could not be written. */
+  get unwritten(): number {
+    return this.#isBroken ? this.#turn.length : 0;
+  }
+
   onOutcome(outcome: RowOutcome<FileRow>, user: string | null): void {
     const { userKey, usesUpCode } = this.#operation;
     const { line } = outcome.row;

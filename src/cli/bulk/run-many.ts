@@ -273,7 +273,7 @@ async function execute(
     await sender.drop();
   }
   const resume = paths && commandLine(args, ['--resume']);
-  const end = { operation: operation.name, paths, failed: options.failed, resume };
+  const end = { operation, paths, failed: options.failed, resume };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && paths !== null) await printData(reportData(report, end), io, style);
   const error = errorOf(report, source.input.name, total, () => retryHint(report, options, args));

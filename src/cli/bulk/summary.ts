@@ -1,5 +1,6 @@
 import type { RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
+import type { RowOperation } from '../../bulk/operations.js';
 import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { reasonsForMissing } from '../../protocol/info-names.js';
@@ -35,7 +36,7 @@ export class FailedRowsError extends UserInfoError {
 
 /** The circumstances of a run, for its summary. */
 interface SummaryContext {
-  readonly operation: string;
+  readonly operation: Pick<RowOperation, 'name' | 'usesUpCode'>;
   /** `null` if the results go to standard output. */
   readonly paths: RunPaths | null;
   readonly failed: string | undefined;
@@ -46,15 +47,15 @@ interface SummaryContext {
 /** The summary of a run, for a person. */
 export function formatSummary(
   report: RunReport,
-  { operation, paths, failed, resume }: SummaryContext,
+  { operation: { name, usesUpCode }, paths, failed, resume }: SummaryContext,
 ): string[] {
   const { counts, done, durationMs } = report;
   const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
   const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
   const lines = [
     done === 0 && report.isFinished
-      ? `${operation}: nothing was left to do`
-      : `${operation}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
+      ? `${name}: nothing was left to do`
+      : `${name}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
     ...outcomes
       .filter((outcome) => outcome === 'ok' || counts[outcome] > 0)
       .flatMap((outcome) => [
@@ -64,6 +65,12 @@ export function formatSummary(
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);
   if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
+  if (report.unwritten > 0) {
+    const answered = `${formatRows(report.unwritten)} were answered and could not be written`;
+    lines.push(
+      `lost     ${answered}: ${usesUpCode ? 'their codes are used up' : '--resume sends them again'}`,
+    );
+  }
   if (report.missing.size > 0) lines.push(describeMissing(report.missing));
   if (resume !== null && !report.isFinished) lines.push(`resume with: ${resume}`);
   return lines;
@@ -110,10 +117,11 @@ function describeMissing(missing: RunReport['missing']): string {
 
 /** The summary of a run, for a program. */
 export function reportData(report: RunReport, { paths, failed, resume }: SummaryContext): object {
-  const { counts, done, durationMs, isFinished, failedRows, missing, failures } = report;
+  const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, failures } = report;
   return {
     ...counts,
     done,
+    ...(unwritten > 0 ? { unwritten } : {}),
     duration_ms: Math.round(durationMs),
     finished: isFinished,
     ...(failures.length > 0 ? { failures } : {}),
