@@ -9,12 +9,13 @@ import { resolveSettings, type Settings } from '../profiles/settings.js';
 import { type SigningSource, usesModule } from '../profiles/signing-source.js';
 import { refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/text.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import { shellRunner } from '../support/shell.js';
 import type { CliContext } from './context.js';
-import { decodeUtf8 } from './input.js';
+import { decodeUtf8, readJson } from './input.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
 import { warn } from './output/style.js';
@@ -71,10 +72,11 @@ export async function loadSigning({ profiles }: CliContext, source: SigningSourc
 export async function clientOptions(
   context: CliContext,
   settings: Settings,
-  options: CommonOptions,
+  options: CommonOptions & Pick<ConnectionOptions, 'resultCodes'>,
   secret?: Secret,
 ): Promise<UserInfoClientOptions> {
   const { io } = context;
+  const resultCodes = (await readResultCodes(context, options)) ?? settings.result_codes;
   return {
     baseUrl: settings.base_url.value,
     tenantCode: settings.tenant_code.value,
@@ -85,8 +87,25 @@ export async function clientOptions(
     attempts: options.attempts,
     ...(await networkOptions(settings, io.env)),
     ...(settings.signing === null ? {} : { signing: await loadSigning(context, settings.signing) }),
+    ...(resultCodes === null ? {} : { resultCodes }),
     ...(options.verbose ? traceExchange(io) : {}),
   };
+}
+
+/**
+ * The result codes of the file of `--result-codes`; `null` if it is empty, `undefined` without the option.
+ *
+ * @throws InvalidInputError for a file that cannot be read, or codes that are not valid
+ */
+export async function readResultCodes(
+  context: CliContext,
+  { resultCodes: file }: Pick<ConnectionOptions, 'resultCodes'>,
+): Promise<PlatformResultCodes | null | undefined> {
+  if (file === undefined) return undefined;
+  if (file === '') return null;
+  const json = await readJson(context, file);
+  parseResultCodes(json, quoteName(file));
+  return json as PlatformResultCodes;
 }
 
 /** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */

@@ -30,6 +30,7 @@ export interface ConnectionOptions {
   readonly channel?: string;
   readonly appKey?: string;
   readonly caFile?: string;
+  readonly resultCodes?: string;
   /** Only `profile set` has the negation, `--no-allow-http`. */
   readonly allowHttp?: boolean;
 }
@@ -67,6 +68,7 @@ export function addConnectionOptions(command: Command): Command {
     .option('--channel <code>', 'channel code')
     .option('--app-key <key>', 'key of the server application')
     .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
+    .option('--result-codes <file>', "JSON file of the platform's own result codes")
     .option('--allow-http', 'allow plain HTTP to another machine');
 }
 

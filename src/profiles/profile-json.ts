@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/text.js';
 import { RecipeError } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';
@@ -92,6 +93,10 @@ const profileFields: Parsers<Omit<Profile, 'name'>> = {
   signing: (json, label) => withLabel(label, () => parseSigningSource(parseObject(json, label))),
   key_prefix: textBy(parseIdentifier),
   ca_file: textMatching(isAbsolute, 'is not an absolute path'),
+  result_codes: (json, label) => {
+    parseResultCodes(json, label);
+    return json as PlatformResultCodes;
+  },
   allow_http: (json, label) => {
     if (json === true) return true;
     throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });

@@ -1,4 +1,5 @@
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
+import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import { quoteName, textFault } from '../protocol/text.js';
 import { isProfileName } from './profile-name.js';
 import type { SecretSource } from './secret.js';
@@ -24,6 +25,8 @@ export interface Profile {
   readonly key_prefix?: string;
   /** PEM file of certificate authorities to trust in addition to Node's; an absolute path. */
   readonly ca_file?: string;
+  /** The result codes of the platform (§7.2). Absent: those of this project. */
+  readonly result_codes?: PlatformResultCodes;
   /** Whether the base URL may be plain HTTP on another machine. */
   readonly allow_http?: true;
 }
@@ -32,7 +35,7 @@ export interface Profile {
 export type ProfilePatch = Partial<Omit<Profile, 'name' | OptionalField>> & {
   readonly [Field in OptionalField]?: Profile[Field] | null;
 };
-type OptionalField = 'signing' | 'key_prefix' | 'ca_file' | 'allow_http';
+type OptionalField = 'signing' | 'key_prefix' | 'ca_file' | 'result_codes' | 'allow_http';
 
 /** @throws ProfileError for an invalid name */
 export function checkProfileName(name: string): void {

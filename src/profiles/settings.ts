@@ -1,3 +1,4 @@
+import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import type { Secret } from '../signing/secret.js';
 import {
   describeOrigin,
@@ -31,6 +32,8 @@ export interface Settings {
   /** `null`: the default recipes. */
   readonly signing: SigningSource | null;
   readonly key_prefix: string | null;
+  /** `null`: the result codes of this project. */
+  readonly result_codes: PlatformResultCodes | null;
   /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
   /** Whether plain HTTP to another machine is allowed; `null` if not. */
@@ -93,6 +96,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     secret,
     signing: profile?.signing ?? null,
     key_prefix: profile?.key_prefix ?? null,
+    result_codes: profile?.result_codes ?? null,
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
     allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [

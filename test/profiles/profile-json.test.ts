@@ -67,6 +67,7 @@ describe('any profile', () => {
       secret: secretSource,
       signing: fc.constant(parseSigningRecipes({ app_sign: recipe, sign: recipe })),
       key_prefix: identifier,
+      result_codes: fc.constant({ 1001: 'tooManyRequests' } as const),
     },
     { requiredKeys: ['name', 'environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'] },
   );

@@ -13,7 +13,6 @@ import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { isLoopback, refusePlainHttp } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
-import { ownResultCodes, resultCode } from '../../../protocol/result-codes.js';
 import { quoteName } from '../../../protocol/text.js';
 import type { Secret } from '../../../signing/secret.js';
 import { quoteWhereNeeded, shellRunner } from '../../../support/shell.js';
@@ -38,6 +37,7 @@ export interface Known {
   /** The service is reached, over TLS where the base URL is https. */
   reached?: true;
   answer?: Answer;
+  refused?: RejectedError;
   /** How far the clock of the service is ahead of ours, in seconds; `null` if the answer has no `Date` header. */
   aheadBy?: number | null;
 }
@@ -240,8 +240,9 @@ async function checkAnswer(known: Known): Promise<Finding> {
   const answer = await need(known, 'client')
     .read({ code: `userinfo-doctor-${randomUUID()}` }, { signal: known.context.signal })
     .catch((error: unknown) => {
-      if (error instanceof RejectedError) return error.answer;
-      throw error;
+      if (!(error instanceof RejectedError)) throw error;
+      known.refused = error;
+      return error.answer;
     });
   const receivedAt = Date.now();
   // A `Date` header has whole seconds: half a second is missing on average.
@@ -270,16 +271,16 @@ async function checkClock(known: Known): Promise<Finding> {
 
 /** Evaluates the answer to a code that was never issued: any other error is about the rest of the request. */
 async function checkAcceptance(known: Known): Promise<Finding> {
-  const answer = need(known, 'answer');
-  const { code } = answer.envelope;
-  if (code === resultCode.codeNotValid) {
+  const { code } = need(known, 'answer').envelope;
+  const { refused } = known;
+  if (refused === undefined) return { detail: 'everything, the code too' };
+  if (refused.means === 'codeNotValid') {
     return { detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected' };
   }
-  if (code === resultCode.ok) return { detail: 'everything, the code too' };
-  if (ownResultCodes.has(code)) throw new RejectedError(answer);
+  if (refused.entry !== undefined) throw refused;
   return {
     detail: `not known: the code ${code} is the platform's own`,
-    next: `Ask the operator whether ${code} means that only the authorization code was refused.`,
+    next: `Ask the operator what ${code} means, and name it in a file for --result-codes.`,
     skipped: true,
   };
 }

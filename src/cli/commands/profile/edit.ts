@@ -18,7 +18,7 @@ import { quoteName } from '../../../protocol/text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import { Secret } from '../../../signing/secret.js';
 import { addCommand, type Call } from '../../command.js';
-import { loadSigning } from '../../connect.js';
+import { loadSigning, readResultCodes } from '../../connect.js';
 import type { CliContext } from '../../context.js';
 import { readJson, readValue } from '../../input.js';
 import { say } from '../../io.js';
@@ -62,7 +62,7 @@ async function runAdd(context: CliContext, name: string, options: EditOptions): 
   checkNewName(await profiles.load(), name);
   const given = await patchOf(context, options, undefined);
   if (!prompt.possible) refuseMissing(given);
-  const { signing, key_prefix, ca_file, allow_http } = given;
+  const { signing, key_prefix, ca_file, result_codes, allow_http } = given;
   const ask = async (field: (typeof asked)[number]) => given[field] ?? promptFor(context, field, options);
   const profile: Profile = {
     name,
@@ -80,6 +80,7 @@ async function runAdd(context: CliContext, name: string, options: EditOptions): 
     ...(signing && { signing }),
     ...(key_prefix && { key_prefix }),
     ...(ca_file && { ca_file }),
+    ...(result_codes && { result_codes }),
     ...(allow_http && { allow_http }),
   };
   const { active } = await profiles.change((list) => addProfile(list, profile));
@@ -125,7 +126,7 @@ export function declareSet(profile: Command, context: CliContext): void {
     name: 'set',
     summary: 'change values of a profile',
     description:
-      'Change the values that the options give. Empty --ca-file and --key-prefix remove the value.',
+      'Change the values that the options give. Empty --ca-file, --result-codes and --key-prefix remove the value.',
     examples: [
       ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
       ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
@@ -202,6 +203,7 @@ async function patchOf(
   if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
   const secret = await secretSourceOf(options, context);
   const signing = await signingSourceOf(context, options, current);
+  const result_codes = await readResultCodes(context, options);
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
     // The permission for plain HTTP applied to the previous base URL.
@@ -213,6 +215,7 @@ async function patchOf(
     ...(signing !== undefined && { signing }),
     ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
     ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
+    ...(result_codes !== undefined && { result_codes }),
     ...(allowHttp !== undefined && { allow_http: allowHttp || null }),
   };
 }

@@ -58,7 +58,7 @@ interface Row {
 }
 
 function rowsOf(settings: Settings): Row[] {
-  const { profile, secret, signing, allow_http, ca_file, key_prefix } = settings;
+  const { profile, secret, signing, allow_http, ca_file, key_prefix, result_codes } = settings;
   const row = (field: string, title: string, { value, origin }: Setting<string | true>): Row => ({
     field,
     title,
@@ -82,5 +82,13 @@ function rowsOf(settings: Settings): Row[] {
     ...(key_prefix === null
       ? []
       : [row('key_prefix', 'key prefix', { value: key_prefix, origin: ofProfile })]),
+    ...(result_codes === null
+      ? []
+      : [
+          row('result_codes', 'result codes', {
+            value: Object.keys(result_codes).join(', '),
+            origin: ofProfile,
+          }),
+        ]),
   ];
 }
