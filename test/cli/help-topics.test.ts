@@ -10,7 +10,6 @@ import { Machine } from '../support/cli.js';
 
 const machine = new Machine();
 const project = join(import.meta.dirname, '..', '..');
-const outputPage = readFileSync(join(project, 'docs/output.md'), 'utf8').replaceAll('`', '');
 const topics = new Map<string, string>();
 
 beforeAll(async () => {
@@ -72,14 +71,6 @@ describe('the topic', () => {
   it('signing shows the default recipes', () => {
     expect(topics.get('signing')).toMatch(/^ {2}app_sign {2}MD5 of app_key=…&random=…/m);
     expect(topics.get('signing')).toMatch(/^ {2}sign {6}MD5 of k=v&… sorted by name/m);
-  });
-});
-
-describe('docs/output.md', () => {
-  it('has the same exit statuses', () => {
-    for (const [name, status] of Object.entries(exitStatus)) {
-      expect(outputPage).toContain(`| ${status} | ${exitMeanings[name as keyof typeof exitStatus]} |`);
-    }
   });
 });
 
