@@ -7,8 +7,8 @@ export const app = express();
 
 app.get('/sign-in', async (request, response) => {
   try {
-    const { envelope } = await client.read({ code: String(request.query.code ?? ''), infoNames: ['mobile'] });
-    response.json({ user: envelope.data.union_id });
+    const { data } = await client.read({ code: String(request.query.code ?? ''), infoNames: ['mobile'] });
+    response.json({ user: data.union_id });
   } catch (error) {
     const isOver = error instanceof RejectedError && error.resultCode === resultCode.codeNotValid;
     response.status(isOver ? 403 : 502).json({ error: isOver ? 'sign in again' : 'try again later' });

@@ -7,8 +7,8 @@ export const runtime = 'nodejs'; // not 'edge': the client opens its own connect
 export async function GET(request: Request): Promise<Response> {
   const code = new URL(request.url).searchParams.get('code') ?? '';
   try {
-    const { envelope } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
-    return Response.json(envelope.data);
+    const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+    return Response.json(data);
   } catch (error) {
     return error instanceof RejectedError
       ? Response.json({ code: error.resultCode }, { status: 403 })

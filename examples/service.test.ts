@@ -36,8 +36,8 @@ beforeEach(async () => {
 test('a level that is written can be read', async () => {
   await client.passback({ unionId: 'u001', userInfo: { acme_level: 'gold' } });
   const { code } = await service.admin.issueCode({ ...identity, unionId: 'u001' });
-  const { envelope } = await client.read({ code, infoNames: ['acme_level'] });
-  expect(envelope.data.acme_level).toBe('gold');
+  const { data } = await client.read({ code, infoNames: ['acme_level'] });
+  expect(data.acme_level).toBe('gold');
 });
 
 test('a code works once', async () => {
