@@ -4,7 +4,7 @@ import { StartError, StoreUnavailableError } from './errors.js';
 import { postgresConfig } from './postgres-config.js';
 import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
-import { checkValues, type Sql, type SqlDriver, type SqlValue } from './sql-driver.js';
+import { checkValues, type Sql, type SqlDriver, type SqlParameter, type SqlRow } from './sql-driver.js';
 
 export { describePostgres } from './postgres-config.js';
 
@@ -63,6 +63,7 @@ async function checkEncoding(sql: Sql): Promise<void> {
  * because of a deadlock or a connection lost before its COMMIT, is run again.
  */
 class PostgresDriver implements SqlDriver {
+  readonly engine = 'postgres';
   readonly purgeRows = 5000;
   readonly #pool: PostgresPool;
   readonly #prepares: boolean;
@@ -81,6 +82,11 @@ class PostgresDriver implements SqlDriver {
 
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
+  }
+
+  /** Without BEGIN and COMMIT, which would be two more ways to the database. */
+  writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
+    return this.#run((client) => notTwice(this.#sqlOver(client).all(statement, values)));
   }
 
   /** PostgreSQL does this itself. */
@@ -103,7 +109,7 @@ class PostgresDriver implements SqlDriver {
   }
 
   #sqlOver(client: ClientBase): Sql {
-    const query = async (statement: string, values: readonly SqlValue[] = []) => {
+    const query = async (statement: string, values: readonly SqlParameter[] = []) => {
       checkValues(values);
       const text = statement.replaceAll('unixepoch()', unixEpoch);
       if (values.length === 0) return await send(client, text);
@@ -138,24 +144,26 @@ async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Pro
   return (worked as PromiseFulfilledResult<T>).value;
 }
 
-async function commit(client: ClientBase): Promise<void> {
-  let result: QueryResult;
+/** Work that may be stored if its connection is lost, and is not run again then. */
+async function notTwice<T>(committing: Promise<T>): Promise<T> {
   try {
-    result = await send(client, 'COMMIT');
+    return await committing;
   } catch (error) {
     if (!(error instanceof ConnectionLostError)) throw error;
     throw new StoreUnavailableError(
       'the connection to the database was lost during a commit: the work may be stored',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
+}
+
+async function commit(client: ClientBase): Promise<void> {
+  const result = await notTwice(send(client, 'COMMIT'));
   // PostgreSQL's answer, without an error, if a statement of the transaction failed.
   if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
 }
 
-type Query = string | { readonly name?: string; readonly text: string; readonly values: SqlValue[] };
+type Query = string | { readonly name?: string; readonly text: string; readonly values: SqlParameter[] };
 
 async function send(client: ClientBase, query: Query): Promise<QueryResult> {
   try {

@@ -3,14 +3,17 @@ import { textFault } from '../protocol/text.js';
 /** A value of a statement or of a row. Numbers are safe integers. */
 export type SqlValue = string | number | null;
 
+/** A value of a statement; arrays are for PostgreSQL alone. */
+export type SqlParameter = SqlValue | readonly SqlValue[];
+
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /** Runs statements with the parameters `$1…$n`, in any order, each used at least once. */
 export interface Sql {
   /** Runs a statement and returns the number of changed rows. */
-  run(statement: string, values?: readonly SqlValue[]): Promise<number>;
+  run(statement: string, values?: readonly SqlParameter[]): Promise<number>;
   /** Runs a statement and returns its rows. */
-  all(statement: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
+  all(statement: string, values?: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
 }
 
 /**
@@ -25,6 +28,10 @@ export interface SqlDriver {
    * share a commit, but not its failures.
    */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Runs one statement as a transaction, and returns its rows when it is durable. */
+  writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
+  /** The SQL that it understands besides what both have in common. */
+  readonly engine: 'sqlite' | 'postgres';
   /** Maximum number of rows that one statement may delete, so that others wait only some milliseconds. */
   readonly purgeRows: number;
   /** Removes deleted data from the files of the database, if that is up to the driver. */
@@ -38,8 +45,12 @@ export interface SqlDriver {
  *
  * @throws TypeError that names the parameter, not its value
  */
-export function checkValues(values: readonly SqlValue[]): void {
+export function checkValues(values: readonly SqlParameter[]): void {
   for (const [index, value] of values.entries()) {
+    if (Array.isArray(value)) {
+      checkValues(value);
+      continue;
+    }
     const fault = typeof value === 'string' ? textFault(value) : null;
     if (fault !== null) throw new TypeError(`the text for $${index + 1} ${fault}`);
     if (typeof value !== 'string' && value !== null && !Number.isSafeInteger(value)) {

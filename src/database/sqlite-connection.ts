@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync, realpathSync, type Stats, statSync } fr
 import { resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
 import { StartError, StoreUnavailableError } from './errors.js';
-import { checkValues, type SqlRow, type SqlValue } from './sql-driver.js';
+import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
 interface Prepared {
@@ -103,11 +103,11 @@ export class SqliteConnection {
     return this.#database.isOpen && this.#database.isTransaction;
   }
 
-  run(sql: string, values: readonly SqlValue[] = []): number {
+  run(sql: string, values: readonly SqlParameter[] = []): number {
     return this.#with(sql, values, (statement, bound) => statement.run(bound).changes);
   }
 
-  all(sql: string, values: readonly SqlValue[] = []): readonly SqlRow[] {
+  all(sql: string, values: readonly SqlParameter[] = []): readonly SqlRow[] {
     return this.#with(sql, values, (statement, bound) => statement.all(bound) as SqlRow[]);
   }
 
@@ -160,8 +160,8 @@ export class SqliteConnection {
 
   #with<T>(
     sql: string,
-    values: readonly SqlValue[],
-    use: (statement: StatementSyncInstance, bound: Record<string, SqlValue>) => T,
+    values: readonly SqlParameter[],
+    use: (statement: StatementSyncInstance, bound: Record<string, SqlParameter>) => T,
   ): T {
     const bound = bind(values);
     try {
@@ -177,8 +177,10 @@ export class SqliteConnection {
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    // Without a schema, CREATE would use the in-memory database.
-    const inStore = sql.replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.');
+    // Without a schema, CREATE would use the in-memory database. A transaction that writes locks every row.
+    const inStore = sql
+      .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
+      .replace(/ FOR UPDATE$/, '');
     const prepared = {
       statement: this.#database.prepare(inStore),
       values: new Set(sql.match(/\$\d+/g)).size,
@@ -189,7 +191,7 @@ export class SqliteConnection {
 }
 
 /** Values by the number of their parameter: the library would number `$2` before `$1` by appearance. */
-function bind(values: readonly SqlValue[]): Record<string, SqlValue> {
+function bind(values: readonly SqlParameter[]): Record<string, SqlParameter> {
   checkValues(values);
   return Object.fromEntries(values.map((value, index) => [index + 1, value]));
 }

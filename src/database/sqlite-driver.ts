@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StartError, StoreUnavailableError } from './errors.js';
-import type { Sql, SqlDriver } from './sql-driver.js';
+import type { Sql, SqlDriver, SqlParameter, SqlRow } from './sql-driver.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { describeSqliteError, isBusy } from './sqlite-errors.js';
 
@@ -54,6 +54,7 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
  * it.
  */
 class SqliteDriver implements SqlDriver {
+  readonly engine = 'sqlite';
   /** About as many pages as SQLite caches. */
   readonly purgeRows = 128;
   #connection: SqliteConnection;
@@ -90,6 +91,10 @@ class SqliteDriver implements SqlDriver {
       this.#jobs.push({ work, resolve: (result) => resolve(result as T), reject });
       this.#committing ??= this.#commitJobs();
     });
+  }
+
+  writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
+    return this.write((sql) => sql.all(statement, values));
   }
 
   async checkpoint(): Promise<void> {

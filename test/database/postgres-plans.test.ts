@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { groupStatements } from '../../src/service/store/postgres-groups.js';
 import { createStore } from '../../src/service/store/store.js';
 import { everyStatement } from '../support/every-statement.js';
 import { createPostgresDatabase } from '../support/postgres/postgres-database.js';
@@ -13,7 +14,7 @@ it('uses an index of PostgreSQL for every statement of the store', async () => {
   const driver = await database.open();
   // Enough for PostgreSQL to look for a better way than to read them all.
   await fillStore(database.url, driver, 10_000);
-  for (const [name, plan] of await plansOf(driver)) {
+  for (const [name, plan] of await plansOf(driver, everyStatement)) {
     expect(plan, name).not.toContain('Seq Scan');
     if (!checksMore.includes(name)) expect(plan, name).not.toContain('Filter');
     if (!everyStatement[name]?.startsWith('INSERT')) expect(plan, name).toMatch(/Index (Only )?Scan/);
@@ -44,3 +45,32 @@ it('uses an index even if each statement was run often while the tables were emp
   }
   await database.remove();
 });
+
+it.each([0, 1, 50])(
+  'finds the rows of a group by their keys, in tables of %i00 rows and more',
+  async (hundreds) => {
+    const database = await createPostgresDatabase();
+    const driver = await database.open({ poolSize: 1 });
+    await createStore(driver);
+    if (hundreds > 0) await fillStore(database.url, driver, 100 * hundreds);
+    else await execute(database.url, 'VACUUM ANALYZE apps, users, user_values, codes, nonces');
+    // The statistics are those of before.
+    await execute(
+      database.url,
+      `INSERT INTO apps SELECT 'new' || n, 's', 'tenant1', 'web', NULL, 1 FROM generate_series(1, 30000) n;
+     INSERT INTO codes SELECT 'tenant1', 'new' || n, 'u' || n, NULL, 9999999999, 1 FROM generate_series(1, 30000) n;
+     INSERT INTO user_values SELECT 'tenant1', 'new' || n, 'u' || n FROM generate_series(1, 30000) n;
+     INSERT INTO users SELECT 'tenant1', 'new' || n, '{}', 1 FROM generate_series(1, 30000) n`,
+    );
+    for (const [name, plan] of await plansOf(driver, groupStatements)) {
+      expect(plan, name).not.toMatch(/Seq Scan|Bitmap|Hash Cond|Merge Cond/);
+      const scans = plan.match(/Index (?:Only )?Scan.*\n.*Index Cond: .*/g) ?? [];
+      expect(scans.length, name).toBeGreaterThan(1);
+      for (const scan of scans) {
+        expect(scan, plan).toMatch(/using \w+_pkey/);
+        expect(scan, plan).toMatch(/apps_pkey|Cond: .*tenant_code = .* AND /);
+      }
+    }
+    await database.remove();
+  },
+);

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
 import type { Sql, SqlDriver } from '../../src/database/sql-driver.js';
+import { InvalidInputError } from '../../src/protocol/errors.js';
 import { maxClockWindowSeconds } from '../../src/protocol/limits.js';
 import { applyPassback } from '../../src/protocol/passback.js';
 import { parseUserInfo } from '../../src/protocol/user-info.js';
 import type { Code } from '../../src/service/store/codes.js';
+import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
 import { statements } from '../../src/service/store/statements.js';
 import { createStore, type Store } from '../../src/service/store/store.js';
 import { Users } from '../../src/service/store/users.js';
@@ -295,6 +297,144 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       await Promise.all(changes);
       expect(Object.keys((await find('u1'))?.extension_info ?? {})).toHaveLength(61);
       expect(await passback(['key59', '59'], '{"a":"1"}')).toMatchObject({ union_id: 'u1' });
+    });
+
+    const app = (secret = 's1', tenant = 'acme') => ({
+      app_key: `key of ${tenant}`,
+      app_secret: new Secret(secret),
+      tenant_code: tenant,
+      channel: 'web',
+      recipes: null,
+      created_at: 1,
+    });
+    const one = app();
+    let serial = 0;
+    const passBack = (
+      target: [string, string] | string,
+      userInfo: string,
+      of: Partial<PassbackRequest> = {},
+    ) =>
+      (serial++ % 2 === 0 ? store : other).passBack({
+        app: one,
+        random: `random ${serial}`,
+        user:
+          typeof target === 'string'
+            ? { by: 'union_id', unionId: target }
+            : { by: 'primary_key', name: target[0], value: target[1] },
+        change: (record) => applyPassback(record, parseUserInfo(userInfo)),
+        ...of,
+      });
+    const read = (text: string | null, of: Partial<ReadRequest> = {}) =>
+      (serial++ % 2 === 0 ? store : other).readUser({
+        app: one,
+        random: `random ${serial}`,
+        code: text,
+        ...of,
+      });
+
+    it('carries out reads that arrive together, each code and each random as often as allowed', async () => {
+      await store.write(({ apps }) => apps.add(one));
+      await put(user('u1'), user('u2'));
+      await store.write(async ({ codes }) => {
+        for (const text of ['a', 'b', 'gone']) {
+          await codes.add(code(text, { uses_left: 3, union_id: text === 'gone' ? 'u9' : 'u2' }), 300);
+        }
+        await codes.add(code('all', { uses_left: null, info_names: null }), 300);
+      });
+      const together = ['a', 'b', 'all', 'gone', 'unknown', null].flatMap((text) =>
+        Array.from({ length: 12 }, () => read(text)),
+      );
+      const outcomes = await Promise.all(together);
+      const found = (text: number) =>
+        outcomes.slice(12 * text, 12 * text + 12).filter((it) => it !== 'no code');
+      expect(found(0)).toEqual(Array(3).fill({ record: user('u2'), infoNames: ['a', 'b'] }));
+      expect(found(1)).toHaveLength(3);
+      expect(found(2)).toEqual(Array(12).fill({ record: user('u1'), infoNames: null }));
+      expect([...found(3), ...found(4), ...found(5)]).toEqual([]);
+      const again = await Promise.all(Array.from({ length: 20 }, () => read('all', { random: 'the same' })));
+      expect(again.filter((outcome) => outcome !== 'random used')).toHaveLength(1);
+    });
+
+    it('carries out passbacks that arrive together, to one user and to several', async () => {
+      await store.write(({ apps }) => apps.add(one));
+      await put(user('u1', { extension_info: { seat: '7' } }), user('u2'), user('u3'));
+      const together = Array.from({ length: 90 }, (_, i) =>
+        passBack(i % 3 === 0 ? 'u1' : i % 3 === 1 ? ['seat', '7'] : 'u2', `{"key${i}":"${i}"}`),
+      );
+      expect((await Promise.all(together)).every((outcome) => typeof outcome === 'object')).toBe(true);
+      expect(Object.keys((await find('u1'))?.extension_info ?? {})).toHaveLength(61);
+      expect(Object.keys((await find('u2'))?.extension_info ?? {})).toHaveLength(30);
+      const refusal = new InvalidInputError('refused');
+      const mixed = await Promise.allSettled([
+        passBack('u3', '{"shared":"x"}'),
+        passBack('u3', '{}', {
+          change: () => {
+            throw refusal;
+          },
+        }),
+        passBack('u3', '{}', {
+          change: () => {
+            throw new TypeError('a fault');
+          },
+        }),
+        passBack('nobody', '{"a":"b"}'),
+        passBack(['seat', '8'], '{"a":"b"}'),
+        passBack('u2', '{"shared":"x"}'),
+      ]);
+      expect(mixed.map((end) => (end.status === 'fulfilled' ? end.value : end.reason))).toMatchObject([
+        { extension_info: { shared: 'x' } },
+        refusal,
+        new TypeError('a fault'),
+        'no user',
+        'no user',
+        { extension_info: { shared: 'x' } },
+      ]);
+      expect(await passBack(['shared', 'x'], '{"a":"b"}')).toBe('several users');
+      const [row] = await driver.read((sql) => sql.all("SELECT revision FROM users WHERE union_id = 'u3'"));
+      expect(row).toEqual({ revision: 2 });
+    });
+
+    it('finds nobody by a value that a passback beside it takes away', async () => {
+      await store.write(({ apps }) => apps.add(one));
+      await put(user('u1', { extension_info: { seat: '7' } }));
+      const together = Array.from({ length: 8 }, (_, i) => passBack(['seat', '7'], `{"seat":"1${i}"}`));
+      const outcomes = await Promise.all(together);
+      expect(outcomes.filter((outcome) => outcome !== 'no user')).toHaveLength(1);
+      const random = 'kept of a refused one';
+      expect(await passBack(['seat', '7'], '{"a":"b"}', { random })).toBe('no user');
+      expect(await passBack('u1', '{"a":"b"}', { random })).toBe('random used');
+    });
+
+    it('stores nothing of a request whose app has changed, and carries out the others', async () => {
+      await store.write(async ({ apps }) => {
+        await apps.add(one);
+        await apps.add(app('s1', 'other'));
+      });
+      await put(user('u1'));
+      await store.write(({ codes }) => codes.add(code('a', { uses_left: 1 }), 300));
+      const changed = { app: app('another secret'), random: 'used later' };
+      const outcomes = [
+        read('a', changed),
+        passBack('u1', '{"stored":"no"}', changed),
+        passBack('u1', '{"stored":"yes"}'),
+        read('a', { app: app('s1', 'other') }),
+        passBack('u1', '{"stored":"no"}', { app: app('s1', 'other') }),
+        passBack('u1', '{"stored":"no"}', { app: { ...one, channel: 'other' } }),
+        passBack('u1', '{"stored":"no"}', { app: { ...one, recipes: '{}' } }),
+        passBack('u1', '{"stored":"no"}', { app: app('s1', 'nobody') }),
+      ];
+      expect(await Promise.all(outcomes)).toMatchObject([
+        'app changed',
+        'app changed',
+        { union_id: 'u1' },
+        'no code',
+        'no user',
+        'app changed',
+        'app changed',
+        'app changed',
+      ]);
+      expect((await find('u1'))?.extension_info).toEqual({ stored: 'yes' });
+      expect(await read('a', { random: 'used later' })).toMatchObject({ record: { union_id: 'u1' } });
     });
 
     it('never shows one tenant what is of another', async () => {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../protocol/endpoints.js';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
@@ -10,11 +10,20 @@ import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { checkRecordSize } from '../../protocol/user-record.js';
 import type { ServiceContext } from '../service.js';
 import type { App } from '../store/apps.js';
-import type { Records } from '../store/store.js';
+import type { Obstacle } from '../store/operations.js';
+import type { Store } from '../store/store.js';
 import { authenticate } from './authenticate.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError, TooManyRequestsError } from './refusal.js';
-import type { RequestInfo, Responder } from './responder.js';
+import type { Responder } from './responder.js';
+
+/** What becomes known about a request while it is handled. */
+interface Progress {
+  readonly operation: string;
+  readonly parameters: Parameters;
+  app: App | null;
+  isAuthenticated: boolean;
+}
 
 /** Answers a request for an operation of the spec, after its body was read. */
 export async function handle(
@@ -24,78 +33,83 @@ export async function handle(
   context: ServiceContext,
   responder: Responder,
 ): Promise<FastifyReply> {
+  const { operation } = endpoint;
   const received = parseRequest(endpoint, request);
-  const { parameters } = received;
-  let info: RequestInfo = { operation: endpoint.operation, parameters };
+  const progress: Progress = {
+    operation,
+    parameters: received.parameters,
+    app: null,
+    isAuthenticated: false,
+  };
   try {
     const checked = received.check();
-    const app = await context.store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
-    info = { ...info, app };
-    const caller = authenticate(checked, app, context.unixSeconds(), context.settings.clockWindowSeconds);
-    info = { ...info, isAuthenticated: true };
-    return responder.sendData(reply, info, await perform(checked, caller, context));
+    let app = await identify(checked, progress, context);
+    admit(app, progress.parameters, context);
+    for (;;) {
+      const data = await operations[operation](progress.parameters, app, context.store);
+      if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
+      if (data !== 'app changed') return responder.sendData(reply, progress, data);
+      progress.isAuthenticated = false;
+      await context.store.findApp(app.app_key);
+      app = await identify(checked, progress, context);
+    }
   } catch (error) {
-    return responder.sendError(reply, info, error);
+    return responder.sendError(reply, progress, error);
   }
 }
 
-const operations = { read, passback };
-
 /**
- * Carries out a request of an app, and returns `data` of the answer.
+ * Authenticates a request, by its app as last read, or as it is now: it may have changed.
  *
- * @throws TooManyRequestsError, or another reason for which the request is refused
+ * @throws InvalidInputError or RefusedError, as `authenticate` does
  */
-async function perform(
+async function identify(
   request: ReceivedRequest,
-  { app_key, tenant_code }: App,
-  context: ServiceContext,
-): Promise<object> {
-  const { parameters, endpoint } = request;
+  progress: Progress,
+  { store, settings, unixSeconds }: ServiceContext,
+): Promise<App> {
+  const check = (app: App | null) => {
+    progress.app = app;
+    const caller = authenticate(request, app, unixSeconds(), settings.clockWindowSeconds);
+    progress.isAuthenticated = true;
+    return caller;
+  };
+  const appKey = parameterText(request.parameters, 'app_key');
+  const known = store.knownApp(appKey);
+  if (known !== undefined) {
+    try {
+      return check(known);
+    } catch (error) {
+      if (!(error instanceof UserInfoError)) throw error;
+    }
+  }
+  return check(await store.findApp(appKey));
+}
+
+/** @throws TooManyRequestsError */
+function admit({ app_key, tenant_code }: App, parameters: Parameters, context: ServiceContext): void {
   const seconds = context.appLimit?.take(app_key) ?? 0;
   if (seconds > 0) throw new TooManyRequestsError(seconds);
   if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
     context.log({ event: 'needless_escapes', app_key, tenant_code });
   }
-  const nonce = {
-    tenantCode: tenant_code,
-    appKey: app_key,
-    random: parameterText(parameters, 'random'),
-  };
-  const outcome = await context.store.write(async (records) => {
-    if (!(await records.nonces.use(nonce))) throw new RefusedError(resultCode.randomReplayed);
-    return await settle(() => operations[endpoint.operation](parameters, records));
-  });
-  if (outcome.refusal !== undefined) throw outcome.refusal;
-  return outcome.data;
 }
 
-type Outcome =
-  | { readonly data: object; readonly refusal?: never }
-  | { readonly refusal: InvalidInputError | RefusedError };
-
-/** Keeps a refusal from rolling back the transaction: a refused request has used its `random`. */
-async function settle(work: () => Promise<object>): Promise<Outcome> {
-  try {
-    return { data: await work() };
-  } catch (error) {
-    if (error instanceof InvalidInputError || error instanceof RefusedError) return { refusal: error };
-    throw error;
-  }
-}
+/** Each carries out a request of an authenticated app, and returns `data` of the answer. */
+const operations = { read, passback };
 
 /**
  * §4.1, for an authenticated app.
  *
  * @throws RefusedError (40106)
  */
-async function read(parameters: Parameters, records: Records): Promise<AnyReadData> {
-  const tenantCode = parameterText(parameters, 'tenant_code');
-  const code = await records.codes.use(tenantCode, parameterText(parameters, 'code'));
-  const record = code && (await records.users.find(tenantCode, code.union_id));
-  if (code === null || record === null) throw new RefusedError(resultCode.codeNotValid);
+async function read(parameters: Parameters, app: App, store: Store): Promise<AnyReadData | Obstacle> {
+  const [random, code] = [parameterText(parameters, 'random'), parameterText(parameters, 'code')];
+  const outcome = await store.readUser({ app, random, code });
+  if (outcome === 'no code') throw new RefusedError(resultCode.codeNotValid);
+  if (typeof outcome === 'string') return outcome;
   const infoName = parameterText(parameters, 'info_name');
-  return readData(record, infoName === '' ? null : splitInfoNames(infoName), code.info_names);
+  return readData(outcome.record, infoName === '' ? null : splitInfoNames(infoName), outcome.infoNames);
 }
 
 /**
@@ -104,15 +118,31 @@ async function read(parameters: Parameters, records: Records): Promise<AnyReadDa
  * @throws InvalidInputError (40003 to 40006, 41301)
  * @throws RefusedError (40401, 40901)
  */
-async function passback(parameters: Parameters, records: Records): Promise<{ readonly union_id: string }> {
+async function passback(
+  parameters: Parameters,
+  app: App,
+  store: Store,
+): Promise<{ readonly union_id: string } | Obstacle> {
+  const random = parameterText(parameters, 'random');
   const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
-  const { user, userInfo } = checkPassback(target, () =>
-    parseUserInfo(parameterText(parameters, 'user_info')),
-  );
-  const changed = await records.users.change(parameterText(parameters, 'tenant_code'), user, (record) =>
-    checkRecordSize(applyPassback(record, userInfo)),
-  );
-  if (changed === 'no user') throw new RefusedError(resultCode.noSuchUser);
-  if (changed === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
-  return { union_id: changed.union_id };
+  let checked: ReturnType<typeof checkPassback>;
+  try {
+    checked = checkPassback(target, () => parseUserInfo(parameterText(parameters, 'user_info')));
+  } catch (error) {
+    // A refused request uses up its random.
+    const outcome = await store.readUser({ app, random, code: null });
+    if (outcome === 'random used' || outcome === 'app changed') return outcome;
+    throw error;
+  }
+  const { user, userInfo } = checked;
+  const outcome = await store.passBack({
+    app,
+    random,
+    user,
+    change: (record) => checkRecordSize(applyPassback(record, userInfo)),
+  });
+  if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
+  if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
+  if (outcome instanceof UserInfoError) throw outcome;
+  return typeof outcome === 'string' ? outcome : { union_id: outcome.union_id };
 }

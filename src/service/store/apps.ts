@@ -50,6 +50,17 @@ export class Apps {
   }
 }
 
+/** Whether everything that authenticates a request is the same. */
+export function isSameApp(one: App, other: App): boolean {
+  return (
+    one.app_key === other.app_key &&
+    one.tenant_code === other.tenant_code &&
+    one.channel === other.channel &&
+    one.recipes === other.recipes &&
+    one.app_secret.reveal() === other.app_secret.reveal()
+  );
+}
+
 function toApp({ app_key, app_secret, tenant_code, channel, recipes, created_at }: SqlRow): App {
   return {
     app_key: String(app_key),

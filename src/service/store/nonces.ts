@@ -13,7 +13,7 @@ export interface Nonce {
  * How long a nonce is kept, whatever the clock window of the process: the first request may come when its
  * timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
  */
-const keptSeconds = 2 * maxClockWindowSeconds;
+export const nonceSeconds = 2 * maxClockWindowSeconds;
 
 export class Nonces {
   readonly #sql: Sql;
@@ -24,6 +24,6 @@ export class Nonces {
 
   /** Returns `false` if the app has used the random before. */
   async use({ tenantCode, appKey, random }: Nonce): Promise<boolean> {
-    return (await this.#sql.run(statements.useNonce, [tenantCode, appKey, random, keptSeconds])) === 1;
+    return (await this.#sql.run(statements.useNonce, [tenantCode, appKey, random, nonceSeconds])) === 1;
   }
 }

@@ -39,7 +39,8 @@ export const storeSchema: Schema = {
 /**
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
  * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
- * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ.
+ * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ. A
+ * transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE`.
  */
 export const statements = {
   findApp:
@@ -56,14 +57,13 @@ export const statements = {
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
   /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
-  lockUser:
-    'UPDATE users SET revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2 RETURNING record',
+  lockUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2 FOR UPDATE',
   /** The same for a user that may be new: it then has revision 1. */
   addOrLockUser:
     'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET revision = users.revision + 1' +
     ' RETURNING record, revision',
-  setRecord: 'UPDATE users SET record = $3 WHERE tenant_code = $1 AND union_id = $2',
+  setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
   /** Two rows show that a value is ambiguous. */

@@ -4,9 +4,18 @@ import { type MigrateOptions, migrate } from '../../database/migrations.js';
 import type { Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/text.js';
 import { loadPart } from '../../support/errors.js';
-import { Apps } from './apps.js';
+import { type App, Apps } from './apps.js';
 import { Codes } from './codes.js';
 import { Nonces } from './nonces.js';
+import {
+  type PassbackOutcome,
+  type PassbackRequest,
+  passBackInTransaction,
+  type ReadOutcome,
+  type ReadRequest,
+  readInTransaction,
+} from './operations.js';
+import { PostgresGroups } from './postgres-groups.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
 
@@ -27,6 +36,14 @@ export interface Store {
   read<T>(work: (records: Records) => Promise<T>): Promise<T>;
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
   write<T>(work: (records: Records) => Promise<T>): Promise<T>;
+  /** An app as last read; `undefined` if it was not. It may have changed. */
+  knownApp(appKey: string): App | undefined;
+  /** Reads an app from the database. */
+  findApp(appKey: string): Promise<App | null>;
+  /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
+  readUser(request: ReadRequest): Promise<ReadOutcome>;
+  /** Carries out a passback (§4.2). Resolves when it is durable. */
+  passBack(request: PassbackRequest): Promise<PassbackOutcome>;
   /** Resolves if the store is writable, and the last write since the last check did not fail because of the store. */
   check(): Promise<void>;
   /**
@@ -38,6 +55,9 @@ export interface Store {
   reset(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Maximum number of apps in memory. */
+const maxKnownApps = 10_000;
 
 /**
  * Creates the store over a driver, and brings its schema up to date. If that fails, it closes the driver.
@@ -54,18 +74,38 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
   let purge: Purge | undefined;
   /** Of the last write: data that a full disk refuses may be larger than what `check` writes. */
   let fault: StoreUnavailableError | null = null;
+  const noting = async <T>(written: Promise<T>): Promise<T> => {
+    try {
+      const result = await written;
+      fault = null;
+      return result;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) fault = error;
+      throw error;
+    }
+  };
+  const write: Store['write'] = (work) => noting(driver.write((sql) => work(recordsOf(sql))));
+  const groups = driver.engine === 'postgres' ? new PostgresGroups(driver) : null;
+  const apps = new Map<string, App>();
   return {
     read: (work) => driver.read((sql) => work(recordsOf(sql))),
-    async write(work) {
-      try {
-        const result = await driver.write((sql) => work(recordsOf(sql)));
-        fault = null;
-        return result;
-      } catch (error) {
-        if (error instanceof StoreUnavailableError) fault = error;
-        throw error;
-      }
+    write,
+    knownApp: (appKey) => apps.get(appKey),
+    async findApp(appKey) {
+      const app = await driver.read((sql) => new Apps(sql).find(appKey));
+      if (apps.size >= maxKnownApps) apps.clear();
+      if (app === null) apps.delete(appKey);
+      else apps.set(appKey, app);
+      return app;
     },
+    readUser: (request) =>
+      groups === null
+        ? write((records) => readInTransaction(records, request))
+        : noting(groups.read(request)),
+    passBack: (request) =>
+      groups === null
+        ? write((records) => passBackInTransaction(records, request))
+        : noting(groups.passBack(request)),
     async check() {
       // One statement without a transaction: a process that is stopped in the middle holds no lock.
       const written = await driver.read((sql) => sql.run(statements.probe));

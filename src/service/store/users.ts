@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
 import type { Sql } from '../../database/sql-driver.js';
+import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues } from '../../protocol/read-data.js';
 import type { UserRecord } from '../../protocol/user-record.js';
@@ -53,16 +54,16 @@ export class Users {
     if (failed !== undefined) throw failed.reason;
   }
 
-  /** Changes one user's record, which is locked meanwhile, and returns it. */
+  /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
   async change(
     tenantCode: string,
     user: PassbackUser,
     change: (record: UserRecord) => UserRecord,
-  ): Promise<UserRecord | NoSingleUser> {
+  ): Promise<UserRecord | NoSingleUser | UserInfoError> {
     const found = await this.#lock(tenantCode, user);
     if (typeof found === 'string') return found;
-    const changed = change(found);
-    await this.#replace(found, changed);
+    const changed = tryChange(change, found);
+    if (!(changed instanceof UserInfoError)) await this.#replace(found, changed);
     return changed;
   }
 
@@ -84,7 +85,7 @@ export class Users {
       if (first === undefined) return 'no user';
       if (second !== undefined) return 'several users';
       const record = await this.#lockById(tenantCode, String(first.union_id));
-      if (record !== null && new Map(readableValues(record)).get(user.name) === user.value) return record;
+      if (record !== null && hasValue(record, user)) return record;
     }
     throw new StoreUnavailableError('the user of a primary key changes too often');
   }
@@ -102,13 +103,12 @@ export class Users {
 
   /** Updates the index from the values of the old record to those of the new one. */
   async #index({ tenant_code, union_id }: UserKey, old: UserRecord | null, record: UserRecord | null) {
-    const before = new Map(old && readableValues(old));
-    const after = new Map(record && readableValues(record));
+    const { removed, added } = changedDigests(old, record);
     const run = (statement: ReadonlyMap<number, string>, digests: readonly string[]) =>
       this.#sql.run(statement.get(digests.length) ?? '', [tenant_code, union_id, ...digests]);
     await Promise.all([
-      ...inGroups(digestsMissing(before, after)).map((digests) => run(removeValues, digests)),
-      ...inGroups(digestsMissing(after, before)).map((digests) => run(addValues, digests)),
+      ...inGroups(removed).map((digests) => run(removeValues, digests)),
+      ...inGroups(added).map((digests) => run(addValues, digests)),
     ]);
   }
 }
@@ -116,6 +116,34 @@ export class Users {
 /** Neither part holds U+0000. */
 function keyOf({ tenant_code, union_id }: UserKey): string {
   return `${tenant_code}\0${union_id}`;
+}
+
+/** Whether a user can be found by a value. */
+export function hasValue(record: UserRecord, { name, value }: { name: string; value: string }): boolean {
+  return new Map(readableValues(record)).get(name) === value;
+}
+
+/** The changed record, or the error with which `change` refuses. */
+export function tryChange(
+  change: (record: UserRecord) => UserRecord,
+  record: UserRecord,
+): UserRecord | UserInfoError {
+  try {
+    return change(record);
+  } catch (error) {
+    if (error instanceof UserInfoError) return error;
+    throw error;
+  }
+}
+
+/** The digests of values that are only in the old record, and of those that are only in the new one. */
+export function changedDigests(
+  old: UserRecord | null,
+  record: UserRecord | null,
+): { readonly removed: string[]; readonly added: string[] } {
+  const before = new Map(old && readableValues(old));
+  const after = new Map(record && readableValues(record));
+  return { removed: digestsMissing(before, after), added: digestsMissing(after, before) };
 }
 
 /** The digests of the values that the others do not have. */
@@ -136,7 +164,7 @@ function inGroups(digests: readonly string[]): string[][] {
 }
 
 /** Hides the text in the error: it holds personal data. */
-function toRecord(json: unknown): UserRecord {
+export function toRecord(json: unknown): UserRecord {
   try {
     return JSON.parse(String(json)) as UserRecord;
   } catch {
@@ -148,6 +176,6 @@ function toRecord(json: unknown): UserRecord {
  * The digest of a named value in the index: names and values may be long. No name holds U+0000, so all pairs
  * differ.
  */
-function valueDigest(name: string, value: string): string {
+export function valueDigest(name: string, value: string): string {
   return createHash('sha256').update(`${name}\0${value}`).digest('base64url');
 }

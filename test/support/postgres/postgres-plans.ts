@@ -1,6 +1,5 @@
 import type { SqlDriver } from '../../../src/database/sql-driver.js';
 import { createStore } from '../../../src/service/store/store.js';
-import { everyStatement } from '../every-statement.js';
 import { execute } from './test-schema.js';
 
 /** Fills a store with so many rows a table, of twenty tenants; PostgreSQL may not be told of it. */
@@ -20,9 +19,12 @@ export async function fillStore(url: string, driver: SqlDriver, rows: number, an
 }
 
 /** How PostgreSQL would run each statement of the store, whatever it is given. */
-export async function plansOf(driver: SqlDriver): Promise<Map<string, string>> {
+export async function plansOf(
+  driver: SqlDriver,
+  statements: Readonly<Record<string, string>>,
+): Promise<Map<string, string>> {
   const plans = new Map<string, string>();
-  for (const [name, statement] of Object.entries(everyStatement)) {
+  for (const [name, statement] of Object.entries(statements)) {
     const rows = await driver.read((sql) => sql.all(`EXPLAIN (GENERIC_PLAN) ${statement}`));
     plans.set(name, rows.map((row) => row['QUERY PLAN']).join('\n'));
   }

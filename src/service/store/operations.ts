@@ -1,0 +1,65 @@
+import type { UserInfoError } from '../../protocol/errors.js';
+import type { PassbackUser } from '../../protocol/passback.js';
+import type { UserRecord } from '../../protocol/user-record.js';
+import { type App, isSameApp } from './apps.js';
+import type { Records } from './store.js';
+
+/** What each authenticated request uses up (§5.4), whatever becomes of it. */
+export interface AppRequest {
+  /** As it was when the request was authenticated. */
+  readonly app: App;
+  readonly random: string;
+}
+
+/** A read (§4.1): it uses up its code, too. */
+export interface ReadRequest extends AppRequest {
+  /** `null` for a request that is refused anyway. */
+  readonly code: string | null;
+}
+
+/** A passback (§4.2). */
+export interface PassbackRequest extends AppRequest {
+  readonly user: PassbackUser;
+  /** Returns the record as it is to be stored. It may be called again, with another record. */
+  readonly change: (record: UserRecord) => UserRecord;
+}
+
+/** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
+export type Obstacle = 'app changed' | 'random used';
+
+/** What a code authorizes to read; `infoNames` is `null` for all names. */
+export interface Authorized {
+  readonly record: UserRecord;
+  readonly infoNames: readonly string[] | null;
+}
+
+export type ReadOutcome = Obstacle | 'no code' | Authorized;
+
+/** The changed record; or the error with which `change` refused, and the user stays as it was. */
+export type PassbackOutcome = Obstacle | 'no user' | 'several users' | UserRecord | UserInfoError;
+
+/** The two operations over the statements that all databases share: one request in a transaction. */
+export async function readInTransaction(records: Records, request: ReadRequest): Promise<ReadOutcome> {
+  const obstacle = await useRandom(records, request);
+  if (obstacle !== null) return obstacle;
+  const { tenant_code } = request.app;
+  const code = request.code === null ? null : await records.codes.use(tenant_code, request.code);
+  const record = code && (await records.users.find(tenant_code, code.union_id));
+  return code && record ? { record, infoNames: code.info_names } : 'no code';
+}
+
+export async function passBackInTransaction(
+  records: Records,
+  { app, random, user, change }: PassbackRequest,
+): Promise<PassbackOutcome> {
+  const obstacle = await useRandom(records, { app, random });
+  if (obstacle !== null) return obstacle;
+  return await records.users.change(app.tenant_code, user, change);
+}
+
+async function useRandom({ apps, nonces }: Records, { app, random }: AppRequest): Promise<Obstacle | null> {
+  const current = await apps.find(app.app_key);
+  if (current === null || !isSameApp(current, app)) return 'app changed';
+  const nonce = { tenantCode: app.tenant_code, appKey: app.app_key, random };
+  return (await nonces.use(nonce)) ? null : 'random used';
+}
