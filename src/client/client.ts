@@ -63,7 +63,7 @@ interface Call {
  *   tenantCode: 'acme',
  *   channel: 'web',
  *   appKey: 'app-1',
- *   appSecret: process.env.APP_SECRET ?? '',
+ *   appSecret: process.env.USERINFO_APP_SECRET ?? '',
  * });
  * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
  * await client.passback({ unionId: data.union_id, userInfo: { acme_level: 'gold' } });
