@@ -1,4 +1,4 @@
-// Makes dist/cli, the command line in few files; tsc makes the rest of dist. docs/start-up.md says what each measure is worth.
+// Makes dist/cli, the command line in few files; tsc makes the rest of dist. docs/decisions/start-up.md says what each measure is worth.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
