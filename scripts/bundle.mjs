@@ -1,15 +1,16 @@
-// Makes dist/cli, the command line in few files; tsc makes the rest of dist. docs/decisions/start-up.md says what each measure is worth.
+// Makes dist: the command line in few files, the SDK as modules and as CommonJS. tsc makes the types. Where this says
+// what a start loads, docs/decisions/start-up.md says what that is worth.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
 
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
+const installed = Object.keys({ ...dependencies, ...optionalDependencies });
+
 /** Loaded from their packages, by the commands that need them. The others are small, or every read needs them. */
-const packages = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
-  (name) => name !== 'undici' && name !== 'lossless-json',
-);
+const packages = installed.filter((name) => name !== 'undici' && name !== 'lossless-json');
 // Optional for cli-table3, which colours nothing here.
 packages.push('@colors/colors');
 
@@ -54,11 +55,13 @@ function licenseOf(folder) {
   return `${name} ${version}\n\n${readFileSync(join(folder, `${file}`), 'utf8').trim()}\n`;
 }
 
+const isOneOf = (names) => (id) =>
+  id.startsWith('node:') || names.some((name) => id === name || id.startsWith(`${name}/`));
+
 await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
-  external: (id) =>
-    id.startsWith('node:') || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+  external: isOneOf(packages),
   plugins: [undici, licenses],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
@@ -95,3 +98,34 @@ await build({
 
 const table = execFileSync(process.execPath, ['bin/userinfo.cjs', 'completion-table']);
 writeFileSync('dist/cli/completion.json', table);
+
+/** The SDK, as modules and, in a folder with types of its own, as CommonJS. */
+for (const [format, dir] of [
+  ['es', 'dist'],
+  ['cjs', 'dist/cjs'],
+]) {
+  await build({
+    platform: 'node',
+    input: { index: 'src/index.ts', 'service/index': 'src/service/index.ts' },
+    external: isOneOf(installed),
+    output: {
+      dir,
+      format,
+      // Jest cannot import() from CommonJS.
+      dynamicImportInCjs: false,
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name].js',
+      // undici comes with the client, and not with what a bundler takes of the rest.
+      codeSplitting: {
+        groups: [
+          { name: 'client', test: /src\/(client|bulk)\//, priority: 1 },
+          { name: 'signing', test: /src\/(protocol|signing|support)\//, priority: 2 },
+        ],
+      },
+    },
+  });
+}
+writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n');
+for (const path of readdirSync('dist', { recursive: true })) {
+  if (path.endsWith('.d.ts') && !path.startsWith('cjs')) cpSync(join('dist', path), join('dist/cjs', path));
+}
