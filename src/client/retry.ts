@@ -40,8 +40,8 @@ export function isThrottled(outcome: RejectedError | NoAnswerError): boolean {
 }
 
 /** Whether an envelope reports a server error. */
-export function isFaultOfService({ entry, httpStatus }: RejectedError): boolean {
-  return httpStatus >= 500 || entry?.retry === 'passback';
+export function isFaultOfService(refusal: RejectedError): boolean {
+  return refusal.httpStatus >= 500 || refusal.entry?.retry === 'passback';
 }
 
 /**
