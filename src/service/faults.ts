@@ -75,7 +75,7 @@ function percent(share: number): string {
 }
 
 /** Injects faults into the operations. */
-export function addFaults(app: FastifyInstance, faults: Faults, responder: Responder): void {
+export function addFaults(app: FastifyInstance, faults: Pick<Faults, 'draw'>, responder: Responder): void {
   const drawn = new WeakMap<FastifyRequest, Fault>();
 
   app.addHook('preHandler', async (request, reply) => {

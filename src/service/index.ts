@@ -1,9 +1,11 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
+import { InvalidInputError } from '../protocol/errors.js';
 import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { Service } from './service.js';
 import { checkSettings, type ServiceHost, type ServiceSettings } from './settings.js';
 import { openStore } from './store/store.js';
+import type { ServerExtension, TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
 export { MissingPackageError } from '../support/errors.js';
@@ -18,6 +20,16 @@ export { createLog, type Log, type LogEvent, type LogFormat, type LogOptions } f
 export type { Service } from './service.js';
 export type { ServiceHost, ServiceSettings } from './settings.js';
 export type { Code } from './store/codes.js';
+export type {
+  TestAnswer,
+  TestApp,
+  TestFailure,
+  TestRequest,
+  TestService,
+  TestServiceOptions,
+  TestSignatures,
+  TestUser,
+} from './test-service.js';
 
 /** Options of a service. */
 export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
@@ -51,17 +63,72 @@ function hostOf({
  * @throws InvalidInputError for an invalid option
  * @throws MissingPackageError if fastify or the package of the database is not installed
  */
-export async function createService(options: ServiceOptions = {}): Promise<Service> {
+export function createService(options: ServiceOptions = {}): Promise<Service> {
+  return start(options);
+}
+
+async function start(options: ServiceOptions, extension?: ServerExtension): Promise<Service> {
   const settings = checkSettings(options);
   // The admin needs no HTTP server: it does not load one.
   const { startService } = await loadPart(() => import('./service.js'));
   const store = await openStore(options.database ?? ':memory:', options);
   try {
-    return await startService(store, settings, hostOf(options));
+    return await startService(store, settings, hostOf(options), extension);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/**
+ * Starts the service of the spec as a test double: with one app, whose `clientOptions` a UserInfoClient takes, and
+ * with failures, answers and a clock that a test decides on.
+ *
+ * @throws StartError, InvalidInputError, MissingPackageError as `createService` does
+ * @example
+ * const service = await createTestService({ users: [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }] });
+ * const client = new UserInfoClient(service.clientOptions);
+ * service.failNext(2, { operation: 'passback', code: 50301 });
+ * await client.passback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
+ * service.requests.length; // 3
+ */
+export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { startTestService } = await loadPart(() => import('./test-service.js'));
+  return startTestService(options, start);
+}
+
+/** The hooks of a test runner: those of vitest and jest, or `beforeEach` and `after` of node:test. */
+export interface TestHooks {
+  beforeEach(prepare: () => Promise<void>): void;
+  afterAll?(end: () => Promise<void>): void;
+  after?(end: () => Promise<void>): void;
+}
+
+/**
+ * The same for all tests of a file: started before the first one, reset before each, closed after the last one. Use
+ * what it returns inside of tests.
+ *
+ * @example
+ * import { afterAll, beforeEach } from 'vitest';
+ * import { useTestService } from 'userinfo-cli/service';
+ * const service = useTestService({ beforeEach, afterAll });
+ */
+export function useTestService(hooks: TestHooks, options: TestServiceOptions = {}): TestService {
+  let service: TestService | undefined;
+  hooks.beforeEach(async () => {
+    if (service === undefined) service = await createTestService(options);
+    else await service.reset();
+  });
+  const end = hooks.afterAll ?? hooks.after;
+  end?.(async () => service?.close());
+  const started = (): TestService => {
+    if (service !== undefined) return service;
+    throw new InvalidInputError('the test service is not started yet: use it inside of a test');
+  };
+  return new Proxy({} as TestService, {
+    get: (_, name) => Reflect.get(started(), name),
+    set: (_, name, value) => Reflect.set(started(), name, value),
+  });
 }
 
 /** Options of `openAdmin`. */

@@ -5,6 +5,7 @@ import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats, type Log, logFault } from './log.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
+import type { ServerExtension } from './test-service.js';
 
 /** A running service. */
 export interface Service extends AsyncDisposable {
@@ -46,19 +47,23 @@ export async function startService(
   store: Store,
   settings: CheckedSettings,
   host: ServiceHost,
+  extension?: ServerExtension,
 ): Promise<Service> {
   const { faults, rateLimit } = settings;
   const { log, end } = foldRepeats(settings.log ?? (() => {}));
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
-  const server = await startServer({
-    ...host,
-    store,
-    settings,
-    log,
-    unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
-    appLimit: newLimit(),
-    failureLimit: newLimit(),
-  });
+  const server = await startServer(
+    {
+      ...host,
+      store,
+      settings,
+      log,
+      unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
+      appLimit: newLimit(),
+      failureLimit: newLimit(),
+    },
+    extension,
+  );
   store.startPurge(randomHex(host, holderBytes), (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
   log({ event: 'listening', url: server.url });

@@ -96,7 +96,8 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
 
 const faultNames = ['latencyMs', 'error', 'reset', 'dropAfterCommit', 'skewSeconds', 'seed'];
 
-function checkFaults(faults: FaultSettings): void {
+/** @throws InvalidInputError that says what is wrong */
+export function checkFaults(faults: FaultSettings): void {
   const {
     latencyMs = { min: 0, max: 0 },
     error = 0,

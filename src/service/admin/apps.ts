@@ -12,6 +12,8 @@ export interface NewApp {
   readonly channel: string;
   /** Default: random. */
   readonly appKey?: string;
+  /** Default: random. */
+  readonly appSecret?: string | Secret;
   /** Default: the default recipes. */
   readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
 }
@@ -61,10 +63,17 @@ export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
   const newSecret = () => new Secret(randomHex(context, secretBytes));
   return {
-    async createApp({ tenantCode, channel, appKey = `app_${randomHex(context, appKeyBytes)}`, recipes }) {
+    async createApp(given) {
+      const {
+        tenantCode,
+        channel,
+        appKey = `app_${randomHex(context, appKeyBytes)}`,
+        appSecret,
+        recipes,
+      } = given;
       const app: App = {
         app_key: checkKey('app_key', appKey),
-        app_secret: newSecret(),
+        app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
         tenant_code: checkKey('tenant_code', tenantCode),
         channel: checkKey('channel', channel),
         recipes: recipes === undefined ? null : writeRecipes(parseSigningRecipes(recipes)),
@@ -98,6 +107,13 @@ export function appOperations(context: AdminContext): AppOperations {
       if (!(await store.write(({ apps }) => apps.remove(appKey)))) throw noSuchApp(appKey);
     },
   };
+}
+
+/** @throws InvalidInputError for an empty secret */
+function toSecret(given: string | Secret): Secret {
+  const secret = given instanceof Secret ? given : new Secret(given);
+  if (secret.reveal() !== '') return secret;
+  throw new InvalidInputError('app_secret is empty');
 }
 
 function credentialsOf({ tenant_code, channel, app_key, app_secret }: App): AppCredentials {

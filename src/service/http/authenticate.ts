@@ -15,7 +15,7 @@ const usual = compileRecipes(defaultRecipes);
 const compiled = new Map<string, Signers>();
 
 /** The signers of an app's recipes, given as JSON text and compiled once; `null` stands for the default recipes. */
-function signersOf(recipes: string | null): Signers {
+export function signersOf(recipes: string | null): Signers {
   if (recipes === null) return usual;
   const signers = compiled.get(recipes) ?? compileRecipes(parseSigningRecipes(JSON.parse(recipes)));
   if (compiled.size >= maxCached) compiled.clear();

@@ -8,6 +8,7 @@ import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { addFaults, Faults } from '../faults.js';
 import type { ServiceContext } from '../service.js';
 import type { CheckedSettings } from '../settings.js';
+import type { ServerExtension } from '../test-service.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import { ArrivingBodies, InFlight, limitConnections } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
@@ -31,7 +32,7 @@ const closeGraceMs = 5000;
  *
  * @throws StartError if it cannot listen on the address
  */
-export async function startServer(context: ServiceContext): Promise<HttpServer> {
+export async function startServer(context: ServiceContext, extension?: ServerExtension): Promise<HttpServer> {
   const { settings } = context;
   const { requestTimeoutMs, maxBodyBytes } = settings;
   const app = fastify({
@@ -63,6 +64,7 @@ export async function startServer(context: ServiceContext): Promise<HttpServer> 
     (settings.page ?? isHere) ? { ring: new RequestRing(context.now), isOpen: !isHere } : null;
   const responder = new Responder(context, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
   const refuseConnection = answerParserErrors(app.server, inFlight, responder, context.now);
+  extension?.attach(app, responder, context.store);
   if (settings.faults !== undefined) addFaults(app, new Faults(settings.faults), responder);
   addRoutes(app, context, responder, bodies, workbench);
   app.addHook('onSend', (_, reply, payload, done) => {

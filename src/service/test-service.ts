@@ -1,0 +1,325 @@
+// Apart from index.ts: only tests load it.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Endpoint, endpoints } from '../protocol/endpoints.js';
+import { envelopeContentType } from '../protocol/envelope.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { parameterText } from '../protocol/parameters.js';
+import {
+  httpStatusOf,
+  messageOf,
+  type ResultCode,
+  resultCode,
+  resultCodes,
+} from '../protocol/result-codes.js';
+import type { UserRecord } from '../protocol/user-record.js';
+import { type ExplanationPair, expectedSignatures, explainBoth } from '../signing/app-signatures.js';
+import type { NewCode } from './admin/codes.js';
+import { addFaults, type FaultSettings, Faults } from './faults.js';
+import { signersOf } from './http/authenticate.js';
+import { parseRequest } from './http/received-request.js';
+import type { Responder } from './http/responder.js';
+import type { ServiceOptions } from './index.js';
+import type { Service } from './service.js';
+import { checkFaults } from './settings.js';
+import type { Store } from './store/store.js';
+
+/** What a client needs to call the service: options of a UserInfoClient. */
+export interface TestApp {
+  readonly tenantCode: string;
+  readonly channel: string;
+  readonly appKey: string;
+  readonly appSecret: string;
+}
+
+/** Options of a service for tests. */
+export interface TestServiceOptions extends Omit<ServiceOptions, 'now' | 'faults'>, Partial<TestApp> {
+  /** Users that the service has after each `reset`. */
+  readonly users?: readonly TestUser[];
+}
+
+/** A user of the app's tenant; what is left out is empty. */
+export type TestUser = Pick<UserRecord, 'union_id'> & Partial<Omit<UserRecord, 'tenant_code'>>;
+
+type Operation = Endpoint['operation'];
+
+/** How requests fail. Without anything: they are answered with 50001, and not carried out. */
+export interface TestFailure {
+  /** Default: both operations. */
+  readonly operation?: Operation;
+  /** A result code of any platform. Default: 50001. */
+  readonly code?: number;
+  /** Default: the first three digits of a code of this project, otherwise 200. */
+  readonly httpStatus?: number;
+  readonly msg?: string;
+  /** `Retry-After` of the answer, in seconds. */
+  readonly retryAfter?: number;
+  /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */
+  readonly cut?: 'before' | 'after';
+  /** Delay before anything else, in milliseconds. */
+  readonly delayMs?: number;
+}
+
+/** An answer of your own; an object as `body` is sent as JSON. */
+export interface TestAnswer {
+  /** Default: 200. */
+  readonly httpStatus?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | object;
+}
+
+/** A request that the service received, unmasked. */
+export interface TestRequest {
+  readonly operation: Operation;
+  /** Path and query as sent. */
+  readonly target: string;
+  /** The decoded parameters of query and form by name. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The decoded `user_info` of a passback; undefined for a read, and for text that is not JSON. */
+  readonly userInfo: Readonly<Record<string, unknown>> | undefined;
+  /** Both signatures as sent, and how the service computes them; `null` for an unknown app or a malformed request. */
+  readonly signatures: TestSignatures | null;
+  /** The answer, `null` if the connection was cut. */
+  readonly answer: { readonly httpStatus: number; readonly body: string } | null;
+}
+
+/** The signatures of a request: whether each is right, and the stages by which the service computes it. */
+export type TestSignatures = {
+  readonly [Name in keyof ExplanationPair]: ExplanationPair[Name] & {
+    readonly received: string;
+    readonly isRight: boolean;
+  };
+};
+
+/** The service of the spec as a test double: it does what the real one does, unless a test says otherwise. */
+export interface TestService extends Service {
+  /** The options of a UserInfoClient for the app of the service. They stay the same after `reset`. */
+  readonly clientOptions: TestApp & { readonly baseUrl: string };
+  /** The requests for the two operations since the last `reset`, in the order of their answers. */
+  readonly requests: readonly TestRequest[];
+  /** Random faults from now on, checked; `null` for none. */
+  faults: FaultSettings | null;
+  /** Fails the next `count` requests. */
+  failNext(count: number, failure?: TestFailure): void;
+  /** Answers requests with an answer of your own, for good or `times` times; later stubs have precedence. */
+  stub(
+    answer:
+      | TestAnswer
+      | ((request: Pick<TestRequest, 'operation' | 'parameters' | 'userInfo'>) => TestAnswer),
+    limits?: { readonly operation?: Operation; readonly times?: number },
+  ): void;
+  /** Adds or replaces a user of the app's tenant. */
+  putUser(user: TestUser): Promise<void>;
+  /** Issues a code to a user, and returns it. */
+  issueCode(unionId: string, options?: Omit<NewCode, 'tenantCode' | 'unionId'>): Promise<string>;
+  /** Moves the clock of the service forwards, in milliseconds: codes expire, timestamps of clients are late. */
+  advanceClock(ms: number): Promise<void>;
+  /** The app and the `users` of the options again, and nothing else: no faults, stubs or requests, the true clock. */
+  reset(): Promise<void>;
+}
+
+/** What a test double adds to the HTTP server. */
+export interface ServerExtension {
+  attach(app: FastifyInstance, responder: Responder, store: Store): void;
+}
+
+interface Rule {
+  readonly operation: Operation | undefined;
+  left: number;
+  readonly failure?: TestFailure;
+  readonly answer?: Parameters<TestService['stub']>[0];
+}
+
+const isKnown = (code: number): code is ResultCode => (resultCodes as readonly number[]).includes(code);
+
+/** Records the requests for the two operations, and answers those that a rule is for. */
+class Interceptor implements ServerExtension {
+  faults: Faults | null = null;
+  readonly requests: TestRequest[] = [];
+  readonly rules: Rule[] = [];
+  readonly #cutAfter = new WeakSet<FastifyRequest>();
+
+  attach(app: FastifyInstance, responder: Responder, store: Store): void {
+    app.addHook('preHandler', async (request, reply) => this.#intercept(request, reply));
+    addFaults(app, { draw: () => this.faults?.draw() ?? { delayMs: 0, kind: 'none' } }, responder);
+    app.addHook('onSend', async (request, reply, payload) => {
+      const isCut = this.#cutAfter.has(request);
+      await this.#record(
+        request,
+        isCut ? null : { httpStatus: reply.statusCode, body: String(payload) },
+        store,
+      );
+      if (isCut) request.socket.destroy();
+      return payload;
+    });
+  }
+
+  async #intercept(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    const endpoint = endpointOf(request);
+    const rule = this.rules.findLast(
+      ({ left, operation }) => left > 0 && (operation ?? endpoint?.operation) === endpoint?.operation,
+    );
+    if (endpoint === undefined || rule === undefined) return undefined;
+    rule.left -= 1;
+    const { failure = {}, answer } = rule;
+    if (failure.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, failure.delayMs));
+    if (answer !== undefined)
+      return send(reply, typeof answer === 'function' ? answer(decode(endpoint, request)) : answer);
+    if (failure.cut === 'after') {
+      this.#cutAfter.add(request);
+      return undefined;
+    }
+    if (failure.cut === 'before') {
+      this.requests.push({ ...decode(endpoint, request), signatures: null, answer: null });
+      request.socket.destroy();
+      return reply.hijack();
+    }
+    return send(reply, refusal(failure));
+  }
+
+  async #record(request: FastifyRequest, answer: TestRequest['answer'], store: Store): Promise<void> {
+    const endpoint = endpointOf(request);
+    if (endpoint === undefined) return;
+    const decoded = decode(endpoint, request);
+    this.requests.push({ ...decoded, signatures: await explain(endpoint, request, store), answer });
+  }
+}
+
+function endpointOf(request: FastifyRequest): Endpoint | undefined {
+  return endpoints.find(({ path }) => path === request.routeOptions.url);
+}
+
+function decode(endpoint: Endpoint, request: FastifyRequest): Omit<TestRequest, 'signatures' | 'answer'> {
+  const { parameters } = parseRequest(endpoint, request);
+  return {
+    operation: endpoint.operation,
+    target: request.url,
+    parameters: Object.fromEntries(parameters),
+    userInfo: parseObject(parameterText(parameters, 'user_info')),
+  };
+}
+
+function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+async function explain(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  store: Store,
+): Promise<TestSignatures | null> {
+  const { parameters, check } = parseRequest(endpoint, request);
+  const app = await store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
+  if (app === null) return null;
+  try {
+    const { signable } = check();
+    const signers = signersOf(app.recipes);
+    const expected = expectedSignatures(signers, signable, app.app_secret);
+    const stages = explainBoth(signers, signable, app.app_secret);
+    const of = (name: 'app_sign' | 'sign') => {
+      const received = parameterText(parameters, name);
+      return { ...stages[name], received, isRight: received === expected[name].digest };
+    };
+    return { app_sign: of('app_sign'), sign: of('sign') };
+  } catch (error) {
+    if (error instanceof InvalidInputError) return null;
+    throw error;
+  }
+}
+
+function refusal({ code = resultCode.internal, httpStatus, msg, retryAfter }: TestFailure): TestAnswer {
+  return {
+    httpStatus: httpStatus ?? (isKnown(code) ? httpStatusOf(code) : 200),
+    headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+    body: { code, msg: msg ?? (isKnown(code) ? messageOf(code) : 'error'), data: {} },
+  };
+}
+
+function send(reply: FastifyReply, { httpStatus = 200, headers = {}, body }: TestAnswer): FastifyReply {
+  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : envelopeContentType;
+  return reply
+    .code(httpStatus)
+    .headers({ 'content-type': type, ...headers })
+    .send(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Starts a service with what tests need around it; `start` starts the service itself. */
+export async function startTestService(
+  options: TestServiceOptions,
+  start: (options: ServiceOptions, extension: ServerExtension) => Promise<Service>,
+): Promise<TestService> {
+  const {
+    users = [],
+    tenantCode = 'acme',
+    channel = 'web',
+    appKey = 'test-app',
+    appSecret = 'test-secret',
+    ...serviceOptions
+  } = options;
+  const interceptor = new Interceptor();
+  let ahead = 0;
+  let faults: FaultSettings | null = null;
+  const service = await start(
+    { ...serviceOptions, now: () => Date.now() + ahead + (faults?.skewSeconds ?? 0) * 1000 },
+    interceptor,
+  );
+  const { admin } = service;
+  const app: TestApp = { tenantCode, channel, appKey, appSecret };
+
+  const test: TestService = {
+    ...service,
+    clientOptions: { ...app, baseUrl: service.url },
+    get requests() {
+      return interceptor.requests;
+    },
+    get faults() {
+      return faults;
+    },
+    set faults(given) {
+      if (given !== null) checkFaults(given);
+      faults = given;
+      interceptor.faults = given === null ? null : new Faults(given);
+    },
+    failNext(count, failure = {}) {
+      if (!(Number.isSafeInteger(count) && count > 0)) {
+        throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
+      }
+      interceptor.rules.push({ operation: failure.operation, left: count, failure });
+    },
+    stub(answer, { operation, times = Number.POSITIVE_INFINITY } = {}) {
+      interceptor.rules.push({ operation, left: times, answer });
+    },
+    putUser: ({ basic_info = {}, extension_info = {}, login_device_info = [], ...rest }) =>
+      admin.putUser({ tenant_code: tenantCode, basic_info, extension_info, login_device_info, ...rest }),
+    async issueCode(unionId, more = {}) {
+      return (await admin.issueCode({ tenantCode, unionId, ...more })).code;
+    },
+    async advanceClock(ms) {
+      ahead += ms;
+      // The store has a clock of its own.
+      const now = (Date.now() + ahead) / 1000;
+      for await (const { code, expires_at } of admin.listCodes({ tenantCode })) {
+        if (expires_at <= now) await admin.revokeCode({ tenantCode, code });
+      }
+    },
+    async reset() {
+      await service.reset();
+      interceptor.requests.splice(0);
+      interceptor.rules.splice(0);
+      test.faults = null;
+      ahead = 0;
+      await admin.createApp(app);
+      for (const user of users) await test.putUser(user);
+    },
+  };
+  try {
+    await test.reset();
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  return test;
+}
