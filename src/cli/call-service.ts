@@ -41,7 +41,9 @@ export async function callService(
   } catch (error) {
     const isAnswered = error instanceof RejectedError || error instanceof NoAnswerError;
     if (isAnswered && error.answer !== undefined) await print(error.answer);
-    throw error;
+    if (!isAnswered) throw error;
+    const { explainRefusal } = await import('./refused-signature.js');
+    throw explainRefusal(error, settings, request.endpoint.operation);
   }
 }
 

@@ -24,7 +24,7 @@ export async function reportError(thrown: unknown, io: Io, verbose: boolean): Pr
   }
   const { message, hint, stack } = describe(error);
   await say(io, message, `${colors.red('error:')} `);
-  if (hint !== undefined) await say(io, hint);
+  for (const line of hint?.split('\n') ?? []) await say(io, line);
   if (status === exitStatus.fault && !(error instanceof OutputError)) {
     const trace = verbose && stack !== undefined ? stack.split('\n') : [faultAdvice];
     for (const line of trace) await say(io, line);

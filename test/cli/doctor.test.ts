@@ -88,7 +88,7 @@ describe('doctor', () => {
       { env: { USERINFO_APP_SECRET: 'wrong' } },
       4,
       'acceptance',
-      /^Check the app secret/,
+      /^Signed with the secret in USERINFO_APP_SECRET, not that of profile "/,
     ],
     ['a closed port', ['--base-url', 'http://127.0.0.1:9'], {}, 5, 'connection', /service is running there/],
     ['an unknown host', ['--base-url', 'https://nowhere.invalid'], {}, 5, 'dns', /^Check the base URL/],

@@ -25,6 +25,7 @@ import { say } from '../io.js';
 import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { showData } from '../output/terminal-text.js';
+import { explainRefusal } from '../refused-signature.js';
 import { hintOf } from '../report-error.js';
 import type { BulkOptions } from './bulk-options.js';
 import type { PassbackManyOptions } from './passback-options.js';
@@ -277,7 +278,7 @@ async function execute(
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && paths !== null) await printData(reportData(report, end), io, style);
   const error = errorOf(report, source.input.name, total, () => retryHint(report, options, args));
-  if (error !== null) throw error;
+  if (error !== null) throw explainRefusal(error, settings, operation.name);
 }
 
 function errorOf(

@@ -20,6 +20,7 @@ import { findUnsafePath } from '../../../support/trusted-path.js';
 import { announceProduction, clientOptions, networkOptions, proxyFor } from '../../connect.js';
 import type { CliContext } from '../../context.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
+import { explainRefusal } from '../../refused-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { findAddresses, openConnection, type Route, secure } from './probe.js';
 
@@ -277,7 +278,7 @@ async function checkAcceptance(known: Known): Promise<Finding> {
   if (refused.means === 'codeNotValid') {
     return { detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected' };
   }
-  if (refused.entry !== undefined) throw refused;
+  if (refused.entry !== undefined) throw explainRefusal(refused, need(known, 'settings'), 'doctor');
   return {
     detail: `not known: the code ${code} is the platform's own`,
     next: `Ask the operator what ${code} means, and name it in a file for --result-codes.`,

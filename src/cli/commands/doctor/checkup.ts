@@ -56,5 +56,6 @@ const titleWidth = Math.max(...Object.values(checks).map(({ title }) => title.le
 export function formatCheck({ check, status, detail, next }: Check, colors: ChalkInstance): string {
   const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
   const line = `${marks[status]} ${checks[check].title.padEnd(titleWidth)}  ${showText(detail)}\n`;
-  return next === null ? line : `${line}${' '.repeat(titleWidth + 4)}${showText(next)}\n`;
+  const advice = (next?.split('\n') ?? []).map((text) => `${' '.repeat(titleWidth + 4)}${showText(text)}\n`);
+  return line + advice.join('');
 }
