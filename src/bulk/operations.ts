@@ -80,7 +80,7 @@ export function passbackRows(naming: UserNaming): RowOperation {
     usesUpCode: false,
     infoNames: [],
     columns: {
-      required: [name],
+      required: name,
       reserved: reservedKeys.filter(isKey),
       needsMore: byUnionId,
       hint: byUnionId
@@ -111,10 +111,10 @@ export function readRows(infoNames: readonly string[], scope: string | undefined
     usesUpCode: true,
     infoNames,
     columns: {
-      required: [codeColumn],
+      required: codeColumn,
       reserved: [],
       needsMore: false,
-      hint: 'The codes to read with stand in a column that is named so.',
+      hint: 'Give the codes in a column that is named code.',
     },
     identity: { names: infoNames.join(','), scope: scope ?? '' },
     userKey: null,

@@ -44,6 +44,7 @@ function isInstance(this: { readonly prototype: object; readonly code?: string }
 Object.defineProperty(UserInfoError, Symbol.hasInstance, { value: isInstance });
 
 const meanings: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or folder',
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',

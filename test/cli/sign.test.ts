@@ -307,7 +307,7 @@ export function sign({ params }, secret) {
   it.each([
     [{ sign: { message: ['$params'], steps: ['md5'] } }, 2, 'app_sign: is missing'],
     [{ module: 'left-pad' }, 2, 'module: is not the path of a file'],
-    [{ module: './none.mjs' }, 3, './none.mjs cannot be read: ENOENT'],
+    [{ module: './none.mjs' }, 3, './none.mjs cannot be read: no such file or folder'],
   ])('refuses %j', async (signing, status, problem) => {
     const done = await set('--signing', file('signing.json', signing));
     expect(done.status).toBe(status);

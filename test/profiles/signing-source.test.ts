@@ -153,7 +153,7 @@ describe('a module is refused', () => {
 
   it('that is not there, or that has a fault', async () => {
     const folder = temporaryFolder();
-    expect((await load(folder)).message).toContain('./signer.mjs cannot be read: ENOENT');
+    expect((await load(folder)).message).toContain('./signer.mjs cannot be read: no such file or folder');
     mkdirSync(join(folder, 'bad'));
     writeFileSync(join(folder, 'bad', 's.mjs'), 'throw new TypeError("boom");');
     expect((await load(folder, './bad/s.mjs')).message).toContain('cannot be loaded: TypeError: boom');

@@ -21,6 +21,7 @@ import type { Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
+import { describeSystemError, isSystemError } from '../../support/errors.js';
 
 /** Where the lines of the results go. */
 export interface ResultsSink {
@@ -136,9 +137,10 @@ export class AppendFile implements ResultsSink, Contents {
    */
   static draft(path: string): AppendFile {
     const place = draftOf(placeOf(path));
-    // A killed run leaves its draft behind. Anything but a regular file is not ours, and makes the next call
-    // fail.
-    if (lstatSync(place, { throwIfNoEntry: false })?.isFile()) rmSync(place, { force: true });
+    const left = lstatSync(place, { throwIfNoEntry: false });
+    if (left !== undefined && !left.isFile()) throw notRegular(draftOf(path));
+    // A killed run leaves its draft behind.
+    rmSync(place, { force: true });
     return new AppendFile(path, place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, noContents);
   }
 
@@ -306,16 +308,19 @@ function notRegular(path: string): InvalidInputError {
   });
 }
 
-function unwritable(path: string, error: unknown): InvalidInputError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return new InvalidInputError(`${quoteName(path)} cannot be written (${code ?? message})`, { cause: error });
+/** A file of a run cannot be opened. */
+export function unwritable(path: string, error: unknown): InvalidInputError {
+  return new InvalidInputError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
+    hint: isSystemError(error, 'ENOENT')
+      ? 'Create its folder first.'
+      : 'Name files in another folder with --results and --journal.',
+    cause: error,
+  });
 }
 
 function fault(path: string, error: unknown): RunFileError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === 'ENOSPC' ? 'the disk is full' : (code ?? message);
-  return new RunFileError(`${quoteName(path)} cannot be written: ${reason}`, {
-    hint: `${code === 'ENOSPC' ? 'Free some space' : 'Correct that'}, then run the same command with --resume.`,
+  return new RunFileError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
+    hint: 'Correct that, then run the same command with --resume.',
     cause: error,
   });
 }

@@ -1,6 +1,8 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
+import { isSystemError } from '../../support/errors.js';
+import { unreadable } from '../source/input.js';
 import type { FileRow, RowFormat } from '../source/rows.js';
 import { AppendFile, type Contents, noContents, placeOf, readContents, syncFolder } from './append-file.js';
 
@@ -116,8 +118,7 @@ function contentsOf(place: string): Contents {
       closeSync(fd);
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return noContents;
-    throw new InvalidInputError(`${quoteName(place)} cannot be read (${code})`, { cause: error });
+    if (isSystemError(error, 'ENOENT')) return noContents;
+    throw unreadable(place, error);
   }
 }

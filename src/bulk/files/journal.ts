@@ -1,6 +1,8 @@
 import { closeSync, createReadStream, openSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
+import { isSystemError } from '../../support/errors.js';
+import { unreadable } from '../source/input.js';
 import { cutLines, splitLines } from '../source/lines.js';
 import { AppendFile, type Contents, noContents, readContents } from './append-file.js';
 import {
@@ -134,10 +136,8 @@ export async function readJournal(path: string, results: string | null): Promise
       if (!isTorn || parseRecord(text.slice(0, -1)) !== null) damaged ??= 'journal';
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return null;
-    if (typeof code !== 'string' || error instanceof InvalidInputError) throw error;
-    throw new InvalidInputError(`${quoteName(path)} cannot be read (${code})`, { cause: error });
+    if (isSystemError(error, 'ENOENT')) return null;
+    throw isSystemError(error) ? unreadable(path, error) : error;
   } finally {
     if (resultsFd !== null) closeSync(resultsFd);
   }

@@ -3,11 +3,12 @@ import { basename, dirname, join, relative } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
+import { isSystemError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
 import { type Outcome, outcomes } from '../outcome.js';
 import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, type Contents, placeOf } from './append-file.js';
+import { AppendFile, type Contents, placeOf, unwritable } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import { Journal, type ReadJournal, readJournal } from './journal.js';
 import { noOutcomes, type RunIdentity } from './journal-records.js';
@@ -71,8 +72,13 @@ export async function lockFiles(paths: readonly (string | null | undefined)[]): 
   const release = () => {
     for (const lock of locks) lock.release();
   };
+  let current = '';
   try {
-    for (const path of paths) if (path) locks.push(await lockFile(`${placeOf(path)}.userinfo-lock`));
+    for (const path of paths) {
+      if (!path) continue;
+      current = path;
+      locks.push(await lockFile(`${placeOf(path)}.userinfo-lock`));
+    }
     return release;
   } catch (error) {
     release();
@@ -81,9 +87,7 @@ export async function lockFiles(paths: readonly (string | null | undefined)[]): 
         hint: 'Wait for its end, or stop it and add --resume. If no such process runs, delete the lock file. Nothing was sent.',
       });
     }
-    const { code, path = 'a lock file' } = error as NodeJS.ErrnoException;
-    if (code === undefined || error instanceof InvalidInputError) throw error;
-    throw new InvalidInputError(`${quoteName(path)} cannot be written (${code})`, { cause: error });
+    throw isSystemError(error) ? unwritable(current, error) : error;
   }
 }
 

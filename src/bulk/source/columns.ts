@@ -58,11 +58,11 @@ function wrongCell(column: string, fault: string): InvalidInputError {
 
 /** What an operation requires of the columns of a file. */
 export interface ColumnRules {
-  /** Columns that must be present. */
-  readonly required: readonly string[];
+  /** The column that must be present. */
+  readonly required: string;
   /** Columns that must not be present. */
   readonly reserved: readonly string[];
-  /** Whether there must be other columns than the required ones. */
+  /** Whether there must be other columns. */
   readonly needsMore: boolean;
   /** What to do if a required column is missing. */
   readonly hint: string;
@@ -90,31 +90,35 @@ export class WrongDelimiterError extends InvalidInputError {
 
 /** @throws InvalidInputError for an invalid header, or one that the operation cannot use */
 export function checkColumns(columns: readonly string[], rules: ColumnRules): void {
+  const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
     if (column.trim() === '') throw new InvalidInputError(`line 1: column ${index + 1} has an empty name`);
     const fault = textFault(column);
     if (fault !== null) throw new InvalidInputError(`line 1: the name of column ${index + 1} ${fault}`);
-    if (columns.indexOf(column) < index) {
-      throw new InvalidInputError(`line 1: two columns are named ${quoteName(column)}`);
-    }
-    if (rules.reserved.includes(column)) {
-      throw new InvalidInputError(
-        `line 1: the column name ${quoteName(column)} is reserved and cannot be passed back`,
-        { hint: 'Rename the column, or leave it out.' },
-      );
-    }
+    if (seen.has(column)) throw new InvalidInputError(`line 1: two columns are named ${quoteName(column)}`);
+    seen.add(column);
   }
-  const missing = rules.required.find((name) => !columns.includes(name));
-  if (missing !== undefined) {
-    const [only = ''] = columns;
-    const delimiter = columns.length === 1 ? delimiters.find((one) => only.includes(one)) : undefined;
-    if (delimiter !== undefined) throw new WrongDelimiterError(only, delimiter);
-    const found = columns.slice(0, 8).map(quoteName).join(', ');
-    throw new InvalidInputError(`line 1: no column is named ${quoteName(missing)}; found ${found}`, {
-      hint: rules.hint,
-    });
+  if (!seen.has(rules.required)) throw missingColumn(columns, rules);
+  const reserved = rules.reserved.find((name) => seen.has(name));
+  if (reserved !== undefined) {
+    const hint =
+      reserved === 'union_id'
+        ? 'It names the users if neither --primary-key nor --union-id-column is given. Or leave the column out.'
+        : 'Rename the column, or leave it out.';
+    throw new InvalidInputError(
+      `line 1: the column name ${quoteName(reserved)} is reserved and cannot be passed back`,
+      { hint },
+    );
   }
-  if (rules.needsMore && columns.length <= rules.required.length) {
+  if (rules.needsMore && columns.length === 1) {
     throw new InvalidInputError('line 1: there is no column to pass back', { hint: rules.hint });
   }
+}
+
+function missingColumn(columns: readonly string[], { required, hint }: ColumnRules): InvalidInputError {
+  const [only = ''] = columns;
+  const delimiter = columns.length === 1 ? delimiters.find((one) => only.includes(one)) : undefined;
+  if (delimiter !== undefined) return new WrongDelimiterError(only, delimiter);
+  const found = columns.slice(0, 8).map(quoteName).join(', ');
+  return new InvalidInputError(`line 1: no column is named ${quoteName(required)}; found ${found}`, { hint });
 }

@@ -3,6 +3,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
+import { describeSystemError } from '../../support/errors.js';
 
 /** Returns the first bytes of a stream, at least `size` of them if there are so many, and the rest. */
 export async function peek(
@@ -164,7 +165,9 @@ async function readPart(handle: FileHandle, start: number, size: number, path: s
   return part.subarray(0, filled);
 }
 
-function unreadable(path: string, error: unknown): InvalidInputError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return new InvalidInputError(`${quoteName(path)} cannot be read (${code ?? message})`, { cause: error });
+/** A file cannot be read. */
+export function unreadable(path: string, error: unknown): InvalidInputError {
+  return new InvalidInputError(`${quoteName(path)} cannot be read: ${describeSystemError(error)}`, {
+    cause: error,
+  });
 }

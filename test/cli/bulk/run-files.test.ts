@@ -302,7 +302,7 @@ describe('files of a run', () => {
       symlinkSync('target', path('x.userinfo-draft'));
       const refused = await passBack(name, option, 'x');
       expect(refused).toMatchObject({ status: 2 });
-      expect(refused.stderr).toContain('"x.userinfo-draft" cannot be written (EEXIST)');
+      expect(refused.stderr).toContain('"x.userinfo-draft" is there already, and is no regular file');
       expect(content('target')).toBe('precious\n');
       expect(server.requests).toHaveLength(0);
       rmSync(path('x.userinfo-draft'));
@@ -339,7 +339,7 @@ describe('files of a run', () => {
     const asNobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
     const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asNobody);
     chmodSync(machine.folder, 0o700);
-    expect(stdout).toContain('theirs.ndjson" cannot be written (EPERM)');
+    expect(stdout).toContain('theirs.ndjson" cannot be written: not permitted');
   });
 
   it('are readable by their owner alone, whatever their mode was before', async () => {
