@@ -16,7 +16,15 @@ export type { CodeKey, NewCode } from './admin/codes.js';
 export { recipeWarnings } from './admin/recipe-warnings.js';
 export type { UserKey } from './admin/users.js';
 export type { FaultSettings } from './faults.js';
-export { createLog, type Log, type LogEvent, type LogFormat, type LogOptions } from './log.js';
+export {
+  createLog,
+  type Log,
+  type LogEvent,
+  type LogFormat,
+  type LogLevel,
+  type LogOptions,
+  logLevels,
+} from './log.js';
 export type { Service } from './service.js';
 export type { ServiceHost, ServiceSettings } from './settings.js';
 export type { Code } from './store/codes.js';

@@ -7,6 +7,7 @@ import { describeFaults, type FaultSettings } from './faults.js';
 /** Events for the operator, named as in the JSON log. Whoever logs masks personal data. */
 export type LogEvent =
   | { readonly event: 'listening'; readonly url: string }
+  | { readonly event: 'monitoring'; readonly url: string }
   | { readonly event: 'stopped' }
   | ({ readonly event: 'faults' } & FaultSettings)
   | WorkerEndedEvent
@@ -34,8 +35,18 @@ interface WorkerEndedEvent {
   readonly restart_ms: number;
 }
 
+/** Who sent a request. */
+export interface RequestSource {
+  /** As in the header `X-Request-Id` of the answer. */
+  readonly request_id: string;
+  /** From the header `traceparent` of the request. */
+  readonly trace_id?: string;
+  /** The address of the client; behind a trusted proxy the one that it forwards. */
+  readonly client: string;
+}
+
 /** A request was answered. */
-export interface RequestEvent {
+export interface RequestEvent extends Partial<RequestSource> {
   readonly event: 'request';
   /** `read`, `passback`, or method and path of any other request. */
   readonly operation: string;
@@ -76,8 +87,13 @@ export type Log = (event: LogEvent) => void;
 
 export type LogFormat = 'pretty' | 'json';
 
+export const logLevels = ['info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
 export interface LogOptions {
   readonly format: LogFormat;
+  /** The least important events that are written. Default: `info`, all of them. */
+  readonly level?: LogLevel;
   /** Receives one line, without its newline. */
   readonly write: (line: string) => void;
   /** Milliseconds since 1970. */
@@ -85,8 +101,10 @@ export interface LogOptions {
 }
 
 /** A log of lines: `pretty` for people, `json` with one object per line for programs. */
-export function createLog({ format, write, now }: LogOptions): Log {
+export function createLog({ format, level = 'info', write, now }: LogOptions): Log {
+  const least = logLevels.indexOf(level);
   return (event) => {
+    if (logLevels.indexOf(levels[event.event]) < least) return;
     const time = new Date(now()).toISOString();
     const lines =
       format === 'json'
@@ -96,8 +114,9 @@ export function createLog({ format, write, now }: LogOptions): Log {
   };
 }
 
-const levels: Readonly<Record<LogEvent['event'], 'info' | 'warn' | 'error'>> = {
+const levels: Readonly<Record<LogEvent['event'], LogLevel>> = {
   listening: 'info',
+  monitoring: 'info',
   stopped: 'info',
   faults: 'warn',
   worker_ended: 'error',
@@ -115,6 +134,8 @@ function linesOf(event: LogEvent): string[] {
   switch (event.event) {
     case 'listening':
       return [`listening on ${event.url}`];
+    case 'monitoring':
+      return [`monitoring on ${event.url}`];
     case 'stopped':
       return ['stopped'];
     case 'faults':

@@ -1,8 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { loadPart, MissingPackageError } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
 import { startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats, type Log, logFault } from './log.js';
+import { answerMonitoring, StoreProbe, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
 import type { ServerExtension } from './test-service.js';
@@ -33,6 +36,7 @@ export interface ServiceContext extends ServiceHost {
   readonly appLimit: TokenBuckets | null;
   /** The rate at which requests of an address may be refused before they are authenticated; `null` for no limit. */
   readonly failureLimit: TokenBuckets | null;
+  readonly probe: StoreProbe;
 }
 
 /** Size of the ID of a process among those that share a database. */
@@ -49,28 +53,42 @@ export async function startService(
   host: ServiceHost,
   extension?: ServerExtension,
 ): Promise<Service> {
-  const { faults, rateLimit } = settings;
-  const { log, end } = foldRepeats(settings.log ?? (() => {}));
+  const { faults, rateLimit, adminPort } = settings;
+  const { log: eventLog, metrics } = await withMetrics(settings);
+  const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
-  const server = await startServer(
-    {
-      ...host,
-      store,
-      settings,
-      log,
-      unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
-      appLimit: newLimit(),
-      failureLimit: newLimit(),
-    },
-    extension,
-  );
+  const probe = new StoreProbe(store, log, host.steadyNow);
+  let isStopping = false;
+  const monitoring = answerMonitoring({
+    isReady: async () => !isStopping && (await probe.isWritable()),
+    metrics,
+  });
+  const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring);
+  const context = {
+    ...host,
+    store,
+    settings,
+    log,
+    unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
+    appLimit: newLimit(),
+    failureLimit: newLimit(),
+    probe,
+  };
+  const server = await startServer(context, admin === null ? monitoring : null, extension).catch((error) => {
+    admin?.close();
+    throw error;
+  });
   store.startPurge(randomHex(host, holderBytes), (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
+  if (admin !== null) log({ event: 'monitoring', url: admin.url });
   log({ event: 'listening', url: server.url });
 
   let closed: Promise<void> | null = null;
   const close = async () => {
+    isStopping = true;
+    await wait(settings.drainDelayMs);
     await server.close();
+    admin?.close();
     await store.close();
     end();
     log({ event: 'stopped' });
@@ -86,4 +104,19 @@ export async function startService(
     reset: () => store.reset(),
     [Symbol.asyncDispose]: closeOnce,
   };
+}
+
+/**
+ * The log of the settings, with its events counted for `/metrics`. Without prom-client there are no metrics.
+ *
+ * @throws MissingPackageError if a port for them is given
+ */
+async function withMetrics({ log = () => {}, adminPort, version }: CheckedSettings) {
+  try {
+    const { countEvents, ownMetrics } = await loadPart(() => import('./metrics.js'));
+    return { log: countEvents(log, version), metrics: ownMetrics };
+  } catch (error) {
+    if (adminPort !== undefined || !(error instanceof MissingPackageError)) throw error;
+    return { log, metrics: null };
+  }
 }

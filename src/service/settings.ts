@@ -1,4 +1,5 @@
 // Apart from service.ts: options are checked before fastify is loaded.
+import { isIP } from 'node:net';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultClockWindowSeconds, defaultMaxBodyBytes, maxClockWindowSeconds } from '../protocol/limits.js';
 import { quoteName } from '../protocol/text.js';
@@ -39,6 +40,20 @@ export interface ServiceSettings {
    * close`. Default: 0.
    */
   readonly drainMs?: number;
+  /**
+   * How long `close` keeps serving after `/readyz` says that it stops, in milliseconds, so that load balancers learn
+   * of it. Default: 0.
+   */
+  readonly drainDelayMs?: number;
+  /**
+   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers them on its own
+   * port, to this machine alone.
+   */
+  readonly adminPort?: number;
+  /** Addresses of proxies whose `X-Forwarded-For` is believed, as `10.0.0.0/8`. Default: none. */
+  readonly trustProxy?: readonly string[];
+  /** The version of the program, for `/metrics`. */
+  readonly version?: string;
   /** Receives the events of the service: see `createLog`. Default: none. */
   readonly log?: Log;
 }
@@ -61,6 +76,8 @@ const defaults = {
   requestTimeoutMs: 30_000,
   maxConnections: 1000,
   drainMs: 0,
+  drainDelayMs: 0,
+  version: '',
 };
 
 /** Settings that were checked, with the defaults of those that have a value for one. */
@@ -74,6 +91,7 @@ const bounds = {
   requestTimeoutMs: [1, Number.MAX_SAFE_INTEGER],
   maxConnections: [1, Number.MAX_SAFE_INTEGER],
   drainMs: [0, Number.MAX_SAFE_INTEGER],
+  drainDelayMs: [0, Number.MAX_SAFE_INTEGER],
 } as const;
 
 /** @throws InvalidInputError that names an invalid setting */
@@ -91,7 +109,17 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
     throw new InvalidInputError(`rateLimit is ${rateLimit}; it must be a number above 0`);
   }
   if (faults !== undefined) checkFaults(faults);
-  return checked;
+  const wrong = checked.trustProxy?.find((cidr) => !isAddressRange(cidr));
+  if (wrong === undefined) return checked;
+  throw new InvalidInputError(`${quoteName(wrong)} is not an address or a range of addresses`, {
+    hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8.',
+  });
+}
+
+function isAddressRange(text: string): boolean {
+  const [address = '', prefix = '0', ...more] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
 }
 
 const faultNames = ['latencyMs', 'error', 'reset', 'dropAfterCommit', 'skewSeconds', 'seed'];

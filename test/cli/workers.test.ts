@@ -66,6 +66,17 @@ describe('serve --workers', () => {
     expect((await served.record()).extension_info).toEqual({ a: 'b' });
   });
 
+  it('has one port for the probes and the metrics of all workers', async () => {
+    const served = await serve(['--workers', '2', '--admin-port', '0']);
+    const adminUrl = /monitoring on (\S+)/.exec(served.log)?.[1];
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    await Promise.all(Array.from({ length: 8 }, () => send(served.url, passback(served))));
+    const metrics = async () => await (await fetch(`${adminUrl}/metrics`)).text();
+    await expect.poll(metrics).toContain('userinfo_requests_total{operation="passback",code="200"} 8');
+    expect((await fetch(`${adminUrl}/readyz`)).status).toBe(200);
+    expect((await fetch(`${served.url}/metrics`)).status).toBe(404);
+  });
+
   it('replaces a killed worker, and serves meanwhile', async () => {
     const served = await serve(['--workers', '2']);
     await expect.poll(() => workersOf(served)).toHaveLength(2);

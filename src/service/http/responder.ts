@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
@@ -6,7 +6,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
 import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
-import { logFault, type RequestEvent } from '../log.js';
+import { logFault, type RequestEvent, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
 import type { ServiceContext } from '../service.js';
 import type { App } from '../store/apps.js';
@@ -23,6 +23,8 @@ export interface RequestInfo {
   readonly app?: App | null;
   /** Whether the signatures are valid. */
   readonly isAuthenticated?: boolean;
+  /** Who sent it; absent if it was not parsed. */
+  readonly source?: RequestSource;
 }
 
 /** Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. */
@@ -42,7 +44,9 @@ export class Responder {
   }
 
   sendData(reply: FastifyReply, info: RequestInfo, data: object): FastifyReply {
-    onceSent(reply, () => this.logAnswer(info, resultCode.ok, undefined, this.#ageOf(reply.raw)));
+    onceSent(reply, () =>
+      this.logAnswer(withSource(info, reply), resultCode.ok, undefined, this.#ageOf(reply.raw)),
+    );
     return send(reply, resultCode.ok, formatSuccess(data));
   }
 
@@ -56,7 +60,7 @@ export class Responder {
     const { code, msg } = refusalOf(error);
     onceSent(reply, () => {
       const rejection = this.#logReason(error);
-      this.logAnswer(info, code, msg, this.#ageOf(reply.raw), rejection);
+      this.logAnswer(withSource(info, reply), code, msg, this.#ageOf(reply.raw), rejection);
     });
     if (error instanceof TooManyRequestsError) reply.header('retry-after', error.retryAfter);
     return send(reply, code, formatFailure(code, msg));
@@ -68,7 +72,7 @@ export class Responder {
    */
   #throttled(reply: FastifyReply, info: RequestInfo, error: unknown): unknown {
     if (info.isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
-    const seconds = this.#context.failureLimit?.take(reply.request.socket.remoteAddress ?? '') ?? 0;
+    const seconds = this.#context.failureLimit?.take(reply.request.ip) ?? 0;
     return seconds === 0 ? error : new TooManyRequestsError(seconds);
   }
 
@@ -100,10 +104,23 @@ export class Responder {
       code,
       msg: maskQuotedNames(msg ?? messageOf(code)),
       ms,
+      ...info.source,
     };
     this.#context.log(event);
     this.#ring?.add(event, rejection);
   }
+}
+
+function withSource(info: RequestInfo, { request }: FastifyReply): RequestInfo {
+  const { id } = traceOf(request.headers);
+  const trace = id === undefined ? {} : { trace_id: id };
+  return { ...info, source: { request_id: request.id, ...trace, client: request.ip } };
+}
+
+/** The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid. */
+export function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: string; id?: string } {
+  const found = /^00-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/.exec(String(traceparent));
+  return found === null ? {} : { traceparent: found[0], ...(found[1] && { id: found[1] }) };
 }
 
 /** The code and `msg` of a failure: 50001 without details for an unexpected error. */

@@ -1,12 +1,16 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { endpoints } from '../../protocol/endpoints.js';
-import { envelopeContentType } from '../../protocol/envelope.js';
 import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
-import { logFault } from '../log.js';
+import {
+  type AnswerMonitoring,
+  type MonitoringAnswer,
+  monitoringPaths,
+  statusAnswer,
+} from '../monitoring.js';
 import type { ServiceContext } from '../service.js';
-import { answerWorkbench, type Workbench, workbenchPath } from '../workbench/routes.js';
+import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';
 import type { ArrivingBodies } from './connections.js';
 import { handle } from './handle.js';
 import type { RequestInfo, Responder } from './responder.js';
@@ -23,54 +27,22 @@ function answerOpenApi(reply: FastifyReply): FastifyReply {
 
 const healthPath = '/healthz';
 
-/** How long the result of a probe is used, in milliseconds. */
-const probeLastsMs = 1000;
-
-/**
- * Whether the store is writable: 200 or 503. Requests share a probe, of which there is one at a time and one per
- * second. No envelope, and no line in the log for each request, which would fill it.
- */
-class Health {
-  readonly #context: ServiceContext;
-  #probe: Promise<boolean> | undefined;
-  /** When the probe ended, by the monotonic clock. */
-  #endedAt = Number.POSITIVE_INFINITY;
-
-  constructor(context: ServiceContext) {
-    this.#context = context;
-  }
-
-  async answer(reply: FastifyReply): Promise<FastifyReply> {
-    if (this.#probe === undefined || this.#context.steadyNow() - this.#endedAt > probeLastsMs) {
-      this.#endedAt = Number.POSITIVE_INFINITY;
-      this.#probe = this.#run();
-    }
-    const isWell = await this.#probe;
-    reply.type(envelopeContentType);
-    return isWell ? reply.send('{"status":"ok"}') : reply.code(503).send('{"status":"unavailable"}');
-  }
-
-  async #run(): Promise<boolean> {
-    const { store, log } = this.#context;
-    try {
-      await store.check();
-      return true;
-    } catch (error) {
-      logFault(log, error);
-      return false;
-    } finally {
-      this.#endedAt = this.#context.steadyNow();
-    }
-  }
+/** Sends an answer for a probe: no envelope, and no line in the log for each request, which would fill it. */
+function sendAnswer(reply: FastifyReply, { status, type, body }: MonitoringAnswer): FastifyReply {
+  return reply.code(status).type(type).send(body);
 }
 
-/** Adds the routes of the operations, the health check, the OpenAPI document and the workbench. */
+/**
+ * Adds the routes of the operations, the health check, the OpenAPI document and the workbench; those of monitoring
+ * unless it has a port of its own.
+ */
 export function addRoutes(
   app: FastifyInstance,
   context: ServiceContext,
   responder: Responder,
   bodies: ArrivingBodies,
   workbench: Workbench | null,
+  monitoring: AnswerMonitoring | null,
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
@@ -102,8 +74,14 @@ export function addRoutes(
           : refuseUnread(error, request, reply, responder),
     });
   }
-  const health = new Health(context);
-  app.get(healthPath, (_, reply) => health.answer(reply));
+  app.get(healthPath, async (_, reply) => sendAnswer(reply, statusAnswer(await context.probe.isWritable())));
+  for (const path of monitoring === null ? [] : monitoringPaths) {
+    app.get(path, async (request, reply) => {
+      const answer = isFromHere(request) ? await monitoring?.(path) : null;
+      if (answer) return sendAnswer(reply, answer);
+      return responder.sendCode(reply, infoOf(request), resultCode.noSuchPath);
+    });
+  }
   app.get(openApiPath, (_, reply) => answerOpenApi(reply));
   if (workbench !== null) {
     app.get(workbenchPath, (request, reply) => answerWorkbench(request, reply, workbench, responder));
@@ -130,7 +108,8 @@ export function refuseUnrouted(
 
 function methodOf(request: FastifyRequest): string | undefined {
   const path = pathOf(request);
-  if (path !== workbenchPath) return methods.get(path);
+  const isOptional = [workbenchPath, ...monitoringPaths].includes(path);
+  if (!isOptional) return methods.get(path);
   return request.server.hasRoute({ method: 'GET', url: path }) ? 'GET' : undefined;
 }
 

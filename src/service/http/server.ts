@@ -1,18 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
-import { StartError } from '../../database/errors.js';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { addFaults, Faults } from '../faults.js';
+import { type AnswerMonitoring, listenFault } from '../monitoring.js';
 import type { ServiceContext } from '../service.js';
 import type { CheckedSettings } from '../settings.js';
 import type { ServerExtension } from '../test-service.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import { ArrivingBodies, InFlight, limitConnections } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
-import { Responder } from './responder.js';
+import { Responder, traceOf } from './responder.js';
 import { addRoutes, refuseUnrouted } from './routes.js';
 
 export interface HttpServer {
@@ -32,7 +34,11 @@ const closeGraceMs = 5000;
  *
  * @throws StartError if it cannot listen on the address
  */
-export async function startServer(context: ServiceContext, extension?: ServerExtension): Promise<HttpServer> {
+export async function startServer(
+  context: ServiceContext,
+  monitoring: AnswerMonitoring | null,
+  extension?: ServerExtension,
+): Promise<HttpServer> {
   const { settings } = context;
   const { requestTimeoutMs, maxBodyBytes } = settings;
   const app = fastify({
@@ -50,6 +56,8 @@ export async function startServer(context: ServiceContext, extension?: ServerExt
     return503OnClosing: false,
     // The parameters are parsed from the request's target, which keeps their order and their errors.
     routerOptions: { querystringParser: () => ({}) },
+    genReqId: ({ headers }) => requestIdOf(headers),
+    ...(settings.trustProxy === undefined ? {} : { trustProxy: [...settings.trustProxy] }),
     rewriteUrl: ({ url }) => originForm(url ?? '/'),
     frameworkErrors: (_, request, reply) => refuseUnrouted(request, reply, responder),
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
@@ -66,8 +74,11 @@ export async function startServer(context: ServiceContext, extension?: ServerExt
   const refuseConnection = answerParserErrors(app.server, inFlight, responder, context.now);
   extension?.attach(app, responder, context.store);
   if (settings.faults !== undefined) addFaults(app, new Faults(settings.faults), responder);
-  addRoutes(app, context, responder, bodies, workbench);
-  app.addHook('onSend', (_, reply, payload, done) => {
+  addRoutes(app, context, responder, bodies, workbench, monitoring);
+  app.addHook('onSend', (request, reply, payload, done) => {
+    reply.header('x-request-id', request.id);
+    const { traceparent } = traceOf(request.headers);
+    if (traceparent !== undefined) reply.header('traceparent', traceparent);
     // Not earlier: a client that reconnects would be cut off with the connections in the backlog.
     if (!app.server.listening && inFlight.isLast(reply.raw)) reply.header('connection', 'close');
     done(null, payload);
@@ -77,6 +88,13 @@ export async function startServer(context: ServiceContext, extension?: ServerExt
     url: `http://${host}:${port}`,
     close: () => close(app, inFlight, settings.drainMs),
   };
+}
+
+/** The ID that the client gave, else that of its trace, else a new one. */
+function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers['x-request-id'];
+  if (typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given)) return given;
+  return traceOf(headers).id ?? randomUUID();
 }
 
 /**
@@ -101,21 +119,6 @@ async function listen(
     await app.close();
     throw listenFault(error, host, port);
   }
-}
-
-function listenFault(error: unknown, host: string, port: number): StartError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') {
-    return new StartError('PORT_IN_USE', `port ${port} of ${host} is in use`, {
-      hint: 'Stop what listens there, or choose another port; 0 picks a free one.',
-      cause: error,
-    });
-  }
-  const hint = 'Choose an address of this machine, such as 127.0.0.1, and a port that you may use.';
-  return new StartError('CANNOT_LISTEN', `cannot listen on ${host}, port ${port}: ${code ?? message}`, {
-    hint,
-    cause: error,
-  });
 }
 
 /** Takes at most `drainMs` and `closeGraceMs`. */

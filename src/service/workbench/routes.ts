@@ -49,6 +49,12 @@ export async function answerWorkbench(
   return rows === '' ? reply.code(204).send() : reply.send(rows);
 }
 
+/** Whether a request comes from this machine, and not through a proxy on it. */
+export function isFromHere(request: FastifyRequest): boolean {
+  const address = request.socket.remoteAddress ?? '';
+  return /^(?:::ffff:)?127\.|^::1$/.test(address) && isOwnHost(request, true) && !isForwarded(request);
+}
+
 /**
  * The name of another site can lead to this machine (DNS rebinding); its requests then carry that name. An IP
  * address cannot be misused so.

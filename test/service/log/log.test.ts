@@ -32,6 +32,13 @@ const rejected: LogEvent = {
   received: 'r0',
 };
 
+it('leaves out events below its level', () => {
+  const lines: string[] = [];
+  const log = createLog({ format: 'json', level: 'warn', write: (line) => lines.push(line), now: () => 0 });
+  for (const event of [request, rejected]) log(event);
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['signature_rejected']);
+});
+
 describe('the pretty log', () => {
   it('has a line per request, with the fault', () => {
     expect(logged('pretty', request)).toEqual([

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log, Service, ServiceOptions } from '../../../service/index.js';
+import { answerMonitoring, startMonitoring } from '../../../service/monitoring.js';
+import { loadPart } from '../../../support/errors.js';
 import { ReportedError } from '../../exit-status.js';
 import { untilAborted } from '../../io.js';
 
@@ -27,6 +29,10 @@ export interface Supervision {
   /** The address and the port that the workers share; port 0 selects a free one. */
   readonly host: string;
   readonly port: number;
+  /** The port for monitoring all workers; `undefined` for none. */
+  readonly adminPort: number | undefined;
+  /** How long the workers keep serving when they stop, in milliseconds. */
+  readonly drainDelayMs: number;
   readonly log: Log;
   /** Stops the workers. */
   readonly signal: AbortSignal;
@@ -64,7 +70,8 @@ export async function runWorkers(
   }
 }
 
-async function supervise({ count, args, host, port, log, signal }: Supervision): Promise<void> {
+async function supervise(supervision: Supervision): Promise<void> {
+  const { count, args, host, port, log, signal } = supervision;
   cluster.setupPrimary({ args: [...args, '--port', String(port === 0 ? await freePort(host) : port)] });
   const givenUp = new AbortController();
   const stop = AbortSignal.any([signal, givenUp.signal]);
@@ -73,12 +80,17 @@ async function supervise({ count, args, host, port, log, signal }: Supervision):
   let failed = 0;
   let serving = 0;
   let status = 1;
+  let serviceUrl = '';
+  const isReady = async () => !stop.aborted && serving > 0 && (await fetch(`${serviceUrl}/healthz`)).ok;
+  const admin = await monitor(supervision, isReady);
   const onServing = (url: string) => {
     serving += 1;
     failed = 0;
     if (maxFailed > 1) return;
     maxFailed = count * maxFailedStarts;
+    if (admin !== null) log({ event: 'monitoring', url: admin.url });
     log({ event: 'listening', url });
+    serviceUrl = url;
     for (let other = 1; other < count; other += 1) others.push(keepRunning());
   };
   const keepRunning = async () => {
@@ -89,7 +101,7 @@ async function supervise({ count, args, host, port, log, signal }: Supervision):
         hasServed = true;
         onServing(url);
       });
-      const reason = await endOf(worker, stop);
+      const reason = await endOf(worker, stop, longestStopMs + supervision.drainDelayMs);
       if (hasServed) {
         serving -= 1;
         pauseMs = firstPauseMs;
@@ -107,17 +119,25 @@ async function supervise({ count, args, host, port, log, signal }: Supervision):
   };
   await keepRunning();
   await Promise.all(others);
+  admin?.close();
   if (givenUp.signal.aborted) throw new ReportedError(status);
   log({ event: 'stopped' });
 }
 
+/** Serves probes and the metrics of all workers, if there is a port for them. */
+async function monitor({ host, adminPort }: Supervision, isReady: () => Promise<boolean>) {
+  if (adminPort === undefined) return null;
+  const { workersMetrics } = await loadPart(() => import('../../../service/metrics.js'));
+  return await startMonitoring({ host }, adminPort, answerMonitoring({ isReady, metrics: workersMetrics }));
+}
+
 /** Waits for a worker to end, and stops it when the signal aborts; returns the reason. */
-async function endOf(worker: Worker, signal: AbortSignal): Promise<string> {
+async function endOf(worker: Worker, signal: AbortSignal, stopMs: number): Promise<string> {
   let kill: NodeJS.Timeout | undefined;
   const stop = () => {
     // Sending to a worker that has just exited fails: its exit event follows.
     worker.send(stopMessage, undefined, () => {});
-    kill = setTimeout(() => worker.process.kill('SIGKILL'), longestStopMs);
+    kill = setTimeout(() => worker.process.kill('SIGKILL'), stopMs);
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });

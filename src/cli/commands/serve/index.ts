@@ -68,6 +68,29 @@ function addServeOptions(command: Command): Command {
     .addOption(
       new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
     )
+    .addOption(
+      new Option('--log-level <level>', 'least important events that are logged')
+        .choices(['info', 'warn', 'error'])
+        .default('info'),
+    )
+    .addOption(
+      new Option(
+        '--admin-port <number>',
+        'port for /livez, /readyz and /metrics (default: that of the service, to this machine alone)',
+      ).argParser(parsePort),
+    )
+    .addOption(
+      new Option(
+        '--drain-delay <duration>',
+        'time between the end of readiness and the end of the service (default: none)',
+      ).argParser(parseDuration),
+    )
+    .addOption(
+      new Option(
+        '--trust-proxy <list>',
+        'addresses of proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,fd00::/8',
+      ).argParser((text) => text.split(',')),
+    )
     .addOption(new Option('--fault <list>', 'inject faults').argParser(parseFaults))
     .addOption(
       new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser((text) =>

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../../protocol/errors.js';
-import type { FaultSettings } from '../../../service/index.js';
+import type { FaultSettings, LogLevel } from '../../../service/index.js';
 import { type CommonOptions, parseDuration } from '../../options.js';
 
 export const defaultHost = '127.0.0.1';
@@ -20,6 +20,11 @@ export interface ServeOptions extends CommonOptions {
   /** Milliseconds. */
   readonly clockWindow: number;
   readonly logFormat: 'pretty' | 'json';
+  readonly logLevel: LogLevel;
+  readonly adminPort?: number;
+  /** Milliseconds. */
+  readonly drainDelay?: number;
+  readonly trustProxy?: readonly string[];
   readonly fault?: Omit<FaultSettings, 'seed'>;
   readonly faultSeed?: number;
   readonly page?: boolean;

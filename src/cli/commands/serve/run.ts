@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import manifest from '../../../../package.json' with { type: 'json' };
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
@@ -22,7 +23,12 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
   const { workers, host, port } = options;
   const { createLog, createService } = await import('../../../service/index.js');
   const log = droppingLog(
-    createLog({ format: options.logFormat, write: (line) => io.stderr.write(`${line}\n`), now: Date.now }),
+    createLog({
+      format: options.logFormat,
+      level: options.logLevel,
+      write: (line) => io.stderr.write(`${line}\n`),
+      now: Date.now,
+    }),
     io.stderr,
   );
   const start = async (shared: ServiceOptions = {}) =>
@@ -38,7 +44,8 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
   }
   const { runWorkers } = await import('./cluster.js');
   // The page would show the requests of one worker only, and each visit may reach another worker.
-  await runWorkers({ count: workers, args, host, port, log, signal }, (shared) =>
+  const supervision = { count: workers, args, host, port, adminPort: options.adminPort, log, signal };
+  await runWorkers({ ...supervision, drainDelayMs: options.drainDelay ?? 0 }, (shared) =>
     start({ ...shared, page: false }),
   );
 }
@@ -104,6 +111,7 @@ function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): voi
 
 function settingsOf(options: ServeOptions): ServiceOptions {
   const { host, port, clockWindow, workers, poolSize, rateLimit, page } = options;
+  const { adminPort, drainDelay, trustProxy } = options;
   return {
     host,
     port,
@@ -112,6 +120,10 @@ function settingsOf(options: ServeOptions): ServiceOptions {
     ...(poolSize === undefined ? {} : { poolSize }),
     ...(rateLimit === undefined ? {} : { rateLimit: rateLimit / workers }),
     ...(page === undefined ? {} : { page }),
+    ...(adminPort === undefined || workers > 1 ? {} : { adminPort }),
+    ...(drainDelay === undefined ? {} : { drainDelayMs: drainDelay }),
+    ...(trustProxy === undefined ? {} : { trustProxy }),
+    version: manifest.version,
     ...faultsOf(options),
   };
 }

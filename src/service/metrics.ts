@@ -1,0 +1,67 @@
+// Apart from monitoring.ts: prom-client is an optional package.
+import cluster from 'node:cluster';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Log, LogEvent } from './log.js';
+
+/** Upper bounds of the latency histogram, in seconds. */
+const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+
+const register = new Registry();
+const requests = new Counter({
+  name: 'userinfo_requests_total',
+  help: 'Answered requests, by operation and result code.',
+  labelNames: ['operation', 'code'],
+  registers: [register],
+});
+const durations = new Histogram({
+  name: 'userinfo_request_duration_seconds',
+  help: 'Time from the headers of a request to the end of its answer.',
+  labelNames: ['operation'],
+  buckets,
+  registers: [register],
+});
+const problems = new Counter({
+  name: 'userinfo_problems_total',
+  help: 'Exceeded limits (overload), failures of the database (store_unavailable) and internal errors (fault).',
+  labelNames: ['event'],
+  registers: [register],
+});
+const build = new Gauge({
+  name: 'userinfo_build_info',
+  help: 'Versions of userinfo-cli and of Node.js.',
+  labelNames: ['version', 'node'],
+  registers: [register],
+});
+collectDefaultMetrics({ register });
+
+// A worker answers the primary process, which adds the metrics of all workers.
+if (cluster.isWorker) {
+  AggregatorRegistry.setRegistries([register]);
+  new AggregatorRegistry();
+}
+
+/** Counts the events of a log, and passes them on. `version` is that of the program. */
+export function countEvents(log: Log, version: string): Log {
+  build.set({ version, node: process.version }, 1);
+  return (event) => {
+    count(event);
+    log(event);
+  };
+}
+
+function count(event: LogEvent): void {
+  if (event.event === 'request') {
+    const { operation, code, ms } = event;
+    const label = operation === 'read' || operation === 'passback' ? operation : 'other';
+    requests.inc({ operation: label, code });
+    durations.observe({ operation: label }, ms / 1000);
+  } else if ('problem' in event) problems.inc({ event: event.event });
+}
+
+/** The metrics of this process, in the format of Prometheus; `null` in a worker, which is one of several. */
+export const ownMetrics = cluster.isWorker ? null : () => register.metrics();
+
+/** The metrics of all workers. */
+export function workersMetrics(): Promise<string> {
+  return new AggregatorRegistry().clusterMetrics();
+}

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StartError } from '../database/errors.js';
+import { urlHost } from '../protocol/base-url.js';
+import { type Log, logFault } from './log.js';
+import type { Store } from './store/store.js';
+
+/** What a probe or Prometheus is answered. */
+export interface MonitoringAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** The answer for a path; `null` if it is not one of monitoring. */
+export type AnswerMonitoring = (path: string) => Promise<MonitoringAnswer | null>;
+
+/** What monitoring asks the process, or all processes of the service. */
+export interface Monitored {
+  /** Whether requests should be sent here. */
+  isReady(): Promise<boolean>;
+  /** In the format of Prometheus; `null` if there are none. */
+  readonly metrics: (() => Promise<string>) | null;
+}
+
+const json = 'application/json; charset=utf-8';
+const prometheus = 'text/plain; version=0.0.4; charset=utf-8';
+
+export const monitoringPaths = ['/livez', '/readyz', '/metrics'] as const;
+
+/** `/livez`: the process answers. `/readyz`: it takes requests and can write. `/metrics`: for Prometheus. */
+export function answerMonitoring({ isReady, metrics }: Monitored): AnswerMonitoring {
+  return async (path) => {
+    switch (path) {
+      case '/livez':
+        return statusAnswer(true);
+      case '/readyz':
+        return statusAnswer(await isReady());
+      case '/metrics':
+        return metrics && { status: 200, type: prometheus, body: await metrics() };
+      default:
+        return null;
+    }
+  };
+}
+
+export function statusAnswer(isWell: boolean): MonitoringAnswer {
+  const status = isWell ? 200 : 503;
+  return { status, type: json, body: `{"status":"${isWell ? 'ok' : 'unavailable'}"}` };
+}
+
+/**
+ * Starts a server for monitoring alone.
+ *
+ * @throws StartError if it cannot listen on the address
+ */
+export async function startMonitoring(
+  { host }: { readonly host: string },
+  port: number,
+  answer: AnswerMonitoring,
+): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((request, reply) => void send(request, reply, answer));
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    throw listenFault(error, host, port);
+  }
+  return {
+    url: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** An error of `listen`, for the operator. */
+export function listenFault(error: unknown, host: string, port: number): StartError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new StartError('PORT_IN_USE', `port ${port} of ${host} is in use`, {
+      hint: 'Stop what listens there, or choose another port; 0 picks a free one.',
+      cause: error,
+    });
+  }
+  const hint = 'Choose an address of this machine, such as 127.0.0.1, and a port that you may use.';
+  return new StartError('CANNOT_LISTEN', `cannot listen on ${host}, port ${port}: ${code ?? message}`, {
+    hint,
+    cause: error,
+  });
+}
+
+async function send({ url = '' }: IncomingMessage, reply: ServerResponse, answer: AnswerMonitoring) {
+  const found = await answer(url.replace(/\?.*/s, '')).catch(() => statusAnswer(false));
+  const { status, type, body } = found ?? { status: 404, type: json, body: '{"status":"no such path"}' };
+  reply.writeHead(status, { 'content-type': type }).end(body);
+}
+
+/** How long the result of a probe is used, in milliseconds. */
+const probeLastsMs = 1000;
+
+/** Whether the store is writable. Requests share a probe, of which there is one at a time and one per second. */
+export class StoreProbe {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #now: () => number;
+  #probe: Promise<boolean> | undefined;
+  /** When the probe ended, by the monotonic clock. */
+  #endedAt = Number.POSITIVE_INFINITY;
+
+  /** `now` returns milliseconds of a monotonic clock. */
+  constructor(store: Store, log: Log, now: () => number) {
+    this.#store = store;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  isWritable(): Promise<boolean> {
+    if (this.#probe === undefined || this.#now() - this.#endedAt > probeLastsMs) {
+      this.#endedAt = Number.POSITIVE_INFINITY;
+      this.#probe = this.#run();
+    }
+    return this.#probe;
+  }
+
+  async #run(): Promise<boolean> {
+    try {
+      await this.#store.check();
+      return true;
+    } catch (error) {
+      logFault(this.#log, error);
+      return false;
+    } finally {
+      this.#endedAt = this.#now();
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import parsePrometheus from 'parse-prometheus-text-format';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createService, type LogEvent, type Service } from '../../src/service/index.js';
+import { draftPassback, signDraft } from '../support/foreign-client.js';
+import { user, withApp } from '../support/running-service.js';
+
+let service: Service | undefined;
+
+afterEach(() => service?.close());
+
+async function start(options: Parameters<typeof createService>[0] = {}) {
+  const events: LogEvent[] = [];
+  service = await createService({ ...options, version: '9.8.7', log: (event) => void events.push(event) });
+  const monitoring = events.find((event) => event.event === 'monitoring');
+  return { service, events, url: service.url, adminUrl: monitoring?.url ?? '' };
+}
+
+const statusOf = async (url: string, headers = {}) => (await fetch(url, { headers })).status;
+
+/** The values of a metric, by their labels. */
+async function metric(url: string, name: string) {
+  const families = parsePrometheus(await (await fetch(`${url}/metrics`)).text());
+  return families.find((family: { name: string }) => family.name === name)?.metrics ?? [];
+}
+
+describe('monitoring', () => {
+  it('counts requests by operation and result code, and times them', async () => {
+    const { url, service } = await start();
+    const { passback } = await withApp(service);
+    await service.admin.putUser(user('u1'));
+    const count = async () => await metric(url, 'userinfo_requests_total');
+    const before = await count();
+    await passback({ union_id: 'u1', user_info: '{"a":"b"}' });
+    await passback({ union_id: 'nobody', user_info: '{"a":"b"}' });
+    await fetch(`${url}/no-such-path/13800138000`);
+    const countOf = (list: Awaited<ReturnType<typeof count>>, operation: string, code: string) =>
+      Number(list.find(({ labels }) => labels?.operation === operation && labels.code === code)?.value ?? 0);
+    await expect
+      .poll(async () => countOf(await count(), 'other', '40402') - countOf(before, 'other', '40402'))
+      .toBe(1);
+    const after = await count();
+    expect(countOf(after, 'passback', '200') - countOf(before, 'passback', '200')).toBe(1);
+    expect(countOf(after, 'passback', '40401') - countOf(before, 'passback', '40401')).toBe(1);
+    const [build] = await metric(url, 'userinfo_build_info');
+    expect(build?.labels).toEqual({ version: '9.8.7', node: process.version });
+    expect(await metric(url, 'userinfo_request_duration_seconds')).not.toEqual([]);
+    expect(await metric(url, 'nodejs_eventloop_lag_seconds')).toHaveLength(1);
+    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('13800138000');
+  });
+
+  it('answers on the port of the service to this machine alone', async () => {
+    const { url } = await start({ host: 'localhost' });
+    for (const path of ['/livez', '/readyz', '/metrics']) {
+      expect(await statusOf(url + path)).toBe(200);
+      expect(await statusOf(url + path, { 'x-forwarded-for': '203.0.113.7' })).toBe(404);
+      expect((await fetch(url + path, { method: 'POST' })).status).toBe(405);
+    }
+  });
+
+  it('answers on a port of its own, and no longer on that of the service', async () => {
+    const { url, adminUrl } = await start({ adminPort: 0 });
+    for (const path of ['/livez', '/readyz', '/metrics']) {
+      expect(await statusOf(url + path)).toBe(404);
+      expect(await statusOf(adminUrl + path)).toBe(200);
+    }
+    expect(await statusOf(`${adminUrl}/other`)).toBe(404);
+    const port = Number(new URL(adminUrl).port);
+    await expect(createService({ adminPort: port })).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`);
+  });
+
+  it('is not ready before the service stops, which serves meanwhile', async () => {
+    const { url, adminUrl, service } = await start({ adminPort: 0, drainDelayMs: 600 });
+    const { passback } = await withApp(service);
+    await service.admin.putUser(user('u1'));
+    const closed = service.close();
+    expect(await statusOf(`${adminUrl}/readyz`)).toBe(503);
+    expect(await statusOf(`${adminUrl}/livez`)).toBe(200);
+    expect((await passback({ union_id: 'u1', user_info: '{"a":"b"}' })).envelope.code).toBe(200);
+    await closed;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    await expect(fetch(`${adminUrl}/livez`)).rejects.toThrow();
+  });
+});
+
+describe('a request', () => {
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+
+  async function exchange(headers: Record<string, string>, options: { trustProxy?: string[] } = {}) {
+    const { url, service, events } = await start(options);
+    const { app } = await withApp(service);
+    const draft = signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const answer = await fetch(url + draft.target, {
+      method: 'PUT',
+      body: draft.body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    });
+    const logged = () => events.find(({ event }) => event === 'request');
+    await expect.poll(logged).toBeDefined();
+    return { answer, logged: logged() };
+  }
+
+  it('keeps its ID, which is answered and logged', async () => {
+    const { answer, logged } = await exchange({ 'x-request-id': 'order-4711' });
+    expect(answer.headers.get('x-request-id')).toBe('order-4711');
+    expect(logged).toMatchObject({ request_id: 'order-4711', client: '127.0.0.1' });
+    expect(logged).not.toHaveProperty('trace_id');
+  });
+
+  it('is named by its trace', async () => {
+    const { answer, logged } = await exchange({ traceparent });
+    expect(answer.headers.get('x-request-id')).toBe(traceId);
+    expect(answer.headers.get('traceparent')).toBe(traceparent);
+    expect(logged).toMatchObject({ request_id: traceId, trace_id: traceId });
+  });
+
+  it.each([[{ 'x-request-id': 'two words' }], [{ traceparent: '00-zz-1-01' }], [{}]])(
+    'gets an ID where it has none that is valid: %j',
+    async (headers) => {
+      const { answer, logged } = await exchange(headers);
+      const id = answer.headers.get('x-request-id');
+      expect(id).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
+      expect(answer.headers.get('traceparent')).toBeNull();
+      expect(logged).toMatchObject({ request_id: id });
+    },
+  );
+
+  it('has the address that a trusted proxy forwards, and no other', async () => {
+    const forwarded = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' };
+    expect((await exchange(forwarded, { trustProxy: ['127.0.0.0/8'] })).logged).toMatchObject({
+      client: '203.0.113.7',
+    });
+    await service?.close();
+    expect((await exchange(forwarded)).logged).toMatchObject({ client: '127.0.0.1' });
+    await expect(createService({ trustProxy: ['10.0.0.0/33'] })).rejects.toThrow(
+      '"10.0.0.0/33" is not an address or a range of addresses',
+    );
+  });
+});
