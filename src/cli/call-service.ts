@@ -9,7 +9,7 @@ import type { CliContext } from './context.js';
 import { type Io, say } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
 import { printAnswer } from './output/print.js';
-import { outputStyle } from './output/style.js';
+import { isPlainTable, outputStyle } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 
 /**
@@ -43,7 +43,10 @@ export async function callService(
     if (isAnswered && error.answer !== undefined) await print(error.answer);
     if (!isAnswered) throw error;
     const { explainRefusal } = await import('./refused-signature.js');
-    throw explainRefusal(error, settings, request.endpoint.operation);
+    const explained = explainRefusal(error, settings, request.endpoint.operation);
+    // The table above the error says the reason.
+    const isSaid = error instanceof RejectedError && isPlainTable(style) && io.stdout.isTTY;
+    throw isSaid ? Object.assign(explained, { message: 'the service refused the request' }) : explained;
   }
 }
 

@@ -59,7 +59,7 @@ async function reportUnwritten(host: Host, failure: Error): Promise<number> {
     import('./io.js'),
     import('./report-error.js'),
   ]);
-  return reportError(new OutputError(failure), host, false);
+  return reportError(new OutputError(failure), host, {});
 }
 
 /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */

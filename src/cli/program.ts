@@ -6,8 +6,6 @@ import { exitStatus } from './exit-status.js';
 import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
 import { addCommonOptions, type CommonOptions, examples } from './options.js';
-import { colorsFor } from './output/style.js';
-import { showText } from './output/terminal-text.js';
 import { reportError } from './report-error.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
@@ -19,7 +17,9 @@ export async function run(args: readonly string[], io: Io, signal: AbortSignal):
     await program.parseAsync(args, { from: 'user' });
     return exitStatus.success;
   } catch (error) {
-    return reportError(error, io, program.opts<CommonOptions>().verbose === true);
+    const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
+    // An error in an option may come before this one is parsed.
+    return reportError(error, io, { verbose, json: args.includes('--json') || output === 'json' });
   }
 }
 
@@ -27,6 +27,11 @@ export async function run(args: readonly string[], io: Io, signal: AbortSignal):
 class CautiousCommand extends Command {
   override createCommand(name?: string): CautiousCommand {
     return new CautiousCommand(name);
+  }
+
+  /** Called by commander for a group without a command, too: a reader may page the help. */
+  override help(): never {
+    return super.help({ error: false });
   }
 
   /** Called by commander with the argument as typed. */
@@ -65,13 +70,9 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       writeErr: (text) => io.stderr.write(text),
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
-      outputError: (text, write) => {
-        const shown = text.split('\n').map(showText).join('\n');
-        write(shown.replace(/^error:/, colorsFor(io.stderr, io.env).red('error:')));
-      },
+      outputError: () => {}, // reportError prints it
     })
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('Add --help for usage.')
     .exitOverride();
   addCommonOptions(program);
   for (const declare of await declarationsFor(args)) declare(program, context);

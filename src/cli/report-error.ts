@@ -4,38 +4,61 @@ import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
 import { type Io, OutputError, say } from './io.js';
 import { colorsFor } from './output/style.js';
 
-const faultAdvice =
-  'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
+/** What is known of an error on the command line. `hint` says what to do next, in lines. */
+interface ErrorReport {
+  /** Stable across versions, such as `INVALID_INPUT`. */
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+  /** The exit status. */
+  readonly exit: number;
+}
 
 /**
- * Prints an error and what to do next to stderr, and returns the exit status. A stack trace is printed only for an
- * internal error, with `--verbose`. Errors that commander has printed are not repeated.
+ * Prints an error and what to do next to stderr, with `json` as one line of JSON, and returns the exit status. A stack
+ * trace is printed only for an internal error, with `verbose`.
  */
-export async function reportError(thrown: unknown, io: Io, verbose: boolean): Promise<number> {
+export async function reportError(
+  thrown: unknown,
+  io: Io,
+  { verbose, json }: { readonly verbose?: boolean; readonly json?: boolean },
+): Promise<number> {
   const error = explainMissing(thrown);
-  const status = exitStatusOf(error);
-  if (isReported(error)) return status;
-  const colors = colorsFor(io.stderr, io.env);
-  if (status === exitStatus.interrupted) {
-    await say(io, 'interrupted');
-    const { received, hint } = error as { received?: unknown; hint?: string };
-    if (received === true && hint !== undefined) await say(io, hint);
-    return status;
+  const exit = exitStatusOf(error);
+  if (exit === exitStatus.success || error instanceof ReportedError) return exit;
+  const report = describe(error, exit);
+  if (json) {
+    await say(io, JSON.stringify({ error: report }));
+    return exit;
   }
-  const { message, hint, stack } = describe(error);
-  await say(io, message, `${colors.red('error:')} `);
-  for (const line of hint?.split('\n') ?? []) await say(io, line);
-  if (status === exitStatus.fault && !(error instanceof OutputError)) {
-    const trace = verbose && stack !== undefined ? stack.split('\n') : [faultAdvice];
-    for (const line of trace) await say(io, line);
-  }
-  return status;
+  const label = `${colorsFor(io.stderr, io.env).red('error:')} `;
+  await say(io, report.message, exit === exitStatus.interrupted ? '' : label);
+  const isFault = exit === exitStatus.fault && !(error instanceof OutputError);
+  const lines = isFault && verbose && error instanceof Error ? error.stack : report.hint;
+  for (const line of lines?.split('\n') ?? []) await say(io, line);
+  return exit;
 }
 
-function isReported(error: unknown): boolean {
-  if (error instanceof ReportedError) return true;
-  return error instanceof Error && String((error as { code?: unknown }).code).startsWith('commander.');
+function describe(error: unknown, exit: number): ErrorReport {
+  if (!(error instanceof Error)) return { code: 'INTERNAL', message: String(error), hint: faultHint, exit };
+  const { code, received } = error as { code?: unknown; received?: unknown };
+  const hint = hintOf(error) ?? null;
+  if (exit === exitStatus.interrupted) {
+    return { code: 'CANCELLED', message: 'interrupted', hint: received === true ? hint : null, exit };
+  }
+  if (String(code).startsWith('commander.')) {
+    const [message = '', ...advice] = error.message.replace(/'(\S+)'/g, '"$1"').split('\n');
+    const similar = advice.join('\n').replace(/\((Did you mean) (.*)\?\)/, '$1 "$2"?');
+    return { code: 'USAGE', message: message.replace(/^error: /, ''), hint: similar || usageHint, exit };
+  }
+  if (exit === exitStatus.fault && !(error instanceof OutputError)) {
+    return { code: 'INTERNAL', message: error.message, hint: faultHint, exit };
+  }
+  return { code: String(code), message: error.message, hint, exit };
 }
+
+const usageHint = 'Add --help for usage.';
+const faultHint = 'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
 
 /**
  * What to do about an error. The client's hints name its options; on the command line a proxy comes from the
@@ -46,16 +69,6 @@ export function hintOf(error: Error): string | undefined {
   if (reason === 'proxy')
     return `${hint} HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.`;
   return typeof hint === 'string' ? hint : undefined;
-}
-
-function describe(error: unknown): { message: string; hint?: string; stack?: string } {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const hint = hintOf(error);
-  return {
-    message: error.message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(error.stack === undefined ? {} : { stack: error.stack }),
-  };
 }
 
 /** A check failed. Its result is on stdout already. */

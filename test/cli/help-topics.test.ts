@@ -48,6 +48,7 @@ describe('the topic', () => {
     );
     const used = variablesInSource();
     used.delete('PATH'); // handed to the demo, not listened to
+    used.delete('APP_SECRET'); // in an example of the SDK
     used.delete('USERINFO_HOOK'); // the code of a process warning
     expect([...used].filter((name) => !named.has(name))).toEqual([]);
     expect([...named].filter((name) => name.startsWith('USERINFO_') && !used.has(name))).toEqual([]);

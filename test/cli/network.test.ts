@@ -100,7 +100,7 @@ describe('plain http to another machine', () => {
     const refused = await machine.run(there);
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toMatch(
-      /the base URL \(--base-url\) is plain http: .* unencrypted to service\.invalid\n.*--allow-http/,
+      /the base URL \(--base-url\) is plain http: .* unencrypted to service\.invalid","hint":".*--allow-http/,
     );
     expect((await machine.run([...there, '--allow-http', '--attempts', '1'])).status).toBe(5);
   });
@@ -132,7 +132,7 @@ describe('a proxy', () => {
       env: { HTTPS_PROXY },
     });
     expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(done.stderr).toContain(`error: HTTPS_PROXY ${said}`);
+    expect(JSON.parse(done.stderr).error.message).toContain(`HTTPS_PROXY ${said}`);
     expect(done.stderr).not.toContain('never-to-be-seen');
   });
 

@@ -148,7 +148,7 @@ describe('a command whose reader has exited', () => {
     expect(stdout).toMatch(/^Usage/);
   });
 
-  it.each(['--version', '--help', 'profile list --json', 'demo'])('%s reports a full disk', async (args) => {
+  it.each(['--version', '--help', 'profile list -o csv', 'demo'])('%s reports a full disk', async (args) => {
     const done = await machine.shell(`userinfo ${args} > /dev/full`);
     expect(done.status).toBe(1);
     expect(done.stderr).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\nFree disk space/);

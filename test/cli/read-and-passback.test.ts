@@ -91,7 +91,7 @@ describe('passback', () => {
   it.each([
     [['a=x'], 'neither union_id nor primary_key is given\nAdd --union-id <id>, or --primary-key <key>'],
     [['union_id=u001', 'a=x'], 'union_id names the user and is not a pair: use --union-id <id>.'],
-    [['-a=x', '--union-id', 'u001'], "unknown option '-a'\nPut -- before an argument that begins with -"],
+    [['-a=x', '--union-id', 'u001'], 'unknown option "-a"\nPut -- before an argument that begins with -'],
     [['mobile=', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
     [['a=x', '--primary-key', 'mobile'], 'primary_key "mobile" is not a key of user_info'],
     [['channel=x', '--union-id', 'u001'], 'user_info key "channel" is reserved'],
@@ -193,8 +193,13 @@ describe('passback', () => {
     const done = await machine.run([...local, 'passback', 'a=x', '--union-id', 'nobody', '--json']);
     expect(done.status).toBe(4);
     expect(JSON.parse(done.stdout)).toMatchObject({ code: 40401, data: {} });
-    expect(done.stderr).toContain('error: the service answered 40401');
-    expect(done.stderr).toContain('a passback creates no user');
+    const { error } = JSON.parse(done.stderr);
+    expect(error).toMatchObject({
+      code: 'REJECTED',
+      message: 'the service answered 40401 "no such user"',
+      exit: 4,
+    });
+    expect(error.hint).toContain('a passback creates no user');
   });
 });
 
@@ -303,13 +308,13 @@ describe('read', () => {
     expect(await machine.run(['raed', 'x'])).toMatchObject({
       status: 2,
       stdout: '',
-      stderr: expect.stringContaining('Did you mean read?'),
+      stderr: expect.stringContaining('Did you mean "read"?'),
     });
     expect(await machine.run(['read', 'x', '--jsn'])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('Did you mean --json?'),
+      stderr: expect.stringContaining('Did you mean "--json"?'),
     });
-    expect((await machine.run(['raed', 'profile'])).stderr).toContain('Did you mean read?');
+    expect((await machine.run(['raed', 'profile'])).stderr).toContain('Did you mean "read"?');
     expect((await machine.run(['read', 'x', '-p', 'loacl'])).stderr).toContain('Did you mean "local"?');
   });
 });

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ServedMachine } from '../support/served.js';
+
+let machine: ServedMachine;
+
+beforeAll(async () => {
+  machine = await ServedMachine.create();
+});
+afterAll(() => machine[Symbol.asyncDispose]());
+
+describe('with --json, an error', () => {
+  it.each<[string, number, readonly string[]]>([
+    ['USAGE', 2, ['read', 'c', '--nosuch']],
+    ['USAGE', 2, ['profil']],
+    ['USAGE', 2, ['read', 'c', '--attempts', 'x']],
+    ['INVALID_INPUT', 2, ['read', '']],
+    ['INVALID_INPUT', 2, ['passback', 'a\u009b', '--union-id', 'u']],
+    ['PROFILE', 3, ['read', 'c', '-p', 'no"such']],
+    ['REJECTED', 4, ['read', 'c', '-p', 'local']],
+    ['NO_ANSWER', 5, ['read', 'c', '-p', 'local', '--base-url', 'http://127.0.0.1:1', '--attempts', '1']],
+  ])('%s (%i) is one line of JSON on stderr: %j', async (code, exit, args) => {
+    const done = await machine.run([...args, '--json']);
+    expect(done.status).toBe(exit);
+    const lines = done.stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      error: { code, message: expect.stringMatching(/^\S.*\S$/), hint: expect.stringMatching(/\S/), exit },
+    });
+    expect(done.stderr).not.toContain('\u009b');
+  });
+
+  it('is JSON with -o json and USERINFO_OUTPUT, too', async () => {
+    for (const [args, env] of [
+      [['-o', 'json'], {}],
+      [[], { USERINFO_OUTPUT: 'json' }],
+    ] as const) {
+      const { stderr } = await machine.run(['read', '', ...args], { env });
+      expect(JSON.parse(stderr).error.exit).toBe(2);
+    }
+  });
+});
+
+describe('a refused signature', () => {
+  const env = { USERINFO_APP_SECRET: 'wrong' };
+
+  it('says where secret and rule are from, and has commands to paste', async () => {
+    const { status, stdout, stderr } = await machine.run(['read', 'c', '-p', 'local'], { env });
+    expect([status, stdout]).toEqual([4, '40102 app_sign is wrong\n']);
+    expect(stderr).toMatch(
+      /^error: the service answered 40102 "app_sign is wrong"\nSigned with .* USERINFO_APP_SECRET, .*\n.* sign solve /,
+    );
+    const explain = stderr.match(/userinfo sign explain [^"]*/)?.[0] ?? '';
+    expect((await machine.shell(explain, { env })).status).toBe(0);
+  });
+
+  it('says its reason once on a terminal', async () => {
+    const { stdout } = await machine.onTerminal(['read', 'c', '-p', 'local'], [], { env });
+    expect(stdout.match(/app_sign is wrong/g)).toHaveLength(1);
+    expect(stdout).toContain('the service refused the request');
+  });
+});
+
+it('a group without a command shows its help, on stdout', async () => {
+  for (const group of [[], ['profile'], ['admin', 'app']]) {
+    expect(await machine.run(group)).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('Commands:'),
+    });
+  }
+});
