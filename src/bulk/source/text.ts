@@ -26,7 +26,7 @@ export function findEncoding(label: string): string {
     return new TextDecoder(label).encoding;
   } catch {
     throw new InvalidInputError(`${quoteName(label)} is not an encoding that is known`, {
-      hint: 'Such as utf-8, gb18030, gbk, big5, shift_jis, euc-kr, windows-1252, utf-16le.',
+      hint: 'Known are utf-8, gb18030, gbk, big5, shift_jis, euc-kr, windows-1252, utf-16le and others of the web (https://encoding.spec.whatwg.org).',
     });
   }
 }
@@ -68,19 +68,34 @@ async function* checkedUtf8(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Li
   }
 }
 
+/**
+ * 0x80 to 0x9f in windows-1252. Node.js from 20.18.3, 22.13 and 24.0 decodes them as ISO 8859-1, in which they are
+ * control characters, until fixed in later versions of 22 and 24: https://github.com/nodejs/node/issues/60888.
+ */
+const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/** Private-use characters mean nothing outside of the program that wrote them. ICU's tables have them for gaps. */
+const privateUse = /[\ue000-\uf8ff]/;
+
+/** `null` for bytes that are not text in the encoding. */
+function decodeWith(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): string | null {
+  try {
+    const text = decoder.decode(bytes);
+    if (privateUse.test(text)) return null;
+    if (decoder.encoding !== 'windows-1252') return text;
+    return text.replace(/[\u0080-\u009f]/g, (found) => windows1252[found.charCodeAt(0) - 0x80] ?? found);
+  } catch {
+    return null;
+  }
+}
+
 async function* decoded(
   blocks: AsyncIterable<LineBlock>,
   encoding: string,
   suspectUtf8: Utf8Suspicion,
 ): AsyncGenerator<LineBlock> {
   const decoder = new TextDecoder(encoding, { fatal: true });
-  const decode = ({ bytes }: LineBlock): string | null => {
-    try {
-      return decoder.decode(bytes);
-    } catch {
-      return null;
-    }
-  };
+  const decode = ({ bytes }: LineBlock) => decodeWith(decoder, bytes);
   let sawMore = false;
   let mayBeUtf8 = suspectUtf8 !== 'never';
   for await (const block of blocks) {
@@ -110,7 +125,7 @@ async function* transcode(bytes: AsyncIterable<Buffer>, encoding: string): Async
 }
 
 const encodingHint =
-  'Name the encoding that it was saved in: --encoding gb18030 for most exports of a Chinese Windows.';
+  'Name the encoding that it was saved in, such as --encoding gb18030 for most exports of a Chinese Windows; or convert the file to UTF-8.';
 
 function notText(
   block: LineBlock,

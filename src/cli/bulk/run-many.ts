@@ -222,13 +222,20 @@ export async function confirmWrite(
 /** Checks the rows, and prints what a run would do. */
 async function dryRun(run: BulkRun): Promise<void> {
   const { rows } = await checkRows(run);
-  await sayDryRun(run, rows ?? 0);
+  await reportDryRun(run, rows ?? 0);
 }
 
 /** Prints what a run would do. */
-export async function sayDryRun({ context, operation, settings }: BulkRun, rows: number): Promise<void> {
-  const where = `${new URL(settings.base_url.value).host}, ${settings.environment.value}`;
-  await say(context.io, `dry run: ${operation.name} of ${formatRows(rows)} would go to ${where}`);
+export async function reportDryRun(
+  { context: { io }, options, operation: { name }, settings }: BulkRun,
+  rows: number,
+): Promise<void> {
+  const style = await outputStyle(options, io);
+  const { host } = new URL(settings.base_url.value);
+  const environment = settings.environment.value;
+  await say(io, `dry run: ${name} of ${formatRows(rows)} would go to ${host}, ${environment}`);
+  if (isPlainTable(style)) return;
+  await printData({ dry_run: true, operation: name, rows, host, environment }, io, style);
 }
 
 /**

@@ -9,7 +9,7 @@ import { loadRun, type RowsToLoad, UniqueUsers } from '../../queue/load-run.js';
 import { defaultLeaseMs, type PassbackManyOptions } from '../bulk/passback-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
-import { type BulkRun, confirmWrite, sayDryRun, userNaming, withRows } from '../bulk/run-many.js';
+import { type BulkRun, confirmWrite, reportDryRun, userNaming, withRows } from '../bulk/run-many.js';
 import { formatRows } from '../bulk/summary.js';
 import type { CliContext } from '../context.js';
 import { say, write } from '../io.js';
@@ -46,7 +46,7 @@ export async function passbackToQueue(context: CliContext, command: Command): Pr
     const { hash, digest, rows } = await checkRows(opened);
     users.check();
     const count = rows ?? 0;
-    if (options.dryRun) return await sayDryRun(opened, count);
+    if (options.dryRun) return await reportDryRun(opened, count);
     await confirmWrite(opened, formatRows(count));
     const { from, format, delimiter, encoding, types, empty, rate, keep, lease } = options;
     const newRun = {

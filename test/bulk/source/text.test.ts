@@ -39,6 +39,36 @@ describe('text', () => {
     expect(cells?.[1]).toBe(new TextDecoder(encoding).decode(Buffer.from([0xa4, 0xa4])));
   });
 
+  // The tables of the Encoding Standard; Node.js 20 has ISO 8859-1 for both.
+  it.each(['windows-1252', 'iso-8859-1'])('can be in %s, with its quotes and signs', async (label) => {
+    const encoding = findEncoding(label);
+    const bytes = Buffer.from([
+      ...Buffer.from('union_id,name\nu1,'),
+      0x80,
+      0x91,
+      0x92,
+      0x99,
+      0x9c,
+      0xe9,
+      0x0a,
+    ]);
+    const [cells] = await cellsOf(bytes, { text: { encoding, suspectUtf8: 'never' } });
+    expect(cells?.[1]).toBe('€‘’™œé');
+  });
+
+  it.each([
+    ['big5', [0xc6, 0xe7]],
+    ['gb18030', [0xaa, 0xa1]],
+  ])(
+    'in %s is refused if a character has no meaning outside of the program that wrote it',
+    async (encoding, code) => {
+      const bytes = Buffer.from([...Buffer.from('union_id,name\nu1,'), ...code, 0x0a]);
+      const error = await failure(cellsOf(bytes, { text: { encoding, suspectUtf8: 'never' } }));
+      expect(error.message).toBe(`line 2 is not text in ${encoding}`);
+      expect(error.hint).toContain('convert the file to UTF-8');
+    },
+  );
+
   it('that is no valid UTF-8 is refused by line, with a hint', async () => {
     const error = await failure(cellsOf(gb18030, { chunkSize: 4 }));
     expect(error.message).toBe('line 2 is not text in utf-8');

@@ -142,7 +142,7 @@ describe('invalid input is refused before anything is sent', () => {
       [['passback', '--from', '-', '--resume'], 'a run over a stream cannot be resumed'],
       [['passback', '--from', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
       [['read', '--names', 'a'], '--names is for many rows: it needs --from'],
-      [['read'], "missing required argument 'code'"],
+      [['read'], 'missing required argument "code"'],
     ];
     for (const [args, said] of refused) {
       const done = await machine.run(['-p', 'local', ...args]);
@@ -169,7 +169,9 @@ it('keys that are nearly special are warned about', async () => {
 describe('a dry run', () => {
   it('checks every row and sends none', async () => {
     const before = requests();
-    const done = await passBack(writeRows('dry.csv'), '--dry-run');
+    const json = await passBack(writeRows('dry.csv'), '--dry-run', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ dry_run: true, operation: 'passback', rows: 200 });
+    const done = await passBack('dry.csv', '--dry-run');
     expect(done).toMatchObject({ status: 0, stdout: '' });
     expect(done.stderr).toContain(
       `dry run: passback of 200 rows would go to ${new URL(machine.url).host}, test\n`,
@@ -239,7 +241,7 @@ describe('failed rows', () => {
     expect(JSON.parse(done.stdout).failures).toEqual([
       { outcome: 'invalid', reason: 'the row has 1 cells, the header 2', rows: 1, lines: [3] },
     ]);
-    expect(done.stderr).toContain('error: 1 of 3 rows is not ok\nThe results say why, row by row.\n');
+    expect(done.stderr).toContain('1 of 3 rows is not ok');
     expect(resultsOf(name)).toContainEqual({
       line: 3,
       outcome: 'invalid',
