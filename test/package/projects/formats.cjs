@@ -10,6 +10,9 @@ import('userinfo-cli').then((imported) => {
   const facts = [
     required.UserInfoClient !== imported.UserInfoClient,
     secret instanceof imported.Secret,
+    new required.InvalidInputError('x') instanceof imported.InvalidInputError,
+    new required.InvalidInputError('x') instanceof imported.UserInfoError,
+    !(new required.InvalidInputError('x') instanceof imported.RejectedError),
     urlBy(secret) === urlBy('s'),
   ];
   process.stdout.write(`${facts.join(' ')}\n`);
