@@ -273,8 +273,10 @@ describe('installed beside the tools of other projects', () => {
 
   it('runs on Bun and Deno', () => {
     const bun = readdirSync(bin('@oven')).find((name) => !name.endsWith('-baseline')) ?? '';
-    expect(run(consumer, bin(`@oven/${bun}/bin/bun`), 'read.mjs')).toBe('ok\n');
-    expect(run(consumer, bin('.bin/deno'), 'run', '--allow-all', 'read.mjs')).toBe('ok\n');
+    for (const program of ['read.mjs', 'service.mjs']) {
+      expect(run(consumer, bin(`@oven/${bun}/bin/bun`), program)).toBe('ok\n');
+      expect(run(consumer, bin('.bin/deno'), 'run', '--allow-all', program)).toBe('ok\n');
+    }
   });
 
   it('runs from one file made by esbuild, rollup, vite and webpack, as a module and as CommonJS', () => {

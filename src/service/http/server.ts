@@ -125,8 +125,9 @@ async function listen(
 async function close(app: FastifyInstance, inFlight: InFlight, drainMs: number): Promise<void> {
   const drained = AbortSignal.timeout(drainMs);
   await acceptWaiting(inFlight, drained);
-  // The HTTP server's own `close` would cut idle connections at once, and with them requests in transit.
-  NetServer.prototype.close.call(app.server);
+  // The HTTP server's own `close` would cut idle connections at once, and with them requests in transit. Bun's is no
+  // net.Server.
+  if (app.server instanceof NetServer) NetServer.prototype.close.call(app.server);
   await Promise.race([inFlight.allClosed(), untilAborted(drained)]);
   app.server.closeIdleConnections();
   inFlight.closeUnused();
