@@ -1,28 +1,20 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createService, type Service } from 'userinfo-cli/service';
+import { createTestService, type TestService } from 'userinfo-cli/service';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
-const identity = { tenantCode: 'acme', channel: 'web' };
-const user = {
-  tenant_code: 'acme',
-  union_id: 'u001',
-  basic_info: { mobile: '13800138000' },
-  extension_info: {},
-  login_device_info: [],
-};
-let service: Service;
+let service: TestService;
 
 beforeAll(async () => {
-  service = await createService();
-  const app = await service.admin.createApp(identity);
-  await service.admin.putUser(user);
-  vi.stubEnv('USERINFO_BASE_URL', service.url);
-  vi.stubEnv('USERINFO_TENANT_CODE', 'acme');
-  vi.stubEnv('USERINFO_CHANNEL', 'web');
-  vi.stubEnv('USERINFO_APP_KEY', app.app_key);
-  vi.stubEnv('USERINFO_APP_SECRET', app.app_secret.reveal());
+  const users = [{ union_id: 'u001', basic_info: { mobile: '13800138000' } }];
+  service = await createTestService({ users });
+  const { baseUrl, tenantCode, channel, appKey, appSecret } = service.clientOptions;
+  vi.stubEnv('USERINFO_BASE_URL', baseUrl);
+  vi.stubEnv('USERINFO_TENANT_CODE', tenantCode);
+  vi.stubEnv('USERINFO_CHANNEL', channel);
+  vi.stubEnv('USERINFO_APP_KEY', appKey);
+  vi.stubEnv('USERINFO_APP_SECRET', appSecret);
 });
 
 afterAll(async () => {
@@ -30,7 +22,7 @@ afterAll(async () => {
   await service.close();
 });
 
-const issueCode = async () => (await service.admin.issueCode({ ...identity, unionId: 'u001' })).code;
+const issueCode = () => service.issueCode('u001');
 
 async function urlOf(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -80,4 +72,6 @@ it('job-queue.ts runs a job again only where that can help', async () => {
   const { work } = await import('./job-queue.js');
   expect(await work({ unionId: 'u001', level: 'gold' })).toBe('done');
   expect(await work({ unionId: 'u999', level: 'gold' })).toBe('aside');
+  service.failNext(3, { code: 50301 });
+  expect(await work({ unionId: 'u001', level: 'gold' })).toBe('again');
 });

@@ -126,6 +126,9 @@ describe('installed by npm into an empty folder, without install scripts', () =>
     for (const [index, program] of documentedPrograms().entries()) {
       writeFileSync(join(consumer, `documented-${index}.ts`), program);
     }
+    const hook = 'export function HOOK(work: () => Promise<void>): void;';
+    const hooks = ['beforeEach', 'afterAll'].map((name) => hook.replace('HOOK', name)).join(' ');
+    writeFileSync(join(consumer, 'vitest.d.ts'), `declare module 'vitest' { ${hooks} }\n`);
   });
 
   it('gives a working userinfo', () => {
