@@ -79,6 +79,37 @@ export function maskRequest({ signable, form }: RejectedRequest, app: App): Sign
   };
 }
 
+/**
+ * The parameters of any request, masked. Text that belongs to no app or no parameter may be anything, such as a
+ * secret in the wrong place, so it is masked too.
+ */
+export function maskParameters(parameters: Parameters, app: App | null): Param[] {
+  return [...parameters].map(([name, value]) => [maskName(name), maskSent(name, value, app)]);
+}
+
+function maskSent(name: string, value: string, app: App | null): string {
+  if (app !== null && isSecret(value, app)) return `${app.app_secret}`;
+  switch (name) {
+    case 'app_key':
+    case 'tenant_code':
+    case 'channel':
+      return app?.[name] === value ? value : maskText(value);
+    case 'timestamp':
+      return /^\d{10}(?:\d{3})?$/.test(value) ? value : maskText(value);
+    case 'scope':
+      return maskName(value);
+    case 'code':
+    case 'random':
+    case 'union_id':
+    case 'primary_key':
+    case 'info_name':
+    case 'user_info':
+      return maskValue(name, value);
+    default:
+      return maskText(value);
+  }
+}
+
 function maskValue(name: string, value: string): string {
   switch (name) {
     case 'union_id':

@@ -107,7 +107,8 @@ export class Responder {
       ...info.source,
     };
     this.#context.log(event);
-    this.#ring?.add(event, rejection);
+    const { parameters, app = null } = info;
+    this.#ring?.add(event, rejection, parameters === undefined ? null : { parameters, app });
   }
 }
 

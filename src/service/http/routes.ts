@@ -84,7 +84,11 @@ export function addRoutes(
   }
   app.get(openApiPath, (_, reply) => answerOpenApi(reply));
   if (workbench !== null) {
-    app.get(workbenchPath, (request, reply) => answerWorkbench(request, reply, workbench, responder));
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: workbenchPath,
+      handler: (request, reply) => answerWorkbench(request, reply, workbench, responder),
+    });
   }
 }
 

@@ -1,21 +1,59 @@
-/** Follows new requests, and keeps the details that the reader has opened. */
+/** Follows new requests, filters them, opens rows, copies commands, and shows local times. */
 export const script = `
-const table = document.getElementById('requests');
-const none = document.getElementById('none');
-const state = document.getElementById('state');
-const pause = document.getElementById('pause');
+const get = (id) => document.getElementById(id);
+const table = get('requests');
+const filter = get('filter');
+const onlyRefused = get('only-refused');
+const pause = get('pause');
 const { run, kept } = table.dataset;
 
 function say(text) {
-  if (state.textContent !== text) state.textContent = text;
+  if (get('state').textContent !== text) get('state').textContent = text;
+}
+
+function applyFilters() {
+  const words = filter.value.toLowerCase().split(/\\s+/);
+  const rows = [...table.tBodies];
+  const refused = rows.filter((row) => !row.classList.contains('ok'));
+  for (const row of rows) {
+    const text = row.textContent.toLowerCase();
+    row.hidden = (onlyRefused.checked && row.classList.contains('ok')) || !words.every((word) => text.includes(word));
+  }
+  const shown = rows.filter((row) => !row.hidden).length;
+  get('count').textContent = shown === rows.length ? shown : shown + ' of ' + rows.length;
+  get('refused').textContent = refused.length;
+  document.title = (refused.length > 0 ? '(' + refused.length + ') ' : '') + 'userinfo: requests';
+}
+
+function prepare(rows) {
+  for (const row of rows) {
+    const time = row.querySelector('time');
+    time.title = time.textContent + ' UTC';
+    time.textContent = new Date(time.dateTime).toLocaleTimeString();
+    const button = document.createElement('button');
+    const operation = row.querySelector('th');
+    button.className = 'open';
+    button.setAttribute('aria-expanded', row.querySelector('details').open);
+    button.append(...operation.childNodes);
+    operation.append(button);
+  }
 }
 
 function show(rows) {
+  const known = table.tBodies.length;
   table.tHead.insertAdjacentHTML('afterend', rows);
+  prepare([...table.tBodies].slice(0, table.tBodies.length - known));
   while (table.tBodies.length > kept) table.tBodies[kept].remove();
-  none.hidden = true;
-  document.getElementById('count').textContent = table.tBodies.length;
-  document.getElementById('refused').textContent = table.querySelectorAll(':scope > tbody:not(.ok)').length;
+  get('none').hidden = true;
+  applyFilters();
+}
+
+async function copy(button) {
+  const text = button.previousElementSibling;
+  getSelection().selectAllChildren(text);
+  await navigator.clipboard?.writeText(text.textContent).catch(() => document.execCommand('copy'));
+  button.textContent = 'Copied';
+  setTimeout(() => { button.textContent = 'Copy'; }, 1500);
 }
 
 async function look() {
@@ -34,12 +72,27 @@ async function follow() {
   setTimeout(follow, 1000);
 }
 
-pause.hidden = false;
+document.documentElement.className = 'live';
+pause.hidden = filter.hidden = false;
 pause.addEventListener('click', () => {
   const isPaused = pause.getAttribute('aria-pressed') !== 'true';
   pause.setAttribute('aria-pressed', isPaused);
   say(isPaused ? 'Paused' : 'Live');
 });
+filter.addEventListener('input', applyFilters);
+onlyRefused.addEventListener('change', applyFilters);
+document.addEventListener('click', ({ target }) => {
+  if (target.classList.contains('copy')) copy(target);
+  else if (getSelection().isCollapsed) {
+    const details = target.closest('#requests > tbody > tr:first-child')?.parentElement.querySelector('details');
+    if (details) details.open = !details.open;
+  }
+});
+table.addEventListener('toggle', ({ target }) => {
+  target.closest('tbody').querySelector('.open')?.setAttribute('aria-expanded', target.open);
+}, true);
+prepare(table.tBodies);
+applyFilters();
 follow();
 `;
 
@@ -66,7 +119,8 @@ h1 span, .counts, small { color: var(--soft); font-weight: 400; }
 .counts, .controls { margin: 0; font-variant-numeric: tabular-nums; }
 .controls { display: flex; flex-wrap: wrap; align-items: center; gap: 1rem; margin-left: auto; }
 label { cursor: pointer; }
-input { accent-color: var(--accent); margin: 0 .3rem 0 0; vertical-align: -.1em; }
+input[type=checkbox] { accent-color: var(--accent); margin: 0 .3rem 0 0; vertical-align: -.1em; }
+input[type=search] { font: inherit; color: inherit; background: var(--well); border: 1px solid var(--line); border-radius: 6px; padding: .15rem .6rem; width: 11rem; }
 button { font: inherit; color: inherit; background: var(--well); border: 1px solid var(--line); border-radius: 6px; padding: .15rem .8rem; cursor: pointer; }
 button[aria-pressed=true] { color: var(--card); background: var(--accent); border-color: var(--accent); }
 button:hover { border-color: var(--accent); }
@@ -77,7 +131,15 @@ main { max-width: 78.5rem; margin: 0 auto; padding: 1rem 1.25rem 3rem; }
 #requests > caption { text-align: left; color: var(--soft); padding: 0 0 .6rem; }
 #requests > thead th { text-align: left; font-size: .85rem; color: var(--soft); font-weight: 600; }
 #requests > * > tr > * { padding: .5rem .9rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: baseline; overflow-wrap: anywhere; }
-#requests > tbody:last-child > tr:last-child > *, #requests > tbody > tr:has(+ .why) > * { border-bottom: 0; }
+#requests > tbody:last-child > tr:last-child > *, #requests > tbody > tr:has(+ .more) > * { border-bottom: 0; }
+.live #requests > tbody > tr:first-child { cursor: pointer; }
+.live #requests > tbody > tr:first-child:hover > * { background: var(--well); }
+.live .more:not(.why):not(:has([open])) { display: none; }
+.live #requests > tbody > tr:has(+ .more:not(.why):not(:has([open]))) > * { border-bottom: 1px solid var(--line); }
+.live thead small, html:not(.live) .copy { display: none; }
+button.open { background: none; border: 0; padding: 0; font-weight: inherit; text-align: left; }
+button.open::before { content: "▸"; display: inline-block; width: 1.1em; color: var(--soft); }
+button.open[aria-expanded=true]::before { content: "▾"; }
 #requests > tbody > tr > th { font-weight: 600; }
 #requests:not(:has(tbody)) { display: none; }
 #requests .time { width: 8rem; }
@@ -87,9 +149,17 @@ main { max-width: 78.5rem; margin: 0 auto; padding: 1rem 1.25rem 3rem; }
 .refused .code { color: var(--refused); background: var(--refused-back); }
 .fault .code { color: var(--fault); background: var(--fault-back); }
 body:has(#only-refused:checked) tbody.ok { display: none; }
-#requests > tbody > .why > td { padding: 0 .9rem .9rem; }
-details { background: var(--well); border: 1px solid var(--line); border-left: 3px solid var(--refused); border-radius: 6px; }
+#requests > tbody > .more > td { padding: 0 .9rem .9rem; }
+details { background: var(--well); border: 1px solid var(--line); border-left: 3px solid var(--line); border-radius: 6px; }
+tbody:not(.ok) details { border-left-color: var(--refused); }
 summary { padding: .45rem .8rem; cursor: pointer; }
+.command { display: flex; align-items: center; gap: .6rem; margin: .2rem .8rem .6rem; }
+.command code { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .6rem; }
+.command code::before { content: "$ "; color: var(--soft); }
+.sent { width: 100%; border-collapse: collapse; }
+.sent caption { text-align: left; padding: .3rem .8rem; color: var(--soft); }
+.sent th, .sent td { padding: .25rem .8rem; border-top: 1px solid var(--line); text-align: left; vertical-align: baseline; }
+.sent th { width: 11.5rem; font-size: .85rem; font-weight: 600; overflow-wrap: anywhere; }
 .advice code { white-space: nowrap; }
 .advice { margin: 0 .8rem .5rem; color: var(--soft); }
 .stages { width: 100%; border-collapse: collapse; table-layout: fixed; }
@@ -104,15 +174,19 @@ mark.end::before { content: "⏎"; }
 .unknown { color: var(--soft); font-style: italic; }
 #none { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.5rem; }
 #none h2 { margin: 0 0 .5rem; font-size: 1.1rem; }
-#none pre { background: var(--well); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; }
+#none .command { margin-left: 0; }
 [hidden] { display: none !important; }
 @media (max-width: 48rem) {
   #requests > thead { display: none; }
   #requests > tbody > tr:first-child { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding: .5rem .9rem; border-bottom: 1px solid var(--line); }
-  #requests > tbody > tr:has(+ .why) { border-bottom: 0; }
+  #requests > tbody > tr:has(+ .more) { border-bottom: 0; }
+  .live #requests > tbody > tr:has(+ .more:not(.why):not(:has([open]))) { border-bottom: 1px solid var(--line); }
+  .live #requests > tbody > tr:has(+ .more:not(.why):not(:has([open]))) > * { border-bottom: 0; }
   #requests > tbody > tr:first-child > * { padding: 0; border: 0; width: auto; }
   #requests .ms::after { content: " ms"; }
-  #requests .why > td { display: block; }
+  #requests .more > td { display: block; }
+  .sent th { width: 8rem; }
+  .controls { margin-left: 0; }
   .stages, .stages tbody, .stages tr, .stages th, .stages td { display: block; width: 100%; }
   .stages th:first-child { width: 100%; }
   .stages thead { display: none; }

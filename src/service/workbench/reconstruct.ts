@@ -9,6 +9,7 @@ import {
   type ReceivedSignature,
 } from '../../signing/verify/verify-signature.js';
 import { asSeenBy, cutStage, maskRequest, type RejectedSignature } from '../rejection.js';
+import type { App } from '../store/apps.js';
 import type { RecentRequest } from './request-ring.js';
 
 /** How the client made a wrong signature: by a common mistake. */
@@ -16,8 +17,8 @@ export interface Reconstruction {
   readonly finding: Finding;
   /** What the client signed, masked as in the log; `null` if the difference is in the masked part. */
   readonly stages: { readonly params: string; readonly message: string } | null;
-  /** Whether the client signed with another secret. */
-  readonly otherSecret: boolean;
+  /** What the client signed in place of the secret, such as `<secret>␣`; `null` if it is the secret. */
+  readonly secret: string | null;
 }
 
 /** Finds the common mistake that explains the received signature; `null` if none does. */
@@ -28,16 +29,39 @@ function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   if (mistake === null) return null;
   const attempt = mistake.madeWith({ ...wrong, request: asSeenBy(signature, maskRequest(request, app)) });
   const { finding } = mistake;
-  if (attempt === null) return { finding, stages: null, otherSecret: false };
+  if (attempt === null) return { finding, stages: null, secret: null };
   // With the app's own secret: another one may be part of the request, such as the app key, and would be
   // masked there.
   const { params, message } = attempt.signer.explain(attempt.request, app.app_secret);
   return {
     finding,
     stages: { params: cutStage(params), message: cutStage(message) },
-    otherSecret: attempt.secret !== wrong.secret,
+    secret: attempt.secret === wrong.secret ? null : labelOf(attempt.secret.reveal(), app),
   };
 }
+
+/** What was signed in place of the secret: what was added to it stays visible, anything else is named. */
+function labelOf(signed: string, { app_secret, app_key }: App): string {
+  if (signed === '') return '<empty>';
+  if (signed === app_key) return '<app key>';
+  const [before, after] = signed.split(app_secret.reveal());
+  if (before === undefined || after === undefined) return '<another secret>';
+  return showBlanks(before) + String(app_secret) + showBlanks(after);
+}
+
+function showBlanks(text: string): string {
+  return text.replace(
+    /[^!-~]/gu,
+    (found) => blanks.get(found) ?? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+const blanks = new Map([
+  [' ', '␣'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
 
 function receivedSignature({ signature, request, app, signers }: RejectedSignature): ReceivedSignature {
   const recipes = app.recipes === null ? defaultRecipes : parseSigningRecipes(JSON.parse(app.recipes));

@@ -1,10 +1,12 @@
+import type { Parameters } from '../../protocol/parameters.js';
 import type { RequestEvent, SignatureRejectedEvent } from '../log.js';
 import type { RejectedSignature } from '../rejection.js';
+import type { App } from '../store/apps.js';
 
 /** Number of kept requests. */
 export const keptRequests = 200;
 
-/** Maximum length of a kept rejected request, in characters; of a longer one, only the explanation is kept. */
+/** Maximum length of kept parameters and of a kept rejected request, in characters. */
 const maxKeptLength = 4000;
 
 /** The explanation of a wrong signature. */
@@ -12,6 +14,13 @@ export interface Rejection {
   readonly explained: SignatureRejectedEvent;
   /** The rejected request as sent: never to be shown. `null` if it is too long. */
   readonly rejected: RejectedSignature | null;
+}
+
+/** The parameters as sent: to be shown only masked. */
+interface SentParameters {
+  readonly parameters: Parameters;
+  /** The app that the request names; `null` if it is unknown. */
+  readonly app: App | null;
 }
 
 /** An answered request, as in the log. */
@@ -22,6 +31,8 @@ export interface RecentRequest {
   readonly time: number;
   readonly event: RequestEvent;
   readonly rejection: Rejection | null;
+  /** `null` if the request was not parsed, or is too long. */
+  readonly sent: SentParameters | null;
 }
 
 /** The last answered requests. Adding one is cheap: it is analyzed when somebody looks at it. */
@@ -43,13 +54,14 @@ export class RequestRing {
     return this.#last;
   }
 
-  add(event: RequestEvent, rejection: Rejection | null): void {
+  add(event: RequestEvent, rejection: Rejection | null, sent: SentParameters | null): void {
     this.#last += 1;
     this.#kept[this.#last % keptRequests] = {
       serial: this.#last,
       time: this.#now(),
       event,
       rejection: rejection && shorten(rejection),
+      sent: sent !== null && lengthOf(sent.parameters) <= maxKeptLength ? sent : null,
     };
   }
 
@@ -63,14 +75,12 @@ function shorten({ explained, rejected }: Rejection): Rejection {
   return {
     // A copy: a substring can keep the whole text in memory.
     explained: structuredClone(explained),
-    rejected: rejected !== null && lengthOf(rejected) <= maxKeptLength ? rejected : null,
+    rejected: rejected !== null && lengthOf(rejected.request.parameters) <= maxKeptLength ? rejected : null,
   };
 }
 
-function lengthOf({ request: { signable } }: RejectedSignature): number {
-  const { url, params, body } = signable;
-  return params.reduce(
-    (sum, [name, value]) => sum + name.length + value.length,
-    url.length + (body?.length ?? 0),
-  );
+function lengthOf(parameters: Parameters): number {
+  let sum = 0;
+  for (const [name, value] of parameters) sum += name.length + value.length;
+  return sum;
 }

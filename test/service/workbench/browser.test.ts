@@ -34,7 +34,24 @@ describe('the page of the service in a browser', () => {
       expect(await seen('tbody')).toMatch(/40103 sign is wrong.*Parameters.*Message.*Digest/s);
       expect(await page.evaluate("document.querySelectorAll('tbody img, tbody script').length")).toBe(0);
 
+      expect(await page.evaluate('document.title')).toBe('(2) userinfo: requests');
+      const isOpen = () => page.evaluate("document.querySelector('tbody.ok details').open");
+      await page.evaluate("document.querySelector('tbody.ok .open').click()");
+      expect(await isOpen()).toBe(true);
+      expect(await seen('tbody.ok')).toMatch(/Parameters as sent, masked.*union_id\s+\*{4}/s);
+      await page.evaluate("document.querySelector('tbody.ok td').click()");
+      expect(await isOpen()).toBe(false);
+      const filter = (text: string) =>
+        page.evaluate(`{ const field = document.getElementById('filter'); field.value = ${JSON.stringify(text)};
+          field.dispatchEvent(new Event('input')); }`);
+      await filter('passback 40103');
+      expect(await seen('#count')).toBe('1 of 3');
+      await filter('');
+      await page.evaluate("document.querySelector('tbody:not(.ok) .copy').click()");
+      await expect.poll(() => seen('tbody:not(.ok) .copy'), wait).toBe('Copied');
+
       await page.evaluate("document.getElementById('only-refused').click()");
+      expect(await seen('#count')).toBe('2 of 3');
       expect(await page.evaluate("getComputedStyle(document.querySelector('tbody.ok')).display")).toBe(
         'none',
       );

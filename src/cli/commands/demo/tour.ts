@@ -22,9 +22,26 @@ export async function runDemo(context: CliContext, { color }: CommonOptions): Pr
   try {
     const colors = colorsFor(io.stdout, io.env, color);
     await tour(new DemoShell(demoContext(context, service, folder), colors.cyan), service.url);
+    await writeNext(io, colors.cyan);
   } finally {
     await service.close();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const steps = [
+  ['userinfo serve --demo', 'a service to try, with a page of its requests'],
+  ['userinfo profile add shop', 'your own platform: asks for what it needs'],
+  ['userinfo doctor', 'checks every step between that profile and an answer'],
+  ['userinfo sign solve -', 'refused? finds the rule of an accepted request'],
+] as const;
+
+/** What to try next, a command on each line. */
+async function writeNext(io: Io, paint: (command: string) => string): Promise<void> {
+  const width = Math.max(...steps.map(([command]) => command.length));
+  await write(io.stdout, 'Nothing of this is kept. Next:\n');
+  for (const [command, purpose] of steps) {
+    await writeStyled(io.stdout, `  ${paint(command.padEnd(width))}  ${purpose}\n`);
   }
 }
 
