@@ -80,7 +80,7 @@ await build({
       groups: [
         {
           name: 'start',
-          test: /rolldown[/:]runtime|src\/cli\/exit-status\.ts$|\/package\.json$/,
+          test: /src\/cli\/exit-status\.ts$|\/package\.json$/,
           priority: 5,
         },
         {
