@@ -9,14 +9,15 @@ export {
 export type { Answer } from './client/answer.js';
 export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
 export {
+  CallError,
   CancelledError,
   NoAnswerError,
   type NoAnswerReason,
   RejectedError,
   RetryLaterError,
 } from './client/errors.js';
-export type { ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/hooks.js';
-export type { CallOptions, UserInfoClientOptions } from './client/options.js';
+export type { CallTrace, ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/hooks.js';
+export type { CallOptions, DerivedOptions, SecretProvider, UserInfoClientOptions } from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
 export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';
@@ -28,9 +29,14 @@ export type {
   TenantInfo,
   WholeReadData,
 } from './protocol/read-data.js';
-export { type ResultCode, resultCode } from './protocol/result-codes.js';
-export type { UserInfo, UserInfoValue } from './protocol/user-info.js';
-export { JsonNumber } from './protocol/user-info.js';
+export type { PlatformResultCode, PlatformResultCodes } from './protocol/result-code-table.js';
+export {
+  type ResultCode,
+  type ResultCodeEntry,
+  type ResultCodeName,
+  resultCode,
+} from './protocol/result-codes.js';
+export { type FlatUserInfo, JsonNumber, type UserInfo, type UserInfoValue } from './protocol/user-info.js';
 export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
 export { compileRecipes, type SignaturePair, type Signers } from './signing/app-signatures.js';
 export { compileRecipe } from './signing/compile-recipe.js';

@@ -6,9 +6,20 @@ import type { InvalidInputError } from '../protocol/errors.js';
 
 /** How a row ended: every row has exactly one of them. */
 export const outcomes = ['ok', 'failed', 'invalid', 'unknown'] as const;
+/**
+ * How a row ended.
+ *
+ * @example
+ * const counts: Record<Outcome, number> = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
+ */
 export type Outcome = (typeof outcomes)[number];
 
-/** A row and its outcome. */
+/**
+ * A row and its outcome.
+ *
+ * @example
+ * const describe = (row: RowOutcome<unknown>) => (row.outcome === 'ok' ? 'ok' : row.error.message);
+ */
 export type RowOutcome<Row, E extends Envelope<unknown> = Envelope> = {
   readonly row: Row;
   /** Number of requests that were sent for it. */

@@ -98,7 +98,12 @@ function isIterable(rows: unknown): boolean {
   );
 }
 
-/** Where many rows are sent, with which app, and how fast. */
+/**
+ * Where many rows are sent, with which app, and how fast.
+ *
+ * @example
+ * const allOptions: AllRowsOptions = { ...options, concurrency: 16, ratePerSecond: 200 };
+ */
 export interface AllRowsOptions extends UserInfoClientOptions {
   /** Maximum number of requests under way at once; fewer if the service is slow or throttles. Default: 32. */
   readonly concurrency?: number;
@@ -128,11 +133,28 @@ type IndexedOutcome<Outcome> = Outcome & {
   readonly index: number;
 };
 
-/** The outcome of a row that is passed back. */
+/**
+ * The outcome of a row that is passed back.
+ *
+ * @example
+ * const isLost = ({ outcome }: PassbackOutcome<PassbackInput>) => outcome === 'unknown';
+ */
 export type PassbackOutcome<Row> = IndexedOutcome<RowOutcome<Row, PassbackAnswer['envelope']>>;
 
-/** The outcome of a row that is read. */
-export type ReadOutcome<Row> = IndexedOutcome<RowOutcome<Row, ReadAnswer['envelope']>>;
+/**
+ * The outcome of a row that is read.
+ *
+ * @example
+ * const userOf = (row: ReadOutcome<ReadInput>) => (row.outcome === 'ok' ? row.answer.data.union_id : null);
+ */
+export type ReadOutcome<Row> = IndexedOutcome<RowOutcome<Row, ReadAnswer<NamesOf<Row>>['envelope']>>;
+
+/** The names that a row requests; none for rows without `infoNames`. */
+type NamesOf<Row> = Row extends { readonly infoNames: readonly (infer Name extends string)[] }
+  ? Name
+  : Row extends { readonly infoNames?: readonly (infer Name extends string)[] }
+    ? Name
+    : never;
 
 const defaults = { concurrency: 32, attempts: 3, timeoutMs: 10_000 } as const;
 
@@ -154,6 +176,11 @@ const defaults = { concurrency: 32, attempts: 3, timeoutMs: 10_000 } as const;
  * and than 5 minutes
  * @throws CancelledError from the loop, if the signal ended the run; its `received` says whether a row without an
  * outcome may have been written
+ * @example
+ * const rows = [{ unionId: 'u1', userInfo: { acme_level: 'gold' } }];
+ * for await (const { row, outcome } of passbackAll(rows, { ...options, ratePerSecond: 200 })) {
+ *   if (outcome !== 'ok') console.warn(row.unionId, outcome);
+ * }
  */
 export function passbackAll<Row extends PassbackInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -168,6 +195,10 @@ export function passbackAll<Row extends PassbackInput>(
  * it was not used.
  *
  * @throws the same errors as `passbackAll`
+ * @example
+ * for await (const one of readAll([{ code, infoNames: ['mobile'] }], options)) {
+ *   if (one.outcome === 'ok') console.log(one.answer.data.mobile);
+ * }
  */
 export function readAll<Row extends ReadInput>(
   rows: Iterable<Row> | AsyncIterable<Row>,

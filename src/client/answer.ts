@@ -8,7 +8,14 @@ import { NoAnswerError, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
 import type { AttemptOutcome } from './retry.js';
 
-/** An answer of the service: the envelope, and the bytes that it came in. */
+/**
+ * An answer of the service: the envelope, and the bytes that it came in.
+ *
+ * @example
+ * const answer = await client.read({ code });
+ * answer.data.union_id;
+ * new TextDecoder().decode(answer.body); // the JSON as it was received
+ */
 export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly envelope: E;
   /** `data` of the envelope. */

@@ -26,9 +26,21 @@ import {
 import { type AttemptOutcome, isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
 import { Sender } from './sender.js';
 
-/** The answer of a read: its `data` has the requested names. */
+/**
+ * The answer of a read: its `data` has the requested names.
+ *
+ * @example
+ * const answer: ReadAnswer<'mobile'> = await client.read({ code, infoNames: ['mobile'] });
+ * answer.data.mobile; // string | undefined
+ */
 export type ReadAnswer<Name extends string = never> = Answer<Envelope<ReadData<Name>>>;
-/** The answer of a passback: its `data` names the user that was written to. */
+/**
+ * The answer of a passback: its `data` names the user that was written to.
+ *
+ * @example
+ * const answer: PassbackAnswer = await client.passback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
+ * answer.data.union_id; // 'u1'
+ */
 export type PassbackAnswer = Answer<Envelope<{ readonly union_id: string }>>;
 
 /** One call, with all its attempts. */

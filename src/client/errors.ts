@@ -9,7 +9,12 @@ import {
 import { quoteName } from '../protocol/text.js';
 import type { Answer } from './answer.js';
 
-/** Why no valid answer came. */
+/**
+ * Why no valid answer came.
+ *
+ * @example
+ * const isNetwork = (reason: NoAnswerReason) => ['dns', 'connect', 'proxy', 'tls'].includes(reason);
+ */
 export type NoAnswerReason =
   | 'dns'
   | 'connect'
@@ -34,7 +39,12 @@ export interface CallDetails {
   readonly retryable: boolean;
 }
 
-/** A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError. */
+/**
+ * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
+ *
+ * @example
+ * if (error instanceof CallError && error.retryable) await queue.retry(job, error.requestId);
+ */
 export abstract class CallError extends UserInfoError {
   declare readonly operation: CallDetails['operation'];
   declare readonly attempts: CallDetails['attempts'];
@@ -47,7 +57,12 @@ export abstract class CallError extends UserInfoError {
   }
 }
 
-/** No valid answer came. Whether the service acted on the request is unknown, unless `received` is false. */
+/**
+ * No valid answer came. Whether the service acted on the request is unknown, unless `received` is false.
+ *
+ * @example
+ * if (error instanceof NoAnswerError && !error.received) await queue.retry(job, error.requestId);
+ */
 export class NoAnswerError extends CallError {
   static readonly code = 'NO_ANSWER';
   readonly code = 'NO_ANSWER';
@@ -87,7 +102,12 @@ export class NoAnswerError extends CallError {
   }
 }
 
-/** The service answered with a code other than 200 (§7). */
+/**
+ * The service answered with a code other than 200 (§7).
+ *
+ * @example
+ * if (error instanceof RejectedError && error.means === 'codeNotValid') response.redirect('/sign-in');
+ */
 export class RejectedError extends CallError {
   static readonly code = 'REJECTED';
   readonly code = 'REJECTED';
@@ -130,6 +150,9 @@ export class RejectedError extends CallError {
 /**
  * Ends a bulk run: the service requests, by `Retry-After`, a longer pause than the run makes. `cause` is the
  * RejectedError or the NoAnswerError of that answer.
+ *
+ * @example
+ * if (error instanceof RetryLaterError) setTimeout(run, error.retryAfterMs);
  */
 export class RetryLaterError extends UserInfoError {
   static readonly code = 'RETRY_LATER';
@@ -147,7 +170,15 @@ export class RetryLaterError extends UserInfoError {
   }
 }
 
-/** The caller's AbortSignal, or `close({ force: true })`, ended the call. */
+/**
+ * The caller's AbortSignal, or `close({ force: true })`, ended the call.
+ *
+ * @example
+ * const call = client.read({ code }, { signal: AbortSignal.timeout(1_000) });
+ * await call.catch((error: unknown) => {
+ *   if (!(error instanceof CancelledError)) throw error;
+ * });
+ */
 export class CancelledError extends CallError {
   static readonly code = 'CANCELLED';
   readonly code = 'CANCELLED';

@@ -7,7 +7,12 @@ import { type NoAnswerReason, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess } from './retry.js';
 
-/** An attempt that is about to start. It holds no secrets and no personal data. */
+/**
+ * An attempt that is about to start. It holds no secrets and no personal data.
+ *
+ * @example
+ * const onRequest = ({ operation, attempt }: RequestEvent) => metrics.count(`${operation} ${attempt}`);
+ */
 export interface RequestEvent {
   readonly operation: 'read' | 'passback';
   readonly method: string;
@@ -26,7 +31,12 @@ export interface RequestEvent {
   readonly parameters: readonly (readonly [name: string, shown: string])[];
 }
 
-/** An attempt that was answered. */
+/**
+ * An attempt that was answered.
+ *
+ * @example
+ * const onResponse = ({ operation, durationMs }: ResponseEvent) => metrics.time(operation, durationMs);
+ */
 export interface ResponseEvent extends RequestEvent {
   readonly httpStatus: number;
   /** `code` of the envelope; undefined if the answer is not an envelope. */
@@ -42,7 +52,12 @@ export interface ResponseEvent extends RequestEvent {
   readonly durationMs: number;
 }
 
-/** An attempt that ended without any answer. */
+/**
+ * An attempt that ended without any answer.
+ *
+ * @example
+ * const onNoAnswer = ({ reason, message }: NoAnswerEvent) => console.warn(reason, message);
+ */
 export interface NoAnswerEvent extends RequestEvent {
   /** `timeout`: the time of the call was over. `cancelled`: its signal was aborted. */
   readonly reason: NoAnswerReason | 'cancelled';
@@ -59,6 +74,10 @@ export interface NoAnswerEvent extends RequestEvent {
  *
  * An error that a hook throws, or a rejected promise that it returns, does not affect the call: the first one of a
  * client is reported as a process warning `UserInfoHookWarning` with the code `USERINFO_HOOK`.
+ *
+ * @example
+ * const hooks: ClientHooks = { onResponse: (event) => metrics.time(event.operation, event.durationMs) };
+ * const watched = new UserInfoClient({ ...options, ...hooks });
  */
 export interface ClientHooks {
   /** Called before each attempt. */
@@ -69,7 +88,20 @@ export interface ClientHooks {
   readonly onNoAnswer?: (event: NoAnswerEvent) => void;
 }
 
-/** A call on the channels `tracing:userinfo:call:*`. It holds no secrets and no personal data. */
+/**
+ * A call on the channels `tracing:userinfo:call:*`. It holds no secrets and no personal data.
+ *
+ * @example
+ * import { tracingChannel } from 'node:diagnostics_channel';
+ *
+ * tracingChannel<unknown, CallTrace>('userinfo:call').subscribe({
+ *   start: ({ operation }) => metrics.count(operation),
+ *   end() {},
+ *   asyncStart() {},
+ *   asyncEnd: ({ result }) => metrics.count(`after ${result?.attempts} attempts`),
+ *   error: ({ error }) => console.warn(error),
+ * });
+ */
 export interface CallTrace {
   readonly operation: 'read' | 'passback';
   readonly baseUrl: string;

@@ -64,10 +64,21 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly random?: () => string;
 }
 
-/** Returns the current app secret. It is called for each attempt. */
+/**
+ * Returns the current app secret. It is called for each attempt.
+ *
+ * @example
+ * const appSecret: SecretProvider = async () => (await vault.read('app-secret')).value;
+ */
 export type SecretProvider = () => string | Secret | Promise<string | Secret>;
 
-/** The options of a client that `withOptions` can replace: all but those of its connections. */
+/**
+ * The options of a client that `withOptions` can replace: all but those of its connections.
+ *
+ * @example
+ * const forJobs: DerivedOptions = { timeoutMs: 60_000, attempts: 5 };
+ * const patient = client.withOptions(forJobs);
+ */
 export type DerivedOptions = Partial<
   Omit<
     UserInfoClientOptions,
@@ -75,7 +86,13 @@ export type DerivedOptions = Partial<
   >
 >;
 
-/** Options of one call. */
+/**
+ * Options of one call.
+ *
+ * @example
+ * const options: CallOptions = { timeoutMs: 2_000, attempts: 1, context: { job: 7 } };
+ * await client.read({ code }, options);
+ */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds. Default: that of the client. */

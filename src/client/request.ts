@@ -22,7 +22,12 @@ export interface Credentials {
   readonly signers: Signers;
 }
 
-/** Input of a read (§4.1). */
+/**
+ * Input of a read (§4.1).
+ *
+ * @example
+ * const input: ReadInput<'mobile'> = { code, infoNames: ['mobile'] };
+ */
 export interface ReadInput<Name extends string = string> {
   /** The authorization code issued to the user. */
   readonly code: string;
@@ -35,6 +40,10 @@ export interface ReadInput<Name extends string = string> {
 /**
  * Input of a passback (§4.2): `unionId` takes priority over `primaryKey`, the key of `userInfo` that identifies the
  * user.
+ *
+ * @example
+ * const byId: PassbackInput = { unionId: 'u1', userInfo: { acme_level: 'gold' } };
+ * const byKey: PassbackInput = { primaryKey: 'mobile', userInfo: { mobile: '13800001111' } };
  */
 export type PassbackInput<Info extends object = UserInfo> = { readonly userInfo: FlatUserInfo<Info> } & (
   | { readonly unionId: string; readonly primaryKey?: string | undefined }
@@ -115,7 +124,13 @@ function plainRequest(endpoint: Endpoint, values: Record<string, string | undefi
   return { endpoint, parameters };
 }
 
-/** A signed request with its full URL. */
+/**
+ * A signed request with its full URL.
+ *
+ * @example
+ * const { method, url, contentType, body }: WireRequest = client.signRead({ code });
+ * await fetch(url, { method, body, headers: contentType === null ? {} : { 'content-type': contentType } });
+ */
 export interface WireRequest {
   readonly method: 'GET' | 'PUT';
   readonly url: URL;

@@ -1,10 +1,20 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { resultCode } from '../protocol/result-codes.js';
 
-/** Why the service, or its database, cannot be started. */
+/**
+ * Why the service, or its database, cannot be started.
+ *
+ * @example
+ * const isBusy = (code: StartFault) => code === 'PORT_IN_USE';
+ */
 export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE';
 
-/** The service, or its database, cannot be started: nothing was opened, or it is closed again. */
+/**
+ * The service, or its database, cannot be started: nothing was opened, or it is closed again.
+ *
+ * @example
+ * if (error instanceof StartError && error.code === 'PORT_IN_USE') await createService({ port: 0 });
+ */
 export class StartError extends UserInfoError {
   readonly code: StartFault;
 
@@ -17,6 +27,9 @@ export class StartError extends UserInfoError {
 /**
  * The database cannot answer now: locked, full, read-only, closed or damaged. Nothing of this unit of work was
  * stored.
+ *
+ * @example
+ * if (error instanceof StoreUnavailableError) console.error('try again', error.hint);
  */
 export class StoreUnavailableError extends UserInfoError {
   readonly code = 'STORE_UNAVAILABLE';

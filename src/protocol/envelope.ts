@@ -1,7 +1,12 @@
 import { isNestedBeyond, topLevelKeys } from './json-tokens.js';
 import { messageOf, type ResultCode, resultCode } from './result-codes.js';
 
-/** §1: the shape of every answer. */
+/**
+ * §1: the shape of every answer.
+ *
+ * @example
+ * const { code, msg, data }: Envelope = JSON.parse('{"code":200,"msg":"ok","data":{"union_id":"u1"}}');
+ */
 export interface Envelope<Data = Record<string, unknown>> {
   /** 200 means success (§7.1). */
   readonly code: number;

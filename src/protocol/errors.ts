@@ -3,7 +3,12 @@ import { type ResultCode, resultCode } from './result-codes.js';
 
 export { UserInfoError, type UserInfoErrorOptions };
 
-/** The input breaks a rule of the spec (§4, §8), or an argument is invalid: nothing was sent. */
+/**
+ * The input breaks a rule of the spec (§4, §8), or an argument is invalid: nothing was sent.
+ *
+ * @example
+ * if (error instanceof InvalidInputError) response.status(400).json({ message: error.message });
+ */
 export class InvalidInputError extends UserInfoError {
   static readonly code = 'INVALID_INPUT';
   readonly code = 'INVALID_INPUT';

@@ -21,7 +21,12 @@ import {
 // biome-ignore lint/suspicious/noEmptyInterface: programs extend it
 export interface TenantInfo {}
 
-/** §4.1: the values of `info_name` with a special meaning. */
+/**
+ * §4.1: the values of `info_name` with a special meaning.
+ *
+ * @example
+ * const special: (keyof SpecialInfo)[] = ['mobile', 'device_info'];
+ */
 export interface SpecialInfo {
   readonly mobile: string;
   readonly mobile_district_code: string;
@@ -42,6 +47,9 @@ type KnownInfo = SpecialInfo & TenantInfo;
 /**
  * A name of `info_name`: any text, or, once `TenantInfo` has names, these and the special ones. A special name in
  * other letter case is an error.
+ *
+ * @example
+ * type Level = InfoName<'acme_level'>;
  */
 export type InfoName<Name extends string> = string extends Name
   ? Name
@@ -60,7 +68,13 @@ type InfoValue<Name extends string> = string extends Name
     ? KnownInfo[Name]
     : string;
 
-/** `data` of a read without `info_name` (§4.1, shape rule 1). */
+/**
+ * `data` of a read without `info_name` (§4.1, shape rule 1).
+ *
+ * @example
+ * const { data } = await client.read({ code });
+ * const mobile = (data satisfies WholeReadData).basic_info?.mobile;
+ */
 export type WholeReadData = {
   readonly union_id: string;
   readonly basic_info?: BasicInfo;
@@ -68,12 +82,23 @@ export type WholeReadData = {
   readonly login_device_info?: readonly LoginDevice[];
 };
 
-/** `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent. */
+/**
+ * `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent.
+ *
+ * @example
+ * const show = ({ union_id, mobile }: NamedReadData<'mobile'>) => `${union_id}: ${mobile ?? 'unknown'}`;
+ */
 export type NamedReadData<Name extends string> = { readonly union_id: string } & {
   readonly [Key in Exclude<Name, 'union_id'>]?: InfoValue<Key>;
 };
 
-/** `data` of a read (§4.1): the whole record, or one key for each of the requested names. */
+/**
+ * `data` of a read (§4.1): the whole record, or one key for each of the requested names.
+ *
+ * @example
+ * const whole = (data: ReadData) => data.basic_info?.mobile;
+ * const named = (data: ReadData<'mobile'>) => data.mobile;
+ */
 export type ReadData<Name extends string = never> = [Name] extends [never]
   ? WholeReadData
   : NamedReadData<Name>;

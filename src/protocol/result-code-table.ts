@@ -8,7 +8,12 @@ import {
 } from './result-codes.js';
 import { quoteName } from './text.js';
 
-/** What a platform's result code means: the code of this project with the same meaning, where there is one. */
+/**
+ * What a platform's result code means: the code of this project with the same meaning, where there is one.
+ *
+ * @example
+ * const maintenance: PlatformResultCode = { retry: 'passback', hint: 'See the status page of the platform.' };
+ */
 export interface PlatformResultCode {
   /** The rest defaults to that of this code. */
   readonly means?: ResultCodeName;

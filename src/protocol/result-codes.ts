@@ -3,6 +3,9 @@ import { defaultClockWindowSeconds } from './limits.js';
 /**
  * Result codes of the envelope. §7.1 defines 200; the others are this project's, because the spec leaves them
  * open: the HTTP status and two digits.
+ *
+ * @example
+ * if (error instanceof RejectedError && error.resultCode === resultCode.noSuchUser) response.status(404).end();
  */
 export const resultCode = {
   ok: 200,
@@ -30,14 +33,31 @@ export const resultCode = {
   storeUnavailable: 50301,
 } as const;
 
+/**
+ * A code of the table.
+ *
+ * @example
+ * const mine: ResultCode = 40401;
+ */
 export type ResultCode = (typeof resultCode)[keyof typeof resultCode];
 
+/**
+ * The name of a code of the table.
+ *
+ * @example
+ * const means: ResultCodeName = 'tooManyRequests';
+ */
 export type ResultCodeName = keyof typeof resultCode;
 
 /** Every code of the table, in ascending order. */
 export const resultCodes: readonly ResultCode[] = Object.values(resultCode);
 
-/** What a result code means, and what follows from it. */
+/**
+ * What a result code means, and what follows from it.
+ *
+ * @example
+ * const retry: ResultCodeEntry['retry'] = 'passback';
+ */
 export interface ResultCodeEntry {
   /** The code of this project with the same meaning. */
   readonly means?: ResultCodeName | undefined;

@@ -9,6 +9,9 @@ const brand: unique symbol = Symbol.for('userinfo-cli.JsonNumber');
 /**
  * A number of a JSON text, exactly as written: `9007199254740993`, `1.00`. `instanceof` also recognizes a
  * JsonNumber of another copy of this package, such as a bundled one.
+ *
+ * @example
+ * await client.passback({ unionId: 'u1', userInfo: { acme_points: new JsonNumber('9007199254740993') } });
  */
 export class JsonNumber {
   readonly text: string;
@@ -146,13 +149,32 @@ function formatText(text: string): string {
   return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
-/** A value that `user_info` can hold. A JsonNumber is sent exactly as written, such as `1.00`. */
+/**
+ * A value that `user_info` can hold. A JsonNumber is sent exactly as written, such as `1.00`.
+ *
+ * @example
+ * const values: UserInfoValue[] = ['gold', 5, 10n, true, null, new JsonNumber('1.00')];
+ */
 export type UserInfoValue = FlatValue | number | bigint;
 
-/** `user_info` of a caller: a plain object. `null` removes a key. */
+/**
+ * `user_info` of a caller: a plain object. `null` removes a key.
+ *
+ * @example
+ * const userInfo: UserInfo = { acme_level: 'gold', acme_old_key: null };
+ */
 export type UserInfo = Readonly<Record<string, UserInfoValue>>;
 
-/** `user_info` of a type of the caller, such as an interface: flat, without the reserved keys (§4.2 rules 3, 5). */
+/**
+ * `user_info` of a type of the caller, such as an interface: flat, without the reserved keys (§4.2 rules 3, 5).
+ *
+ * @example
+ * interface Profile {
+ *   acme_level: string;
+ *   acme_age?: number;
+ * }
+ * const profile: FlatUserInfo<Profile> = { acme_level: 'gold' };
+ */
 export type FlatUserInfo<Info extends object> = {
   readonly [Key in keyof Info]: Key extends 'union_id' | 'channel'
     ? never

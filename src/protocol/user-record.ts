@@ -31,16 +31,42 @@ export const loginDeviceFields = [
 /** Fields that §4 names without a place in §2: kept next to `basic_info`. */
 const ownFields = ['mobile_district_code', 'gps'] as const;
 
-/** §2.2. Unknown fields are absent. */
+/**
+ * §2.2. Unknown fields are absent.
+ *
+ * @example
+ * const basic: BasicInfo = { mobile: '13800001111', chat_nickname: 'Ming' };
+ */
 export type BasicInfo = { readonly [Field in (typeof basicInfoFields)[number]]?: string };
 
-/** §2.3. Unknown fields are absent. */
+/**
+ * §2.3. Unknown fields are absent.
+ *
+ * @example
+ * const device: LoginDevice = { brand: 'acme', os: 'linux', device_token: 't1' };
+ */
 export type LoginDevice = { readonly [Field in (typeof loginDeviceFields)[number]]?: string };
 
-/** §2.4: keys that the tenant's applications passed back. */
+/**
+ * §2.4: keys that the tenant's applications passed back.
+ *
+ * @example
+ * const extension: ExtensionInfo = { acme_level: 'gold' };
+ */
 export type ExtensionInfo = Readonly<Record<string, string>>;
 
-/** §2.1: a user of a tenant. All values are text. */
+/**
+ * §2.1: a user of a tenant. All values are text.
+ *
+ * @example
+ * const record: UserRecord = {
+ *   tenant_code: 'acme',
+ *   union_id: 'u1',
+ *   basic_info: { mobile: '13800001111' },
+ *   extension_info: {},
+ *   login_device_info: [],
+ * };
+ */
 export interface UserRecord {
   readonly tenant_code: string;
   readonly union_id: string;

@@ -5,7 +5,13 @@ import { endpoints } from '../protocol/endpoints.js';
 import { resultCode } from '../protocol/result-codes.js';
 import type { Responder } from './http/responder.js';
 
-/** Injected faults, to test a client. Shares are of all requests, 0 to 1. */
+/**
+ * Injected faults, to test a client. Shares are of all requests, 0 to 1.
+ *
+ * @example
+ * const faults: FaultSettings = { error: 0.1, latencyMs: { min: 5, max: 50 }, seed: 1 };
+ * const flaky = await createService({ faults });
+ */
 export interface FaultSettings {
   /** Delay before a request is processed, in milliseconds. */
   readonly latencyMs?: { readonly min: number; readonly max: number };

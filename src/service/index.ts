@@ -39,10 +39,20 @@ export type {
   TestUser,
 } from './test-service.js';
 
-/** Options of a service. */
+/**
+ * Options of a service.
+ *
+ * @example
+ * const serviceOptions: ServiceOptions = { port: 8787, database: 'users.db' };
+ */
 export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
 
-/** Options of the store. */
+/**
+ * Options of the store.
+ *
+ * @example
+ * const store: StoreOptions = { database: 'postgres://localhost/users', poolSize: 20 };
+ */
 export interface StoreOptions {
   /** A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a PostgreSQL database. */
   readonly database?: string;
@@ -50,7 +60,13 @@ export interface StoreOptions {
   readonly poolSize?: number;
 }
 
-/** The admin operations on a store. */
+/**
+ * The admin operations on a store.
+ *
+ * @example
+ * const admin: Admin = await openAdmin({ database: 'users.db' });
+ * await admin.close();
+ */
 export interface Admin extends AdminOperations {
   /** Closes the store. */
   close(): Promise<void>;
@@ -70,6 +86,9 @@ function hostOf({
  * @throws StartError if it cannot be started
  * @throws InvalidInputError for an invalid option
  * @throws MissingPackageError if fastify or the package of the database is not installed
+ * @example
+ * await using service = await createService();
+ * const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
  */
 export function createService(options: ServiceOptions = {}): Promise<Service> {
   return start(options);
@@ -105,7 +124,14 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
   return startTestService(options, start);
 }
 
-/** The hooks of a test runner: those of vitest and jest, or `beforeEach` and `after` of node:test. */
+/**
+ * The hooks of a test runner: those of vitest and jest, or `beforeEach` and `after` of node:test.
+ *
+ * @example
+ * import { afterAll, beforeEach } from 'vitest';
+ *
+ * const hooks: TestHooks = { beforeEach, afterAll };
+ */
 export interface TestHooks {
   beforeEach(prepare: () => Promise<void>): void;
   afterAll?(end: () => Promise<void>): void;
@@ -139,7 +165,12 @@ export function useTestService(hooks: TestHooks, options: TestServiceOptions = {
   });
 }
 
-/** Options of `openAdmin`. */
+/**
+ * Options of `openAdmin`.
+ *
+ * @example
+ * const adminOptions: AdminOptions = { database: 'users.db', create: false };
+ */
 export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly database: string;
   /** Whether a missing database or missing tables are created. Default: true. */
@@ -151,6 +182,10 @@ export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
  *
  * @throws StartError if the database cannot be used
  * @throws MissingPackageError if its package is not installed
+ * @example
+ * const admin = await openAdmin({ database: 'users.db' });
+ * await admin.createApp({ tenantCode: 'acme', channel: 'web' });
+ * await admin.close();
  */
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);

@@ -4,7 +4,12 @@ import { resultCode } from '../protocol/result-codes.js';
 import { escapeUnsafe } from '../protocol/text.js';
 import { describeFaults, type FaultSettings } from './faults.js';
 
-/** Events for the operator, named as in the JSON log. Whoever logs masks personal data. */
+/**
+ * Events for the operator, named as in the JSON log. Whoever logs masks personal data.
+ *
+ * @example
+ * const isRequest = ({ event }: LogEvent) => event === 'request';
+ */
 export type LogEvent =
   | { readonly event: 'listening'; readonly url: string }
   | { readonly event: 'monitoring'; readonly url: string }
@@ -82,14 +87,31 @@ interface NeedlessEscapesEvent {
   readonly tenant_code: string;
 }
 
-/** Receives the events of a service. */
+/**
+ * Receives the events of a service.
+ *
+ * @example
+ * const log: Log = (event) => console.error(event);
+ */
 export type Log = (event: LogEvent) => void;
 
+/**
+ * The form of the lines of a log: for people, or one JSON object each.
+ *
+ * @example
+ * const format: LogFormat = 'json';
+ */
 export type LogFormat = 'pretty' | 'json';
 
 export const logLevels = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+/**
+ * How a log writes.
+ *
+ * @example
+ * const logOptions: LogOptions = { format: 'json', write: console.error, now: Date.now };
+ */
 export interface LogOptions {
   readonly format: LogFormat;
   /** The least important events that are written. Default: `info`, all of them. */
@@ -100,7 +122,13 @@ export interface LogOptions {
   readonly now: () => number;
 }
 
-/** A log of lines: `pretty` for people, `json` with one object per line for programs. */
+/**
+ * A log of lines: `pretty` for people, `json` with one object per line for programs.
+ *
+ * @example
+ * const log = createLog({ format: 'pretty', write: console.error, now: Date.now });
+ * const service = await createService({ log });
+ */
 export function createLog({ format, level = 'info', write, now }: LogOptions): Log {
   const least = logLevels.indexOf(level);
   return (event) => {

@@ -10,7 +10,14 @@ import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
 import type { ServerExtension } from './test-service.js';
 
-/** A running service. */
+/**
+ * A running service.
+ *
+ * @example
+ * const service: Service = await createService();
+ * console.log(service.url);
+ * await service.close();
+ */
 export interface Service extends AsyncDisposable {
   /** Its base URL. */
   readonly url: string;

@@ -6,7 +6,13 @@ import { quoteName } from '../protocol/text.js';
 import type { FaultSettings } from './faults.js';
 import type { Log } from './log.js';
 
-/** Settings of a service. Everything has a default. */
+/**
+ * Settings of a service. Everything has a default.
+ *
+ * @example
+ * const settings: ServiceSettings = { port: 8787, rateLimit: 100 };
+ * const service = await createService(settings);
+ */
 export interface ServiceSettings {
   /** The address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
@@ -58,7 +64,13 @@ export interface ServiceSettings {
   readonly log?: Log;
 }
 
-/** The clocks and the randomness of a service. */
+/**
+ * The clocks and the randomness of a service.
+ *
+ * @example
+ * const host: Partial<ServiceHost> = { now: () => 1_700_000_000_000 };
+ * const service = await createService(host);
+ */
 export interface ServiceHost {
   /** Milliseconds since 1970. */
   readonly now: () => number;

@@ -23,7 +23,13 @@ import type { Service } from './service.js';
 import { checkFaults } from './settings.js';
 import type { Store } from './store/store.js';
 
-/** What a client needs to call the service: options of a UserInfoClient. */
+/**
+ * What a client needs to call the service: options of a UserInfoClient.
+ *
+ * @example
+ * const app: TestApp = { tenantCode: 'acme', channel: 'web', appKey: 'k', appSecret: 's' };
+ * const service = await createTestService(app);
+ */
 export interface TestApp {
   readonly tenantCode: string;
   readonly channel: string;
@@ -31,18 +37,35 @@ export interface TestApp {
   readonly appSecret: string;
 }
 
-/** Options of a service for tests. */
+/**
+ * Options of a service for tests.
+ *
+ * @example
+ * const testOptions: TestServiceOptions = { appSecret: 'test', users: [{ union_id: 'u1' }] };
+ */
 export interface TestServiceOptions extends Omit<ServiceOptions, 'now' | 'faults'>, Partial<TestApp> {
   /** Users that the service has after each `reset`. */
   readonly users?: readonly TestUser[];
 }
 
-/** A user of the app's tenant; what is left out is empty. */
+/**
+ * A user of the app's tenant; what is left out is empty.
+ *
+ * @example
+ * const user: TestUser = { union_id: 'u1', basic_info: { mobile: '13800001111' } };
+ * await testService.putUser(user);
+ */
 export type TestUser = Pick<UserRecord, 'union_id'> & Partial<Omit<UserRecord, 'tenant_code'>>;
 
 type Operation = Endpoint['operation'];
 
-/** How requests fail. Without anything: they are answered with 50001, and not carried out. */
+/**
+ * How requests fail. Without anything: they are answered with 50001, and not carried out.
+ *
+ * @example
+ * const failure: TestFailure = { operation: 'passback', code: 1001, httpStatus: 429, retryAfter: 1 };
+ * testService.failNext(2, failure);
+ */
 export interface TestFailure {
   /** Default: both operations. */
   readonly operation?: Operation;
@@ -59,7 +82,13 @@ export interface TestFailure {
   readonly delayMs?: number;
 }
 
-/** An answer of your own; an object as `body` is sent as JSON. */
+/**
+ * An answer of your own; an object as `body` is sent as JSON.
+ *
+ * @example
+ * const answer: TestAnswer = { httpStatus: 502, body: '<title>Bad Gateway</title>' };
+ * testService.stub(answer, { times: 1 });
+ */
 export interface TestAnswer {
   /** Default: 200. */
   readonly httpStatus?: number;
@@ -67,7 +96,13 @@ export interface TestAnswer {
   readonly body: string | object;
 }
 
-/** A request that the service received, unmasked. */
+/**
+ * A request that the service received, unmasked.
+ *
+ * @example
+ * const levelOf = ({ userInfo }: TestRequest) => userInfo?.acme_level;
+ * testService.requests.map(levelOf);
+ */
 export interface TestRequest {
   readonly operation: Operation;
   /** Path and query as sent. */
@@ -82,7 +117,12 @@ export interface TestRequest {
   readonly answer: { readonly httpStatus: number; readonly body: string } | null;
 }
 
-/** The signatures of a request: whether each is right, and the stages by which the service computes it. */
+/**
+ * The signatures of a request: whether each is right, and the stages by which the service computes it.
+ *
+ * @example
+ * const isSigned = ({ app_sign, sign }: TestSignatures) => app_sign.isRight && sign.isRight;
+ */
 export type TestSignatures = {
   readonly [Name in keyof ExplanationPair]: ExplanationPair[Name] & {
     readonly received: string;
@@ -90,7 +130,14 @@ export type TestSignatures = {
   };
 };
 
-/** The service of the spec as a test double: it does what the real one does, unless a test says otherwise. */
+/**
+ * The service of the spec as a test double: it does what the real one does, unless a test says otherwise.
+ *
+ * @example
+ * const service: TestService = await createTestService();
+ * const code = await service.issueCode('u1');
+ * service.failNext(1, { cut: 'after' });
+ */
 export interface TestService extends Service {
   /** The options of a UserInfoClient for the app of the service. They stay the same after `reset`. */
   readonly clientOptions: TestApp & { readonly baseUrl: string };

@@ -4,19 +4,34 @@ import { paramOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import type { Explanation, Signature, Signer } from './signer.js';
 
-/** The signers of an app, one for each of its two signatures. */
+/**
+ * The signers of an app, one for each of its two signatures.
+ *
+ * @example
+ * const signing: Signers = compileRecipes(defaultRecipes);
+ */
 export interface Signers {
   readonly app_sign: Signer;
   readonly sign: Signer;
 }
 
-/** Both signatures of a request, with their stages. */
+/**
+ * Both signatures of a request, with their stages.
+ *
+ * @example
+ * const texts = ({ app_sign, sign }: SignaturePair) => [app_sign.message, sign.message];
+ */
 export interface SignaturePair {
   readonly app_sign: Signature;
   readonly sign: Signature;
 }
 
-/** @throws RecipeError for an invalid recipe */
+/**
+ * @throws RecipeError for an invalid recipe
+ *
+ * @example
+ * const client = new UserInfoClient({ ...options, signing: compileRecipes(defaultRecipes) });
+ */
 export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
   return {
     app_sign: compileRecipe(recipes.app_sign, fieldPath(field, 'app_sign')),

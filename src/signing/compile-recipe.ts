@@ -19,6 +19,9 @@ import { parseTemplates, renderTemplate, type Template, type Token, tokensOf } f
  * Compiles a recipe, to sign many requests. `field` is the path of the recipe, for error messages.
  *
  * @throws RecipeError for an invalid recipe
+ * @example
+ * const recipe = parseRecipe({ message: ['$params', '&key=', '$secret'], steps: ['md5'] });
+ * const { digest } = compileRecipe(recipe).sign(request, new Secret('s'));
  */
 export function compileRecipe(recipe: Recipe, field = ''): Signer {
   const compiled = parseParts(recipe, field);

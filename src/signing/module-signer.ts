@@ -7,6 +7,11 @@ import type { Signature, Signer } from './signer.js';
 /**
  * The exports of a JavaScript module that signs where no recipe can. `params` and `message` are optional; when
  * they are shown, the secret in them is replaced by `<secret>`.
+ *
+ * @example
+ * const module: SignerModule = {
+ *   sign: ({ params }, secret) => ({ digest: createHmac('sha256', secret.reveal()).update(String(params)).digest('hex') }),
+ * };
  */
 export interface SignerModule {
   sign(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
@@ -21,6 +26,9 @@ export interface SignerModule {
  *
  * @throws RecipeError where the module has no such function; the signer throws it where the function returns no
  * digest
+ * @example
+ * const sign = moduleSigner(await import('./our-signing.js'), 'our-signing.js');
+ * const client = new UserInfoClient({ ...options, signing: { app_sign: sign, sign } });
  */
 export function moduleSigner(module: unknown, name: string, method: 'app_sign' | 'sign' = 'sign'): Signer {
   if (!isSignerModule(module, method)) {

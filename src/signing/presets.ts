@@ -1,6 +1,11 @@
 import { completeRecipe, type Recipe, type RecipeJson, type SigningRecipes } from './recipe.js';
 
-/** A recipe in common use. */
+/**
+ * A recipe in common use.
+ *
+ * @example
+ * const names = presets.map(({ name }: Preset) => name);
+ */
 export interface Preset {
   readonly name: string;
   /** One line: what is signed, and how. */
@@ -11,7 +16,12 @@ export interface Preset {
 const glued = { kvSep: '', pairSep: '' } as const;
 const valuesOnly = { names: false, pairSep: '' } as const;
 
-/** Used until the operator's recipes are known (§5.5, §5.6). */
+/**
+ * Used until the operator's recipes are known (§5.5, §5.6).
+ *
+ * @example
+ * const recipes: SigningRecipes = { ...defaultRecipes, sign: parseRecipe({ message: ['$params'], steps: ['md5'] }) };
+ */
 export const defaultRecipes: SigningRecipes = {
   app_sign: completeRecipe({
     params: { order: ['app_key', 'random', 'timestamp'] },
@@ -25,7 +35,12 @@ export const defaultRecipes: SigningRecipes = {
   }),
 };
 
-/** The rules that public platforms document most often. */
+/**
+ * The rules that public platforms document most often.
+ *
+ * @example
+ * for (const { name, description } of presets) console.log(name, description);
+ */
 export const presets: readonly Preset[] = [
   preset(
     'app-proof-md5',

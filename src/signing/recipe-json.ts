@@ -151,6 +151,8 @@ const parseFields = fields<Recipe>(
  * Checks untrusted JSON as a recipe and fills in the defaults. `field` is its path, for error messages.
  *
  * @throws RecipeError that names the first wrong field, token or step
+ * @example
+ * const recipe = parseRecipe(JSON.parse('{"message":["$params","&key=","$secret"],"steps":["md5"]}'));
  */
 export function parseRecipe(json: unknown, field = ''): Recipe {
   const recipe = parseFields(json, field);
@@ -164,6 +166,9 @@ const parseRecipePair = fields<SigningRecipes>({ app_sign: parseRecipe, sign: pa
  * Checks untrusted JSON as the two recipes of an app.
  *
  * @throws RecipeError that names the first wrong field, token or step, such as `sign.params.order`
+ * @example
+ * const recipe = { message: ['$params', '$secret'], steps: ['sha256'] };
+ * const signing = parseSigningRecipes({ app_sign: recipe, sign: recipe });
  */
 export function parseSigningRecipes(json: unknown): SigningRecipes {
   return parseRecipePair(json, '');

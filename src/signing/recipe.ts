@@ -6,6 +6,9 @@ import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
  * How a request becomes a digest, as data: the parameters are written as one block, the block and other parts of
  * the request make the message, and the digest steps turn the message into the signature. Every field has a value;
  * `RecipeJson` is the form with optional fields.
+ *
+ * @example
+ * const recipe: Recipe = parseRecipe({ message: ['$params', '&key=', '$secret'], steps: ['md5'], output: 'HEX' });
  */
 export interface Recipe {
   readonly params: ParamsRule;
@@ -87,7 +90,12 @@ export type Order = (typeof orders)[number];
 export const keyDecodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
 export type KeyDecoding = (typeof keyDecodings)[number];
 
-/** A recipe as people write it: every field except `message` and `steps` has a default. */
+/**
+ * A recipe as people write it: every field except `message` and `steps` has a default.
+ *
+ * @example
+ * const json: RecipeJson = { message: ['$params', '$secret'], steps: ['sha256'] };
+ */
 export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | 'key' | 'message' | 'steps'>> {
   readonly params?: Partial<ParamsRule>;
   readonly message: readonly string[];
@@ -96,7 +104,13 @@ export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | '
   readonly key?: Partial<KeyRule>;
 }
 
-/** The two recipes of an app, by the parameter that carries the digest (§5.5, §5.6). */
+/**
+ * The two recipes of an app, by the parameter that carries the digest (§5.5, §5.6).
+ *
+ * @example
+ * const signing: SigningRecipes = defaultRecipes;
+ * const client = new UserInfoClient({ ...options, signing });
+ */
 export interface SigningRecipes {
   readonly app_sign: Recipe;
   readonly sign: Recipe;
@@ -140,7 +154,16 @@ export function completeRecipe(json: RecipeJson): Recipe {
   };
 }
 
-/** An invalid recipe, or one with a feature that the language does not have. */
+/**
+ * An invalid recipe, or one with a feature that the language does not have.
+ *
+ * @example
+ * try {
+ *   parseRecipe({ message: ['$nothing'], steps: ['md5'] });
+ * } catch (error) {
+ *   if (error instanceof RecipeError) console.error(error.field, error.message);
+ * }
+ */
 export class RecipeError extends UserInfoError {
   static readonly code = 'INVALID_RECIPE';
   readonly code = 'INVALID_RECIPE';

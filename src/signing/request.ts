@@ -1,8 +1,25 @@
 import type { Secret } from './secret.js';
 
+/**
+ * A parameter as it is signed: raw, not encoded.
+ *
+ * @example
+ * const param: Param = ['app_key', 'app-1'];
+ */
 export type Param = readonly [name: string, value: string];
 
-/** A request as a recipe sees it. */
+/**
+ * A request as a recipe sees it.
+ *
+ * @example
+ * const request: SignableRequest = {
+ *   method: 'GET',
+ *   url: 'https://users.example.com/api/v1/server/user/user_info_for_third',
+ *   params: [['app_key', 'app-1']],
+ *   body: null,
+ *   extra: {},
+ * };
+ */
 export interface SignableRequest {
   readonly method: string;
   /** Scheme, host and path, without the query. */

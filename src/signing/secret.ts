@@ -15,6 +15,11 @@ export class SecretError extends UserInfoError {
  * `<secret>`. Only code that computes a digest or writes the profile file calls `reveal`.
  *
  * `instanceof` also recognizes a Secret of another copy of this package, such as a bundled one.
+ *
+ * @example
+ * const secret = new Secret('s3cret');
+ * String(secret); // '<secret>'
+ * secret.reveal(); // 's3cret'
  */
 export class Secret {
   readonly #text: string;

@@ -1,7 +1,12 @@
 import type { SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 
-/** A signature with its stages. */
+/**
+ * A signature with its stages.
+ *
+ * @example
+ * const { params, message, digest }: Signature = signer.sign(request, new Secret('s'));
+ */
 export interface Signature {
   /** The parameter block; empty where the recipe has none. */
   readonly params: string;
@@ -11,13 +16,23 @@ export interface Signature {
   readonly digest: string;
 }
 
-/** A signature that may be shown: params and message have labels in place of the secret. */
+/**
+ * A signature that may be shown: params and message have labels in place of the secret.
+ *
+ * @example
+ * const { message, missing }: Explanation = signer.explain(request, new Secret('s'));
+ */
 export interface Explanation extends Signature {
   /** Tokens without a value in the request, such as `$param:code`. Their text is empty. */
   readonly missing: readonly string[];
 }
 
-/** Signs requests: a compiled recipe, or a signing module. */
+/**
+ * Signs requests: a compiled recipe, or a signing module.
+ *
+ * @example
+ * const signer: Signer = compileRecipes(defaultRecipes).sign;
+ */
 export interface Signer {
   /** The length of the digest in characters; null where it depends on the request. */
   readonly digestLength: number | null;

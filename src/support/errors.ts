@@ -13,6 +13,10 @@ const brand: unique symbol = Symbol.for('userinfo-cli.UserInfoError');
  * where; it never contains a secret or personal data.
  *
  * `instanceof` also recognizes errors of another copy of this package, such as a bundled one.
+ *
+ * @example
+ * if (error instanceof UserInfoError) console.error(error.message, error.hint);
+ * if (error instanceof UserInfoError && error.retryable) await queue.retry(job);
  */
 export abstract class UserInfoError extends Error {
   /** Stable across versions, such as `INVALID_INPUT`. */
@@ -70,7 +74,12 @@ export function describeSystemError(error: unknown): string {
   return (code !== undefined && meanings[code]) || code || 'unknown error';
 }
 
-/** A part of this package needs another package, which is not installed. */
+/**
+ * A part of this package needs another package, which is not installed.
+ *
+ * @example
+ * if (error instanceof MissingPackageError) console.error(error.hint); // which package to install
+ */
 export class MissingPackageError extends UserInfoError {
   readonly code = 'MISSING_PACKAGE';
 

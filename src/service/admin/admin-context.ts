@@ -17,7 +17,14 @@ export function randomHex({ randomBytes }: Pick<AdminContext, 'randomBytes'>, by
   return Buffer.from(randomBytes(bytes)).toString('hex');
 }
 
-/** The store has no such user, app or code. */
+/**
+ * The store has no such user, app or code.
+ *
+ * @example
+ * await service.admin.getUser({ tenantCode: 'acme', unionId: 'u1' }).catch((error: unknown) => {
+ *   if (!(error instanceof NotFoundError)) throw error;
+ * });
+ */
 export class NotFoundError extends UserInfoError {
   readonly code = 'NOT_FOUND';
   /** The code with which a request for it is answered: 40401 for a user, 40101 for an app, 40106 for a code. */

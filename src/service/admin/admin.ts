@@ -3,7 +3,13 @@ import { type AppOperations, appOperations } from './apps.js';
 import { type CodeOperations, codeOperations } from './codes.js';
 import { type UserOperations, userOperations } from './users.js';
 
-/** The operations of an operator. All of them throw a StoreUnavailableError if the database does not answer. */
+/**
+ * The operations of an operator. All of them throw a StoreUnavailableError if the database does not answer.
+ *
+ * @example
+ * const admin: AdminOperations = service.admin;
+ * const { app_key } = await admin.createApp({ tenantCode: 'acme', channel: 'web' });
+ */
 export interface AdminOperations extends AppOperations, UserOperations, CodeOperations {}
 
 export function createAdmin(context: AdminContext): AdminOperations {

@@ -7,6 +7,13 @@ import { Secret } from '../../signing/secret.js';
 import type { App } from '../store/apps.js';
 import { type AdminContext, checkKey, listAll, NotFoundError, randomHex } from './admin-context.js';
 
+/**
+ * An app to create.
+ *
+ * @example
+ * const app: NewApp = { tenantCode: 'acme', channel: 'web', appKey: 'test-app', appSecret: 'test-secret' };
+ * await service.admin.createApp(app);
+ */
 export interface NewApp {
   readonly tenantCode: string;
   readonly channel: string;
@@ -18,7 +25,13 @@ export interface NewApp {
   readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
 }
 
-/** The credentials of an app; no other operation returns its secret. */
+/**
+ * The credentials of an app; no other operation returns its secret.
+ *
+ * @example
+ * const { app_key, app_secret }: AppCredentials = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
+ * app_secret.reveal();
+ */
 export interface AppCredentials {
   readonly tenant_code: string;
   readonly channel: string;
@@ -26,6 +39,13 @@ export interface AppCredentials {
   readonly app_secret: Secret;
 }
 
+/**
+ * An app without its secret.
+ *
+ * @example
+ * const keyOf = ({ app_key }: ListedApp) => app_key;
+ * for await (const app of service.admin.listApps()) console.log(keyOf(app));
+ */
 export interface ListedApp {
   readonly tenant_code: string;
   readonly channel: string;

@@ -6,6 +6,13 @@ import type { Code } from '../store/codes.js';
 import { type AdminContext, checkCount, listAll, NotFoundError, randomHex } from './admin-context.js';
 import { noSuchUser } from './users.js';
 
+/**
+ * A code to issue.
+ *
+ * @example
+ * const wanted: NewCode = { tenantCode: 'acme', unionId: 'u1', infoNames: ['mobile'], uses: 'unlimited' };
+ * const { code } = await service.admin.issueCode(wanted);
+ */
 export interface NewCode {
   readonly tenantCode: string;
   readonly unionId: string;
@@ -17,7 +24,13 @@ export interface NewCode {
   readonly uses?: number | 'unlimited';
 }
 
-/** The key of a code in the store. */
+/**
+ * The key of a code in the store.
+ *
+ * @example
+ * const key: CodeKey = { tenantCode: 'acme', code };
+ * await service.admin.revokeCode(key);
+ */
 export interface CodeKey {
   readonly tenantCode: string;
   readonly code: string;

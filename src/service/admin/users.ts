@@ -3,7 +3,13 @@ import { quoteName } from '../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
 import { type AdminContext, checkKey, listAll, NotFoundError } from './admin-context.js';
 
-/** The key of a user in the store. */
+/**
+ * The key of a user in the store.
+ *
+ * @example
+ * const key: UserKey = { tenantCode: 'acme', unionId: 'u1' };
+ * await service.admin.deleteUser(key);
+ */
 export interface UserKey {
   readonly tenantCode: string;
   readonly unionId: string;
