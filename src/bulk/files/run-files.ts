@@ -179,8 +179,9 @@ export class RunFiles {
         if (isTorn(bytes) || outcome === 'unknown') break;
         isDamaged = outcome === undefined || state.settled.has(line);
         if (isDamaged || outcome === undefined) break;
-        const isUnsent = this.#usesUpCode && outcome !== 'invalid' && !state.sent.has(line);
-        if (isUnsent) throw damagedRead(this.#paths.journal);
+        // A run that was killed while it was resumed has recorded what was in flight as unknown.
+        const isKnown = outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
+        if (this.#usesUpCode && !isKnown) throw damagedRead(this.#paths.journal);
         adopted[outcome].push(line);
         state.settle(line, outcome);
         contents = { size: contents.size + bytes.length, crc: crc32(bytes, contents.crc) };

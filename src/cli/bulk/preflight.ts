@@ -15,7 +15,7 @@ import { commandLine, formatRows } from './summary.js';
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
  */
 export async function checkRows({
-  context: { io, args },
+  context: { io, args, signal },
   options,
   operation,
   settings,
@@ -30,6 +30,7 @@ export async function checkRows({
     () => ({ doing: 'checking', rows, share: size && position() / size, total: null }),
     () =>
       preflight(source, check, (count) => {
+        signal.throwIfAborted();
         rows = count;
       }),
   );

@@ -159,6 +159,23 @@ describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout
     });
   });
 
+  it('and killed again while it is resumed, is resumed without loss', async () => {
+    const killed = await killedRun(operation, 20);
+    await resume(killed, operation);
+    const journal = readFileSync(paths.journal, 'utf8');
+    const records = journal.split('\n');
+    const resumed = records.findIndex((record) => record.includes('"record":"resumed"'));
+    writeFileSync(paths.journal, `${records.slice(0, resumed + 1).join('\n')}\n`);
+    writeFileSync(paths.results, killed.results);
+    expect(await resume(killed, operation)).toEqual({
+      isRefused: false,
+      isSaid: false,
+      lost: [],
+      doubled: [],
+      usedAgain: [],
+    });
+  });
+
   const cases = (['journal', 'results'] as const).flatMap((file) =>
     Object.keys(damages).map((damage) => [file, damage] as const),
   );
