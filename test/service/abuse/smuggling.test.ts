@@ -185,7 +185,7 @@ describe('a signature over names and values that are not encoded', () => {
     expect(await marks()).not.toContain('cut');
   });
 
-  // What remains, as SECURITY.md says; the preset is the way out that it names.
+  // What remains, as SECURITY.md says; its preset prevents it.
   it.each([
     ['sorted-md5', 200],
     ['form-encoded-md5', 40103],
