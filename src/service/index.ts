@@ -1,4 +1,5 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { InvalidInputError } from '../protocol/errors.js';
 import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
@@ -27,6 +28,7 @@ export {
 } from './log.js';
 export type { Service } from './service.js';
 export type { ServiceHost, ServiceSettings } from './settings.js';
+export type { AuditLine } from './store/audit.js';
 export type { Code } from './store/codes.js';
 export type {
   TestAnswer,
@@ -175,6 +177,17 @@ export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly database: string;
   /** Whether a missing database or missing tables are created. Default: true. */
   readonly create?: boolean;
+  /** Who acts, for the audit. Default: the user of the operating system. */
+  readonly actor?: string;
+}
+
+/** A container may run under a number without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
 }
 
 /**
@@ -189,5 +202,6 @@ export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
  */
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);
-  return { ...createAdmin({ store, ...hostOf(options) }), close: () => store.close() };
+  const { actor = userName() } = options;
+  return { ...createAdmin({ store, actor, ...hostOf(options) }), close: () => store.close() };
 }

@@ -106,7 +106,7 @@ export async function startService(
   };
   return {
     url: server.url,
-    admin: createAdmin({ store, ...host }),
+    admin: createAdmin({ store, actor: 'the service', ...host }),
     close: closeOnce,
     reset: () => store.reset(),
     [Symbol.asyncDispose]: closeOnce,

@@ -99,6 +99,11 @@ const story = [
   'profile rename',
   'profile remove',
   'admin app rotate-secret',
+  'admin app retire-secret',
+  'admin app set',
+  'admin app disable',
+  'admin app enable',
+  'admin audit',
   'admin app remove',
   'admin user delete',
 ];

@@ -187,13 +187,14 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         channel: 'web',
         recipes: '{"a":1}',
         created_at: 1_700_000_000,
+        revision: 7,
       };
       expect(await store.write(({ apps }) => apps.add(app))).toBe(true);
       expect(await store.write(({ apps }) => apps.add({ ...app, tenant_code: 'other' }))).toBe(false);
       await store.write(({ apps }) => apps.add({ ...app, app_key: 'k0', recipes: null }));
-      expect(await store.write(({ apps }) => apps.setSecret('k1', new Secret('s2')))).toBe(true);
+      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s2'), 0))).toBe(true);
       const found = await other.read(({ apps }) => apps.find('k1'));
-      expect(found).toMatchObject({ ...app, app_secret: expect.anything() });
+      expect(found).toMatchObject({ ...app, app_secret: expect.anything(), old_secret: null, revision: 8 });
       expect(found?.app_secret.reveal()).toBe('s2');
       const all = await store.read(({ apps }) => apps.list('', 10));
       expect(all.map(({ app_key, recipes }) => [app_key, recipes])).toEqual([
@@ -202,7 +203,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       ]);
       expect(await store.write(({ apps }) => apps.remove('k1'))).toBe(true);
       expect(await store.write(({ apps }) => apps.remove('k1'))).toBe(false);
-      expect(await store.write(({ apps }) => apps.setSecret('k1', new Secret('s3')))).toBe(false);
+      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s3'), 0))).toBe(false);
       expect(await store.read(({ apps }) => apps.find('k1'))).toBeNull();
     });
 
@@ -306,6 +307,10 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       channel: 'web',
       recipes: null,
       created_at: 1,
+      old_secret: null,
+      old_until: 0,
+      disabled: false,
+      revision: 7,
     });
     const one = app();
     let serial = 0;
@@ -420,7 +425,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         read('a', { app: app('s1', 'other') }),
         passBack('u1', '{"stored":"no"}', { app: app('s1', 'other') }),
         passBack('u1', '{"stored":"no"}', { app: { ...one, channel: 'other' } }),
-        passBack('u1', '{"stored":"no"}', { app: { ...one, recipes: '{}' } }),
+        passBack('u1', '{"stored":"no"}', { app: { ...one, revision: 8 } }),
         passBack('u1', '{"stored":"no"}', { app: app('s1', 'nobody') }),
       ];
       expect(await Promise.all(outcomes)).toMatchObject([
@@ -565,8 +570,11 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
           await sql.run(`DROP INDEX ${table}_by_expiry`);
           await sql.run(`CREATE INDEX ${table}_by_expiry ON ${table} (tenant_code, expires_at)`);
         }
-        await sql.run('DROP TABLE service_state');
-        await sql.run('DELETE FROM userinfo_migrations WHERE version = 2');
+        for (const table of ['service_state', 'audit']) await sql.run(`DROP TABLE ${table}`);
+        for (const column of ['old_secret', 'old_until', 'disabled', 'revision']) {
+          await sql.run(`ALTER TABLE apps DROP COLUMN ${column}`);
+        }
+        await sql.run('DELETE FROM userinfo_migrations WHERE version > 1');
       });
       store = await createStore(await database.open());
       await store.check();

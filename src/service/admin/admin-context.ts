@@ -1,7 +1,8 @@
 import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
 import type { ResultCode } from '../../protocol/result-codes.js';
 import { quoteName, textFault } from '../../protocol/text.js';
-import type { Store } from '../store/store.js';
+import type { AuditLine } from '../store/audit.js';
+import type { Records, Store } from '../store/store.js';
 
 /** What the admin operations depend on. */
 export interface AdminContext {
@@ -10,6 +11,24 @@ export interface AdminContext {
   readonly now: () => number;
   /** Bytes from a cryptographic source. */
   readonly randomBytes: (size: number) => Uint8Array;
+  /** Who acts, for the audit. */
+  readonly actor: string;
+}
+
+/**
+ * Does work in a transaction that also stores a line for the audit, unless the work returns `null` or
+ * `false`: then there was nothing to change.
+ */
+export function audited<T>(
+  { store, actor }: AdminContext,
+  line: Pick<AuditLine, 'action' | 'tenant_code' | 'subject'>,
+  work: (records: Records) => Promise<T>,
+): Promise<T> {
+  return store.write(async (records) => {
+    const result = await work(records);
+    if (result !== null && result !== false) await records.audit.add({ actor, ...line });
+    return result;
+  });
 }
 
 /** Lower-case hex, two characters per byte. */

@@ -4,8 +4,17 @@ import { quoteName } from '../../protocol/text.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
-import type { App } from '../store/apps.js';
-import { type AdminContext, checkKey, listAll, NotFoundError, randomHex } from './admin-context.js';
+import type { AddedApp, App } from '../store/apps.js';
+import type { Records } from '../store/store.js';
+import {
+  type AdminContext,
+  audited,
+  checkCount,
+  checkKey,
+  listAll,
+  NotFoundError,
+  randomHex,
+} from './admin-context.js';
 
 /**
  * An app to create.
@@ -52,12 +61,16 @@ export interface ListedApp {
   readonly app_key: string;
   /** Unix time in seconds. */
   readonly created_at: number;
+  readonly disabled: boolean;
+  /** Until when the secret before the current one is valid, Unix time in seconds; absent if there is none. */
+  readonly old_secret_until?: number;
   /** Absent for the default recipes. */
   readonly recipes?: SigningRecipes;
 }
 
 const appKeyBytes = 8;
 const secretBytes = 16;
+const revisionBytes = 5;
 
 export interface AppOperations {
   /**
@@ -70,11 +83,38 @@ export interface AppOperations {
   /** All apps, ordered by key, without the secrets. */
   listApps(): AsyncIterable<ListedApp>;
   /**
-   * Replaces the secret of an app.
+   * Replaces the secret of an app. The old secret stays valid for `overlapSeconds`; default: 0.
+   *
+   * @throws NotFoundError (40101)
+   * @throws InvalidInputError for an invalid overlap
+   */
+  rotateSecret(app: { readonly appKey: string; readonly overlapSeconds?: number }): Promise<AppCredentials>;
+  /**
+   * Makes the secret before the current one invalid.
    *
    * @throws NotFoundError (40101)
    */
-  rotateSecret(app: { readonly appKey: string }): Promise<AppCredentials>;
+  retireSecret(app: { readonly appKey: string }): Promise<void>;
+  /**
+   * Refuses the requests of an app with 40301.
+   *
+   * @throws NotFoundError (40101)
+   */
+  disableApp(app: { readonly appKey: string }): Promise<void>;
+  /** @throws NotFoundError (40101) */
+  enableApp(app: { readonly appKey: string }): Promise<void>;
+  /**
+   * Changes the channel or the recipes of an app; `null` stands for the default recipes.
+   *
+   * @throws NotFoundError (40101)
+   * @throws InvalidInputError if nothing is given, or something is invalid
+   * @throws RecipeError for an invalid recipe
+   */
+  setApp(app: {
+    readonly appKey: string;
+    readonly channel?: string;
+    readonly recipes?: NewApp['recipes'] | null;
+  }): Promise<void>;
   /** @throws NotFoundError (40101) */
   removeApp(app: { readonly appKey: string }): Promise<void>;
 }
@@ -82,6 +122,11 @@ export interface AppOperations {
 export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
   const newSecret = () => new Secret(randomHex(context, secretBytes));
+  /** @throws NotFoundError if `work` changes no app */
+  const change = async (action: string, appKey: string, work: (records: Records) => Promise<boolean>) => {
+    const line = { action: `app ${action}`, tenant_code: null, subject: appKey };
+    if (!(await audited(context, line, work))) throw noSuchApp(appKey);
+  };
   return {
     async createApp(given) {
       const {
@@ -91,15 +136,17 @@ export function appOperations(context: AdminContext): AppOperations {
         appSecret,
         recipes,
       } = given;
-      const app: App = {
+      const app: AddedApp = {
         app_key: checkKey('app_key', appKey),
         app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
         tenant_code: checkKey('tenant_code', tenantCode),
         channel: checkKey('channel', channel),
         recipes: recipes === undefined ? null : writeRecipes(parseSigningRecipes(recipes)),
         created_at: Math.floor(now() / 1000),
+        revision: Number.parseInt(randomHex(context, revisionBytes), 16),
       };
-      if (await store.write(({ apps }) => apps.add(app))) return credentialsOf(app);
+      const line = { action: 'app create', tenant_code: app.tenant_code, subject: app.app_key };
+      if (await audited(context, line, ({ apps }) => apps.add(app))) return credentialsOf(app);
       throw new InvalidInputError(`app key ${quoteName(appKey)} is taken`, {
         hint: 'Choose another one, or remove that app first.',
       });
@@ -109,23 +156,40 @@ export function appOperations(context: AdminContext): AppOperations {
         (after, limit) => store.read(({ apps }) => apps.list(after, limit)),
         (app) => app.app_key,
       );
-      for await (const { tenant_code, channel, app_key, created_at, recipes } of all) {
+      for await (const app of all) {
+        const { tenant_code, channel, app_key, created_at, disabled, recipes, old_secret, old_until } = app;
+        const old = old_secret === null ? {} : { old_secret_until: old_until };
         const signing = recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(recipes)) };
-        yield { tenant_code, channel, app_key, created_at, ...signing };
+        yield { tenant_code, channel, app_key, created_at, disabled, ...old, ...signing };
       }
     },
-    async rotateSecret({ appKey }) {
+    async rotateSecret({ appKey, overlapSeconds = 0 }) {
       const secret = newSecret();
-      const app = await store.write(async ({ apps }) => {
-        await apps.setSecret(appKey, secret);
+      if (overlapSeconds !== 0) checkCount('the overlap in seconds', overlapSeconds);
+      const line = { action: 'app rotate-secret', tenant_code: null, subject: appKey };
+      const app = await audited(context, line, async ({ apps }) => {
+        await apps.rotateSecret(appKey, secret, overlapSeconds);
         return await apps.find(appKey);
       });
       if (app === null) throw noSuchApp(appKey);
       return credentialsOf(app);
     },
-    async removeApp({ appKey }) {
-      if (!(await store.write(({ apps }) => apps.remove(appKey)))) throw noSuchApp(appKey);
+    retireSecret: ({ appKey }) => change('retire-secret', appKey, ({ apps }) => apps.retireSecret(appKey)),
+    disableApp: ({ appKey }) => change('disable', appKey, ({ apps }) => apps.disable(appKey, true)),
+    enableApp: ({ appKey }) => change('enable', appKey, ({ apps }) => apps.disable(appKey, false)),
+    async setApp({ appKey, channel, recipes }) {
+      if (channel === undefined && recipes === undefined) {
+        throw new InvalidInputError('nothing to change: give a channel or recipes');
+      }
+      const changes = {
+        ...(channel === undefined ? {} : { channel: checkKey('channel', channel) }),
+        ...(recipes === undefined
+          ? {}
+          : { recipes: recipes === null ? null : writeRecipes(parseSigningRecipes(recipes)) }),
+      };
+      await change('set', appKey, ({ apps }) => apps.set(appKey, changes));
     },
+    removeApp: ({ appKey }) => change('remove', appKey, ({ apps }) => apps.remove(appKey)),
   };
 }
 
@@ -136,7 +200,7 @@ function toSecret(given: string | Secret): Secret {
   throw new InvalidInputError('app_secret is empty');
 }
 
-function credentialsOf({ tenant_code, channel, app_key, app_secret }: App): AppCredentials {
+function credentialsOf({ tenant_code, channel, app_key, app_secret }: AddedApp): AppCredentials {
   return { tenant_code, channel, app_key, app_secret };
 }
 

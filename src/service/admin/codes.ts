@@ -1,9 +1,17 @@
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
+import { maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Code } from '../store/codes.js';
-import { type AdminContext, checkCount, listAll, NotFoundError, randomHex } from './admin-context.js';
+import {
+  type AdminContext,
+  audited,
+  checkCount,
+  listAll,
+  NotFoundError,
+  randomHex,
+} from './admin-context.js';
 import { noSuchUser } from './users.js';
 
 /**
@@ -68,7 +76,8 @@ export function codeOperations(context: AdminContext): CodeOperations {
         uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
       };
       const validSeconds = checkCount('the ttl in seconds', ttlSeconds);
-      const issued = await store.write(async ({ users, codes }) =>
+      const line = { action: 'code issue', tenant_code: tenantCode, subject: maskText(unionId) };
+      const issued = await audited(context, line, async ({ users, codes }) =>
         (await users.find(tenantCode, unionId)) === null ? null : await codes.add(code, validSeconds),
       );
       if (issued === null) throw noSuchUser({ tenantCode, unionId });
@@ -80,7 +89,8 @@ export function codeOperations(context: AdminContext): CodeOperations {
         ({ code }) => code,
       ),
     async revokeCode({ tenantCode, code }) {
-      if (await store.write(({ codes }) => codes.remove(tenantCode, code))) return;
+      const line = { action: 'code revoke', tenant_code: tenantCode, subject: maskText(code) };
+      if (await audited(context, line, ({ codes }) => codes.remove(tenantCode, code))) return;
       throw new NotFoundError(resultCode.codeNotValid, `tenant ${quoteName(tenantCode)} has no such code`);
     },
   };

@@ -1,7 +1,8 @@
+import { maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
-import { type AdminContext, checkKey, listAll, NotFoundError } from './admin-context.js';
+import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';
 
 /**
  * The key of a user in the store.
@@ -41,11 +42,18 @@ export interface UserOperations {
   deleteUser(user: UserKey): Promise<void>;
 }
 
-export function userOperations({ store }: AdminContext): UserOperations {
+export function userOperations(context: AdminContext): UserOperations {
+  const { store } = context;
+  const lineFor = (action: string, { tenantCode, unionId }: UserKey) => ({
+    action: `user ${action}`,
+    tenant_code: tenantCode,
+    subject: maskText(unionId),
+  });
   return {
     async putUser(record) {
       const checked = checkRecord(record);
-      await store.write(({ users }) => users.put(checked));
+      const key = { tenantCode: checked.tenant_code, unionId: checked.union_id };
+      await audited(context, lineFor('put', key), ({ users }) => users.put(checked));
     },
     async putUsers(records) {
       let count = 0;
@@ -63,21 +71,30 @@ export function userOperations({ store }: AdminContext): UserOperations {
         }
       } finally {
         if (waiting.length > 0) await flush();
+        const subject = `${count} users`;
+        await audited(context, { action: 'user put', tenant_code: null, subject }, async () => undefined);
       }
       return count;
     },
     async getUser(key) {
-      const record = await store.read(({ users }) => users.find(key.tenantCode, key.unionId));
+      const record = await audited(context, lineFor('get', key), ({ users }) =>
+        users.find(key.tenantCode, key.unionId),
+      );
       if (record === null) throw noSuchUser(key);
       return record;
     },
-    listUsers: ({ tenantCode }) =>
-      listAll(
+    async *listUsers({ tenantCode }) {
+      const line = { action: 'user list', tenant_code: tenantCode, subject: 'all users' };
+      await audited(context, line, async () => undefined);
+      yield* listAll(
         (after, limit) => store.read(({ users }) => users.list(tenantCode, after, limit)),
         (record) => record.union_id,
-      ),
+      );
+    },
     async deleteUser(key) {
-      const deleted = await store.write(({ users }) => users.delete(key.tenantCode, key.unionId));
+      const deleted = await audited(context, lineFor('delete', key), ({ users }) =>
+        users.delete(key.tenantCode, key.unionId),
+      );
       if (!deleted) throw noSuchUser(key);
     },
   };

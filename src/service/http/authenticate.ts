@@ -40,12 +40,19 @@ export function authenticate(
   const signers = signersOf(app?.recipes ?? null);
   checkSignatureLength('sign', text('sign'), signers.sign.digestLength);
   if (app === null) throw new RefusedError(resultCode.unknownAppKey);
+  if (app.disabled) throw new RefusedError(resultCode.appNotAllowed, 'the app is disabled');
   if (app.tenant_code !== text('tenant_code') || app.channel !== text('channel')) {
     throw new RefusedError(resultCode.appNotAllowed);
   }
   const late = now - Number(text('timestamp'));
   if (Math.abs(late) > windowSeconds) throw new RefusedError(resultCode.timestampOutsideWindow);
   const expected = expectedSignatures(signers, request.signable, app.app_secret);
+  const { old_secret } = app;
+  if (old_secret !== null && now < app.old_until) {
+    // Both by the same secret.
+    const old = expectedSignatures(signers, request.signable, old_secret);
+    if (isSame(text('app_sign'), old.app_sign.digest) && isSame(text('sign'), old.sign.digest)) return app;
+  }
   for (const name of ['app_sign', 'sign'] as const) {
     if (isSame(text(name), expected[name].digest)) continue;
     const code = name === 'app_sign' ? resultCode.wrongAppSign : resultCode.wrongSign;

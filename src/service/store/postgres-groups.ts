@@ -100,10 +100,10 @@ class Groups<Request, Outcome> {
 const useRandoms = `
   known AS (
     SELECT given.n, apps.tenant_code, given.app_key
-    FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
-      WITH ORDINALITY AS given (app_key, app_secret, channel, recipes, n)
+    FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[])
+      WITH ORDINALITY AS given (app_key, app_secret, channel, revision, n)
     JOIN apps ON apps.app_key = given.app_key AND apps.tenant_code = $1 AND apps.app_secret = given.app_secret
-      AND apps.channel = given.channel AND apps.recipes IS NOT DISTINCT FROM given.recipes),
+      AND apps.channel = given.channel AND apps.revision = given.revision),
   usable AS MATERIALIZED (SELECT asked.*, known.tenant_code, known.app_key FROM asked JOIN known ON known.n = asked.app),
   used AS (
     INSERT INTO nonces (tenant_code, app_key, random, expires_at)
@@ -288,7 +288,7 @@ function valuesOf(requests: readonly AppRequest[]): SqlParameter[] {
     apps.map(({ app_key }) => app_key),
     apps.map(({ app_secret }) => app_secret.reveal()),
     apps.map(({ channel }) => channel),
-    apps.map(({ recipes }) => recipes),
+    apps.map(({ revision }) => revision),
     requests.map(({ app }) => numbers.get(app) ?? 0),
     requests.map(({ random }) => random),
   ];

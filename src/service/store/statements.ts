@@ -33,8 +33,22 @@ export const storeSchema: Schema = {
       'DROP INDEX nonces_by_expiry',
       'CREATE INDEX nonces_by_expiry ON nonces (expires_at)',
     ],
+    [
+      'ALTER TABLE apps ADD COLUMN old_secret TEXT',
+      'ALTER TABLE apps ADD COLUMN old_until BIGINT NOT NULL DEFAULT 0',
+      'ALTER TABLE apps ADD COLUMN disabled BIGINT NOT NULL DEFAULT 0',
+      'ALTER TABLE apps ADD COLUMN revision BIGINT NOT NULL DEFAULT 0',
+      `CREATE TABLE audit (
+      at BIGINT NOT NULL, id TEXT NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, tenant_code TEXT,
+      subject TEXT NOT NULL, PRIMARY KEY (at, id))`,
+    ],
   ],
 };
+
+/** Processes that know an app compare its revision. */
+const newRevision = 'revision = revision + 1';
+const appColumns =
+  'app_key, app_secret, tenant_code, channel, recipes, created_at, old_secret, old_until, disabled, revision';
 
 /**
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
@@ -43,15 +57,19 @@ export const storeSchema: Schema = {
  * transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE`.
  */
 export const statements = {
-  findApp:
-    'SELECT app_key, app_secret, tenant_code, channel, recipes, created_at FROM apps WHERE app_key = $1',
-  listApps:
-    'SELECT app_key, app_secret, tenant_code, channel, recipes, created_at FROM apps' +
-    ' WHERE app_key > $1 ORDER BY app_key LIMIT $2',
+  findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
+  listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
   addApp:
-    'INSERT INTO apps (app_key, app_secret, tenant_code, channel, recipes, created_at)' +
-    ' VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (app_key) DO NOTHING',
-  setAppSecret: 'UPDATE apps SET app_secret = $2 WHERE app_key = $1',
+    'INSERT INTO apps (app_key, app_secret, tenant_code, channel, recipes, created_at, revision)' +
+    ' VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (app_key) DO NOTHING',
+  /** Keeps the old secret valid for some seconds, or removes it. */
+  rotateAppSecret:
+    'UPDATE apps SET old_secret = CASE WHEN $3 > 0 THEN app_secret END, old_until = unixepoch() + $3,' +
+    ` app_secret = $2, ${newRevision} WHERE app_key = $1`,
+  retireAppSecret: `UPDATE apps SET old_secret = NULL, old_until = 0, ${newRevision} WHERE app_key = $1`,
+  disableApp: `UPDATE apps SET disabled = $2, ${newRevision} WHERE app_key = $1`,
+  setAppChannel: `UPDATE apps SET channel = $2, ${newRevision} WHERE app_key = $1`,
+  setAppRecipes: `UPDATE apps SET recipes = $2, ${newRevision} WHERE app_key = $1`,
   removeApp: 'DELETE FROM apps WHERE app_key = $1',
 
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
@@ -87,6 +105,10 @@ export const statements = {
     'INSERT INTO nonces (tenant_code, app_key, random, expires_at) VALUES ($1, $2, $3, unixepoch() + $4)' +
     ' ON CONFLICT (tenant_code, app_key, random)' +
     ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()',
+
+  addAudit:
+    'INSERT INTO audit (at, id, actor, action, tenant_code, subject) VALUES (unixepoch(), $1, $2, $3, $4, $5)',
+  listAudit: 'SELECT at, actor, action, tenant_code, subject FROM audit ORDER BY at DESC, id DESC LIMIT $1',
 
   expiredCode: firstExpired('codes'),
   purgeCodes: purge('codes', 'tenant_code, code'),

@@ -5,6 +5,7 @@ import type { Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/text.js';
 import { loadPart } from '../../support/errors.js';
 import { type App, Apps } from './apps.js';
+import { Audit } from './audit.js';
 import { Codes } from './codes.js';
 import { Nonces } from './nonces.js';
 import {
@@ -25,6 +26,7 @@ export interface Records {
   readonly users: Users;
   readonly codes: Codes;
   readonly nonces: Nonces;
+  readonly audit: Audit;
 }
 
 /**
@@ -129,7 +131,13 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
 }
 
 function recordsOf(sql: Sql): Records {
-  return { apps: new Apps(sql), users: new Users(sql), codes: new Codes(sql), nonces: new Nonces(sql) };
+  return {
+    apps: new Apps(sql),
+    users: new Users(sql),
+    codes: new Codes(sql),
+    nonces: new Nonces(sql),
+    audit: new Audit(sql),
+  };
 }
 
 interface OpenStoreOptions {

@@ -73,9 +73,10 @@ describe('the apps', () => {
         channel: 'app',
         app_key: 'a',
         created_at: now / 1000,
+        disabled: false,
         recipes: { app_sign: whole, sign: whole },
       },
-      { tenant_code: 'acme', channel: 'web', app_key: 'b', created_at: now / 1000 },
+      { tenant_code: 'acme', channel: 'web', app_key: 'b', created_at: now / 1000, disabled: false },
     ]);
   });
 
@@ -243,6 +244,9 @@ describe('missing apps, users and codes', () => {
     [40401, () => admin.issueCode({ tenantCode: tenant, unionId: 'nobody' })],
     [40101, () => admin.rotateSecret({ appKey: 'nobody' })],
     [40101, () => admin.removeApp({ appKey: 'nobody' })],
+    [40101, () => admin.retireSecret({ appKey: 'nobody' })],
+    [40101, () => admin.disableApp({ appKey: 'nobody' })],
+    [40101, () => admin.setApp({ appKey: 'nobody', channel: 'web' })],
     [40106, () => admin.revokeCode({ tenantCode: tenant, code: 'nothing' })],
   ])('is said to be missing, with the code %i', async (resultCode, ask) => {
     await expect(ask()).rejects.toThrow(NotFoundError);

@@ -1,9 +1,12 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
+import type { Admin } from '../../../service/index.js';
+import type { SigningRecipes } from '../../../signing/recipe.js';
 import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
 import { say } from '../../io.js';
+import { parseDuration } from '../../options.js';
 import { printList } from '../../output/print.js';
 import { warn } from '../../output/style.js';
 import { defaultUrl } from '../serve/options.js';
@@ -62,31 +65,128 @@ export function declareApp(admin: Command, context: CliContext): void {
   addStoreCommand(app, context, {
     name: 'rotate-secret',
     summary: 'replace the secret of an app',
-    description: 'Give an app a new secret and print it, only once. The old secret stops working.',
+    description:
+      'Give an app a new secret and print it, only once. The old secret stops working at once, or after --overlap.',
     examples: [
-      ['userinfo admin app rotate-secret --app-key app-1', 'as a table'],
+      ['userinfo admin app rotate-secret --app-key app-1 --overlap 24h', 'both secrets work for a day'],
       ['userinfo admin app rotate-secret --app-key app-1 --json', 'as JSON'],
     ],
-    takes: takesKey,
-    run: async ({ options, print, withStore }: StoreCall<AppOptions>) => {
-      const { app_secret, ...rest } = await withStore((store) => store.rotateSecret(options));
+    takes: (command) =>
+      takesKey(command).addOption(
+        new Option('--overlap <duration>', 'time for which the old secret stays valid').argParser(
+          parseDuration,
+        ),
+      ),
+    run: async ({ options, print, withStore }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
+      const { appKey, overlap = 0 } = options;
+      const rotation = { appKey, overlapSeconds: Math.ceil(overlap / 1000) };
+      const { app_secret, ...rest } = await withStore((store) => store.rotateSecret(rotation));
       await print({ ...rest, app_secret: app_secret.reveal() });
     },
   });
-  addStoreCommand(app, context, {
-    name: 'remove',
-    summary: 'remove an app',
-    description: 'Remove an app. Its requests are refused from then on.',
-    examples: [
-      ['userinfo admin app remove --app-key app-1', 'from the default database'],
-      ['userinfo admin app remove --app-key app-1 --database f.db', 'from another database'],
-    ],
-    takes: takesKey,
-    run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
-      await withStore((store) => store.removeApp(options));
-      await say(io, `removed app "${options.appKey}"`);
+  const addChange = (
+    spec: { name: string; summary: string; description: string; done: string },
+    change: (store: Admin, app: AppOptions) => Promise<void>,
+  ) => {
+    const { done, ...rest } = spec;
+    addStoreCommand(app, context, {
+      ...rest,
+      examples: [
+        [`userinfo admin app ${spec.name} --app-key app-1`, 'in the default database'],
+        [`userinfo admin app ${spec.name} --app-key app-1 --database f.db`, 'in another database'],
+      ],
+      takes: takesKey,
+      run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
+        await withStore((store) => change(store, options));
+        await say(io, `${done} app "${options.appKey}"`);
+      },
+    });
+  };
+  addChange(
+    {
+      name: 'retire-secret',
+      summary: 'end the overlap of a rotation',
+      description: 'Make the old secret of an app invalid before the overlap of its rotation ends.',
+      done: 'retired the old secret of',
     },
+    (store, given) => store.retireSecret(given),
+  );
+  addChange(
+    {
+      name: 'disable',
+      summary: 'refuse the requests of an app',
+      description: 'Refuse the requests of an app with 40301 until it is enabled again.',
+      done: 'disabled',
+    },
+    (store, given) => store.disableApp(given),
+  );
+  addChange(
+    {
+      name: 'enable',
+      summary: 'accept the requests of an app again',
+      description: 'Accept the requests of an app again that was disabled.',
+      done: 'enabled',
+    },
+    (store, given) => store.enableApp(given),
+  );
+  addStoreCommand(app, context, {
+    name: 'set',
+    summary: 'change the channel or the recipes of an app',
+    description: 'Change the channel or the signing recipes of an app; its key and secret stay.',
+    examples: [
+      ['userinfo admin app set --app-key app-1 --channel shop', 'another channel'],
+      ['userinfo admin app set --app-key app-1 --default-signing', 'the default recipes'],
+    ],
+    takes: (command) =>
+      takesKey(command)
+        .option('--channel <code>', 'channel of the app')
+        .addOption(
+          new Option(
+            '--signing <file>',
+            'file with its recipes {app_sign, sign}; - for standard input',
+          ).conflicts('defaultSigning'),
+        )
+        .option('--default-signing', 'use the default recipes'),
+    run: setApp,
   });
+  addChange(
+    {
+      name: 'remove',
+      summary: 'remove an app',
+      description: 'Remove an app. Its requests are refused from then on.',
+      done: 'removed',
+    },
+    (store, given) => store.removeApp(given),
+  );
+}
+
+interface SetOptions extends AppOptions {
+  readonly channel?: string;
+  /** Path of a file with its recipes. */
+  readonly signing?: string;
+  readonly defaultSigning?: true;
+}
+
+async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>): Promise<void> {
+  const { appKey, channel, signing, defaultSigning } = options;
+  const recipes = signing === undefined ? undefined : await readRecipes(context, signing);
+  await withStore((store) =>
+    store.setApp({
+      appKey,
+      ...(channel !== undefined && { channel }),
+      ...(recipes !== undefined && { recipes }),
+      ...(defaultSigning && { recipes: null }),
+    }),
+  );
+  await say(io, `changed app "${appKey}"`);
+}
+
+/** The recipes of a file; warns of their weaknesses. */
+async function readRecipes(context: CliContext, file: string): Promise<SigningRecipes> {
+  const recipes = parseSigningRecipes(await readJson(context, file));
+  const { recipeWarnings } = await import('../../../service/index.js');
+  for (const warning of recipeWarnings(recipes)) await warn(context.io, warning);
+  return recipes;
 }
 
 async function createApp({
@@ -100,11 +200,7 @@ async function createApp({
   const { profile, tenantCode, channel, appKey, signing } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');
   const existing = profile === undefined ? undefined : await profileOfService(context, profile, base_url);
-  const recipes = signing === undefined ? undefined : parseSigningRecipes(await readJson(context, signing));
-  if (recipes !== undefined) {
-    const { recipeWarnings } = await import('../../../service/index.js');
-    for (const warning of recipeWarnings(recipes)) await warn(io, warning);
-  }
+  const recipes = signing === undefined ? undefined : await readRecipes(context, signing);
   const { app_secret, ...created } = await withStore(async (store) => {
     if (existing !== undefined) await checkKnownApp(existing, store);
     const app = await store.createApp({

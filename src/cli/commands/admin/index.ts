@@ -1,7 +1,10 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliContext } from '../../context.js';
+import { parseCount } from '../../options.js';
+import { printList } from '../../output/print.js';
 import { declareApp } from './app.js';
 import { declareCode } from './code.js';
+import { addStoreCommand, type StoreCall } from './store.js';
 import { declareUser } from './user.js';
 
 export function declareAdmin(program: Command, context: CliContext): void {
@@ -14,4 +17,23 @@ export function declareAdmin(program: Command, context: CliContext): void {
   declareApp(admin, context);
   declareUser(admin, context);
   declareCode(admin, context);
+  addStoreCommand(admin, context, {
+    name: 'audit',
+    summary: 'list the last admin actions',
+    description:
+      'List who did what with an app, a user or a code, newest first: the user of the operating system, and union IDs ' +
+      'masked.',
+    examples: [
+      ['userinfo admin audit', 'the last 100 actions'],
+      ['userinfo admin audit --limit 10 --json', 'one JSON object per line'],
+    ],
+    takes: (command) =>
+      command.addOption(
+        new Option('--limit <n>', 'maximum number of actions')
+          .argParser((text) => parseCount(text, 'actions'))
+          .default(100),
+      ),
+    run: ({ io, options, style, withStore }: StoreCall<{ readonly limit: number }>) =>
+      withStore(async (store) => printList(await store.listAudit(options), io, style)),
+  });
 }

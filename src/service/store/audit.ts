@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql } from '../../database/sql-driver.js';
+import { statements } from './statements.js';
+
+/** An action of an operator. */
+export interface AuditLine {
+  /** Unix time in seconds, by the clock of the database. */
+  readonly at: number;
+  /** The user of the operating system. */
+  readonly actor: string;
+  /** As the command: `app create`. */
+  readonly action: string;
+  readonly tenant_code: string | null;
+  /** The app key, or the union ID of a user, masked. */
+  readonly subject: string;
+}
+
+/** The actions of operators. */
+export class Audit {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  async add({ actor, action, tenant_code, subject }: Omit<AuditLine, 'at'>): Promise<void> {
+    await this.#sql.run(statements.addAudit, [randomUUID(), actor, action, tenant_code, subject]);
+  }
+
+  /** The last actions, newest first. */
+  async list(limit: number): Promise<AuditLine[]> {
+    const rows = await this.#sql.all(statements.listAudit, [limit]);
+    return rows.map(({ at, actor, action, tenant_code, subject }) => ({
+      at: Number(at),
+      actor: String(actor),
+      action: String(action),
+      tenant_code: tenant_code === null ? null : String(tenant_code),
+      subject: String(subject),
+    }));
+  }
+}
