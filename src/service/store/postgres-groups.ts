@@ -14,8 +14,8 @@ import { changedDigests, hasValue, toRecord, tryChange, Users, valueDigest } fro
 /** Maximum number of requests in a group. */
 const maxGroup = 64;
 
-/** Maximum number of groups of one tenant and operation under way: while they run, the next one fills. */
-const maxUnderWay = 2;
+/** Maximum number of groups of one tenant and operation under way. */
+const maxUnderWay = 4;
 
 /** Requests with their outcome: all of a tenant and an operation. */
 interface Waiting<Request, Outcome> {
@@ -24,7 +24,10 @@ interface Waiting<Request, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Forms groups of the requests that arrive in one turn of the event loop, or while other groups are under way. */
+/**
+ * Forms groups of the requests that arrive in one turn of the event loop, or while another group is under way. The
+ * next group starts when none is under way, or when it is full.
+ */
 class Groups<Request, Outcome> {
   #waiting: Waiting<Request, Outcome>[] = [];
   #underWay = 0;
@@ -48,7 +51,7 @@ class Groups<Request, Outcome> {
   }
 
   #start(): void {
-    while (this.#underWay < maxUnderWay && this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 && this.#underWay < (this.#waiting.length < maxGroup ? 1 : maxUnderWay)) {
       this.#underWay += 1;
       void this.#carryOut(this.#take()).then(() => {
         this.#underWay -= 1;

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { type Draft, signDraft } from '../../support/foreign-client.js';
 
@@ -15,6 +16,18 @@ export function sign(draft: Draft): SignedRequest {
 
 const connections = 32;
 
+/** Throws if the answer is not 200. */
+async function sendOne(pool: Pool, request: SignedRequest): Promise<void> {
+  const { statusCode, body } = await pool.request({
+    method: request.method as 'GET',
+    path: request.path,
+    body: request.body,
+    headers: request.body === null ? {} : { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}: ${text}`);
+}
+
 /**
  * Sends requests over keep-alive connections, spread evenly over the URLs, each connection waiting for its answer.
  * Gives how many a second were answered. Throws where an answer is not 200.
@@ -24,14 +37,7 @@ export async function load(urls: readonly string[], requests: readonly SignedReq
   let next = 0;
   const sendOnAndOn = async (pool: Pool) => {
     for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
-      const { statusCode, body } = await pool.request({
-        method: request.method as 'GET',
-        path: request.path,
-        body: request.body,
-        headers: request.body === null ? {} : { 'content-type': 'application/x-www-form-urlencoded' },
-      });
-      const text = await body.text();
-      if (statusCode !== 200) throw new Error(`answered ${statusCode}: ${text}`);
+      await sendOne(pool, request);
     }
   };
   const startedAt = performance.now();
@@ -41,4 +47,26 @@ export async function load(urls: readonly string[], requests: readonly SignedReq
   const seconds = (performance.now() - startedAt) / 1000;
   await Promise.all(pools.map((pool) => pool.close()));
   return requests.length / seconds;
+}
+
+/** Sends requests at a steady rate, whatever the answers, and returns how long each took, in milliseconds. */
+export async function pacedLoad(
+  url: string,
+  requests: readonly SignedRequest[],
+  perSecond: number,
+): Promise<number[]> {
+  const pool = new Pool(url, { connections: 128, pipelining: 1 });
+  const startedAt = performance.now();
+  const sent: Promise<number>[] = [];
+  while (sent.length < requests.length) {
+    const due = Math.min(requests.length, ((performance.now() - startedAt) / 1000) * perSecond);
+    for (const request of requests.slice(sent.length, due)) {
+      const sentAt = performance.now();
+      sent.push(sendOne(pool, request).then(() => performance.now() - sentAt));
+    }
+    await wait(1);
+  }
+  const latencies = await Promise.all(sent);
+  await pool.close();
+  return latencies;
 }

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
+import { execute } from '../../support/postgres/test-schema.js';
 import { printRates } from '../print-rates.js';
-import { measureServices } from './measure-service.js';
+import { measureLatencies, measureServices } from './measure-service.js';
 import { prepareStore } from './prepared-store.js';
 
 const warmUp = 1000;
@@ -21,15 +22,24 @@ it('measures the service on PostgreSQL', async () => {
   const reads = () => Promise.all([store.reads(warmUp), store.reads(counted)]);
   const passbacks = () => [store.passbacks(warmUp), store.passbacks(counted)] as const;
 
-  const selectRate = await pgbenchSelects(server.url, store.users);
+  const leastRate = await pgbenchLeast(server.url, store.users);
   const readRate = await measureServices(server.url, 1, ...(await reads()));
   const passbackRate = await measureServices(server.url, 1, ...passbacks());
   printRates(
     `One service process on PostgreSQL, ${poolSize} connections`,
-    { name: 'pgbench: select one user by its key', perSecond: selectRate },
+    { name: 'pgbench: insert a nonce, update a code, select a user, commit', perSecond: leastRate },
     { name: 'signed reads', perSecond: readRate },
     { name: 'durable passbacks', perSecond: passbackRate },
   );
+  for (const [name, rate, requests] of [
+    ['signed reads', readRate, await store.reads(counted / 2)],
+    ['passbacks', passbackRate, store.passbacks(counted / 2)],
+  ] as const) {
+    const { p50, p99 } = await measureLatencies(server.url, requests, rate / 2);
+    process.stdout.write(
+      `${name} at half that rate: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${(p99 / p50).toFixed(1)} times p50\n`,
+    );
+  }
   printRates(
     'Two service processes on one PostgreSQL',
     { name: 'signed reads, one process', perSecond: readRate },
@@ -45,12 +55,30 @@ it('measures the service on PostgreSQL', async () => {
   await server.remove();
 });
 
-/** `pgbench` comes with PostgreSQL, but not with the package that the tests take it from. */
-async function pgbenchSelects(url: string, users: number): Promise<number> {
+/**
+ * The least that the database does for a signed read, in a transaction of its own. `pgbench` comes with PostgreSQL,
+ * but not with the package that the tests take it from.
+ */
+async function pgbenchLeast(url: string, users: number): Promise<number> {
+  await execute(
+    url,
+    `INSERT INTO codes SELECT 'acme', 'least' || n, 'u' || n, NULL, 9999999999, 1000000
+       FROM generate_series(0, ${users - 1}) n; ANALYZE`,
+  );
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-pgbench-'));
-  const script = join(folder, 'select.sql');
-  const select = "SELECT record FROM users WHERE tenant_code = 'acme' AND union_id = 'u' || :n;";
-  await writeFile(script, `\\set n random(0, ${users - 1})\n${select}\n`);
+  const script = join(folder, 'least.sql');
+  await writeFile(
+    script,
+    `\\set n random(0, ${users - 1})
+     \\set r random(0, 1000000000000000)
+     BEGIN;
+     INSERT INTO nonces (tenant_code, app_key, random, expires_at)
+       VALUES ('acme', 'least', 'random' || :r, 9999999999) ON CONFLICT DO NOTHING;
+     UPDATE codes SET uses_left = uses_left - 1
+       WHERE tenant_code = 'acme' AND code = 'least' || :n AND uses_left > 0 RETURNING union_id;
+     SELECT record FROM users WHERE tenant_code = 'acme' AND union_id = 'u' || :n;
+     COMMIT;\n`,
+  );
   const args = ['-n', '-M', 'prepared', '-c', `${poolSize}`, '-j', '1', '-T', '4', '-f', script, url];
   try {
     const { stdout } = await promisify(execFile)('pgbench', args);
