@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command, HelpConfiguration } from 'commander';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
 import { type CommonOptions, examples } from './options.js';
@@ -25,6 +25,8 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly summary: string;
   readonly description: string;
   readonly examples: readonly (readonly [command: string, purpose: string])[];
+  /** The common options that apply to it. Default: those of the output. */
+  readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
   readonly takes?: (command: Command) => Command;
   readonly run: (call: Call<Options>, ...given: Arguments) => Promise<void>;
@@ -34,10 +36,19 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
 export function addCommand<Options, Arguments extends unknown[]>(
   parent: Command,
   context: CliContext,
-  { name, summary, description, examples: shown, takes, run }: CommandSpec<Options, Arguments>,
+  {
+    name,
+    summary,
+    description,
+    examples: shown,
+    common = ['output'],
+    takes,
+    run,
+  }: CommandSpec<Options, Arguments>,
 ): Command {
   const command = parent.command(name).summary(summary).description(description);
   takes?.(command);
+  showCommon(command, common);
   command.addHelpText('after', examples(...shown)).action(async () => {
     const { io } = context;
     const options = command.optsWithGlobals<CommonOptions & Options>();
@@ -48,3 +59,64 @@ export function addCommand<Options, Arguments extends unknown[]>(
   });
   return command;
 }
+
+/** Adds a group of commands. */
+export function addGroup(
+  parent: Command,
+  {
+    name,
+    summary,
+    description,
+    examples: shown,
+  }: Omit<CommandSpec<never, never>, 'run' | 'takes' | 'common'>,
+): Command {
+  return parent
+    .command(name)
+    .summary(summary)
+    .description(description)
+    .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText('after', examples(...shown));
+}
+
+/** The common options, by what they are about. */
+const commonGroups = {
+  profile: ['--profile'],
+  output: ['--output', '--json', '--query', '--mask'],
+  network: ['--timeout', '--attempts', '--verbose'],
+  confirm: ['--yes', '--no-input'],
+} as const;
+export type CommonGroup = keyof typeof commonGroups;
+
+const shownCommon = new WeakMap<Command, readonly string[]>();
+
+/** Has the help of a command list the common options that apply to it. */
+export function showCommon(command: Command, groups: readonly CommonGroup[]): void {
+  shownCommon.set(command, [...groups.flatMap((group) => commonGroups[group]), '--no-color']);
+}
+
+/** Groups of options that a page of the help explains; the help of a command has their flags. */
+const pages: Readonly<Record<string, string>> = {
+  'Global Options:': '"userinfo --help"',
+  'Connection:': '"userinfo help connection"',
+  'Many rows:': '"userinfo help many-rows"',
+};
+
+/** The help of commands: at most 60 lines, with the common options that apply. */
+export const helpLayout: HelpConfiguration = {
+  showGlobalOptions: true,
+  subcommandTerm: (command) => command.name(),
+  visibleGlobalOptions: (command) => {
+    const flags = shownCommon.get(command) ?? [];
+    let root = command;
+    while (root.parent !== null) root = root.parent;
+    return root.options.filter(({ long }) => flags.includes(long ?? ''));
+  },
+  formatItemList: (heading, items, helper) => {
+    const page = pages[heading];
+    if (items.length === 0) return [];
+    if (page === undefined) return [heading, ...items, ''];
+    const flags = items.map((item) => /(?:-\w, )?--[\w-]+/.exec(item)?.[0].replace(', ', '/'));
+    const text = helper.boxWrap(flags.join(', '), (helper.helpWidth ?? 80) - 2);
+    return [`${heading.replace(':', '')} (see ${page}):`, text.replace(/^/gm, '  '), ''];
+  },
+};

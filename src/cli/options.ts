@@ -60,8 +60,10 @@ export function addCommonOptions(program: Command): Command {
     );
 }
 
-export function addConnectionOptions(command: Command): Command {
+/** Adds them under a heading of the help. */
+export function addConnectionOptions(command: Command, heading = 'Connection:'): Command {
   return command
+    .optionsGroup(heading)
     .addOption(new Option('--environment <name>', 'test or production').choices(['test', 'production']))
     .option('--base-url <url>', 'address of the deployment')
     .option('--tenant-code <code>', 'tenant code')
@@ -69,7 +71,8 @@ export function addConnectionOptions(command: Command): Command {
     .option('--app-key <key>', 'key of the server application')
     .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
     .option('--result-codes <file>', "JSON file of the platform's own result codes")
-    .option('--allow-http', 'allow plain HTTP to another machine');
+    .option('--allow-http', 'allow plain HTTP to another machine')
+    .optionsGroup('');
 }
 
 /**
@@ -132,8 +135,20 @@ export function parseRate(text: string): number {
 
 /** The examples at the end of a command's help, each with its purpose. */
 export function examples(...lines: readonly (readonly [command: string, purpose: string])[]): string {
-  const shown = lines.map(([command, purpose]) => `  # ${purpose}\n  $ ${command}`);
+  const shown = lines.map(([command, purpose]) => `  # ${purpose}\n  $ ${breakCommand(command)}`);
   return `\nExamples:\n${shown.join('\n')}`;
+}
+
+/** Continues a long command on further lines, as a shell reads them. */
+function breakCommand(command: string): string {
+  const lines = [''];
+  for (const part of command.split(/ (?=--?[a-z]|[|>] |&& |"\$\()|(?<=;) /)) {
+    const line = lines.at(-1) ?? '';
+    const joined = line === '' ? part : `${line} ${part}`;
+    if (joined.length <= 72 || line === '') lines[lines.length - 1] = joined;
+    else lines.push(part);
+  }
+  return lines.join(' \\\n      ');
 }
 
 /** Names and their meanings, in two columns. */

@@ -17,13 +17,11 @@ export interface PreviewOptions {
 
 export function addPreviewOptions(command: Command): Command {
   return command
+    .optionsGroup('Preview:')
     .addOption(new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'))
-    .addOption(
-      new Option('--print-curl', 'print the signed request as a curl command, without sending it').conflicts(
-        'from',
-      ),
-    )
-    .option('--reveal', 'with --dry-run or --print-curl, show masked values');
+    .addOption(new Option('--print-curl', 'print a signed curl command without sending it').conflicts('from'))
+    .option('--reveal', 'with --dry-run or --print-curl, show masked values')
+    .optionsGroup('');
 }
 
 export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { helpLayout } from './command.js';
 import { declarationsFor } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
@@ -72,17 +73,20 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       getErrHelpWidth: () => io.stderr.columns ?? 80,
       outputError: () => {}, // reportError prints it
     })
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(helpLayout)
     .exitOverride();
   addCommonOptions(program);
   for (const declare of await declarationsFor(args)) declare(program, context);
-  program.addHelpText(
-    'after',
-    examples(
-      ['userinfo demo', 'try everything, against a service in memory'],
-      ['userinfo profile add shop', 'store the credentials of a deployment'],
-      ['userinfo help exit-codes', 'show a topic; "userinfo help --help" lists them'],
-    ),
-  );
+  const { topicList } = await import('./commands/help/index.js');
+  program
+    .addHelpText('after', topicList)
+    .addHelpText(
+      'after',
+      examples(
+        ['userinfo demo', 'try everything, against a service in memory'],
+        ['userinfo profile add shop', 'store the credentials of a deployment'],
+        ['userinfo help exit-codes', 'show a topic'],
+      ),
+    );
   return program;
 }

@@ -21,13 +21,19 @@ function leaves(command: Command, path: readonly string[] = []): string[][] {
   return [...(isOne ? [[...path]] : []), ...inner.flatMap((one) => leaves(one, [...path, one.name()]))];
 }
 
+function groupsIn(command: Command, path: readonly string[] = []): string[][] {
+  const inner = command.commands.filter((one) => one.commands.length > 0);
+  return [[...path], ...inner.flatMap((one) => groupsIn(one, [...path, one.name()]))];
+}
+
 const commands = leaves(program);
+const groups = groupsIn(program);
 let machine: ServedMachine;
 const helps = new Map<string, string>();
 
 beforeAll(async () => {
   machine = await ServedMachine.create();
-  for (const command of commands) {
+  for (const command of [...commands, ...groups]) {
     const written = new PassThrough();
     expect(
       await run([...command, '--help'], { stdin, stdout: written, stderr: written, env: {} }, signal),
@@ -38,7 +44,8 @@ beforeAll(async () => {
 
 afterAll(() => machine[Symbol.asyncDispose]());
 
-const examplesIn = (help: string) => [...help.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line]) => line ?? '');
+const examplesIn = (help: string) =>
+  [...help.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, line]) => (line ?? '').replace(/ \\\n +/g, ' '));
 
 describe('the help of', () => {
   it('lists every command', () => {
@@ -47,15 +54,32 @@ describe('the help of', () => {
     );
   });
 
-  it.each(commands.map((command) => [command.join(' ')]))(
-    '%s has two examples and fits 80 columns',
+  it.each([...commands, ...groups].map((command) => [command.join(' ')]))(
+    '%s has at most 60 lines of 80 columns, and two examples',
     (name) => {
       const help = helps.get(name) ?? '';
       expect(examplesIn(help).length).toBeGreaterThanOrEqual(2);
-      const [usage = ''] = help.split('\nExamples:');
-      expect(Math.max(...usage.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+      const lines = help.trimEnd().split('\n');
+      expect(lines.length).toBeLessThanOrEqual(60);
+      // Text in quotes cannot be continued on another line.
+      const isQuoted = (line: string) => /'[^']{50,}'/.test(line);
+      expect(lines.filter((line) => line.length > 80 && !isQuoted(line))).toEqual([]);
     },
   );
+
+  it('the program lists commands, topics and the common options', () => {
+    const help = helps.get('') ?? '';
+    for (const part of ['Options:', 'Commands:', 'Topics (userinfo help <topic>):', 'Examples:']) {
+      expect(help).toContain(`\n${part}\n`);
+    }
+  });
+
+  it('a command names the common options that apply to it', () => {
+    expect(helps.get('profile list')).not.toContain('--timeout');
+    expect(helps.get('profile remove')).toContain('-y/--yes');
+    expect(helps.get('read')).toContain('--timeout, --attempts');
+    expect(helps.get('serve')).not.toContain('--query');
+  });
 });
 
 it('of read and passback lists the special names and the reserved keys', () => {

@@ -12,6 +12,7 @@ import {
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
 import { callService } from '../call-service.js';
+import { showCommon } from '../command.js';
 import type { CliContext } from '../context.js';
 import { decodeUtf8 } from '../input.js';
 import { readAll } from '../io.js';
@@ -35,7 +36,7 @@ export interface PassbackOptions extends CommonOptions, ConnectionOptions, Previ
 /** Adds the arguments of a passback that is sent or explained. */
 export function addPassbackArguments(command: Command): Command {
   return command
-    .argument('[pairs...]', 'key=text, key:=json (a number, true, false, null), key=@file, key:=@file')
+    .argument('[pairs...]', 'key=text, key:=json (a number, true), key=@file')
     .option('--union-id <id>', 'union ID of the user; takes priority over --primary-key')
     .option('--primary-key <key>', 'key of the pair that identifies the user')
     .option('--user-info <json>', 'JSON object with all pairs; - for standard input');
@@ -55,8 +56,7 @@ export function declarePassback(program: Command, context: CliContext): void {
       'after',
       () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
-stored as it is; give it a prefix of your own, such as acme_level. The file of
-key=@file is UTF-8, and a byte-order mark at its beginning is removed.`,
+stored as it is; give it a prefix of your own, such as acme_level.`,
     )
     .addHelpText(
       'after',
@@ -70,7 +70,6 @@ key=@file is UTF-8, and a byte-order mark at its beginning is removed.`,
           'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
           'from standard input, so that no value is in the shell history',
         ],
-        ['userinfo passback acme_level=gold --union-id u001 --dry-run', 'show what would be sent'],
         [
           "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
           'one row per user; users.csv.results.ndjson has their outcomes',
@@ -82,6 +81,7 @@ key=@file is UTF-8, and a byte-order mark at its beginning is removed.`,
       ),
     )
     .action((pairs: string[]) => runEither(context, command, pairs));
+  showCommon(command, ['profile', 'output', 'network', 'confirm']);
 }
 
 async function runEither(context: CliContext, command: Command, pairs: readonly string[]): Promise<void> {

@@ -39,6 +39,7 @@ export function readInputOf(code: string, names: readonly string[], { scope }: R
 export function declareRead(program: Command, context: CliContext): void {
   addCommand(program, context, {
     name: 'read',
+    common: ['profile', 'output', 'network', 'confirm'],
     summary: 'read the information of a user with an authorization code',
     description:
       'Read the information of the user that an authorization code was issued for; with --from, of many users.',

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
+import { addGroup, showCommon } from '../command.js';
 import type { CliContext } from '../context.js';
 import { say } from '../io.js';
 import { examples } from '../options.js';
@@ -13,15 +14,23 @@ import type { ResultsOptions } from '../queue/results.js';
 type Examples = readonly (readonly [command: string, purpose: string])[];
 
 export function declareRuns(program: Command, context: CliContext): void {
-  const runs = program
-    .command('runs')
-    .summary('manage runs over a queue')
-    .description('Show runs over a queue, get their results, retry, cancel and remove them.');
-  const declare = (name: string, summary: string, description: string, shown: Examples) =>
-    addQueueOption(runs.command(name).summary(summary).description(description)).addHelpText(
+  const runs = addGroup(program, {
+    name: 'runs',
+    summary: 'manage runs over a queue',
+    description: 'Show runs over a queue, get their results, retry, cancel and remove them.',
+    examples: [
+      [`userinfo runs list ${exampleQueue}`, 'all runs'],
+      [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`, 'the outcomes of a run, when it is done'],
+    ],
+  });
+  const declare = (name: string, summary: string, description: string, shown: Examples) => {
+    const command = runs.command(name).summary(summary).description(description);
+    showCommon(command, name === 'purge' ? ['confirm'] : ['output']);
+    return addQueueOption(command).addHelpText(
       'after',
-      examples(...shown.map(([command, purpose]) => [`userinfo runs ${command}`, purpose] as const)),
+      examples(...shown.map(([line, purpose]) => [`userinfo runs ${line}`, purpose] as const)),
     );
+  };
   const declareForRun = (...given: Parameters<typeof declare>) =>
     declare(...given).argument('<run>', 'name of the run, see "runs list"');
 

@@ -4,6 +4,7 @@ import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { FailedRowsError } from '../bulk/summary.js';
+import { showCommon } from '../command.js';
 import { clientOptions, resolveService } from '../connect.js';
 import type { CliContext } from '../context.js';
 import { addConnectionOptions, type ConnectionOptions, examples } from '../options.js';
@@ -39,6 +40,7 @@ export function declareWorker(program: Command, context: CliContext): void {
       ),
     )
     .action(() => runCommand(context, command.optsWithGlobals()));
+  showCommon(command, ['profile', 'network']);
 }
 
 async function runCommand(context: CliContext, options: WorkerOptions): Promise<void> {

@@ -3,6 +3,7 @@ import { parseBaseUrl } from '../../../protocol/base-url.js';
 import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { parseSigningRecipes } from '../../../signing/recipe-json.js';
+import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
 import { say } from '../../io.js';
@@ -27,10 +28,19 @@ interface AppOptions {
 }
 
 export function declareApp(admin: Command, context: CliContext): void {
-  const app = admin.command('app').description('Server applications: they may call the service.');
+  const app = addGroup(admin, {
+    name: 'app',
+    summary: 'manage the apps, which may call the service',
+    description: 'Server applications: they may call the service.',
+    examples: [
+      ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
+      ['userinfo admin app list', 'all apps'],
+    ],
+  });
   const takesKey = (command: Command) => command.requiredOption('--app-key <key>', 'key of the app');
   addStoreCommand(app, context, {
     name: 'create',
+    common: ['profile', 'output'],
     summary: 'create an app',
     description:
       'Create an app for one tenant and channel, and print its key and secret: the secret is shown only once. With ' +

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseInfoNames } from '../../../protocol/info-names.js';
+import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { say, write } from '../../io.js';
 import { parseCount, parseDuration } from '../../options.js';
@@ -19,7 +20,15 @@ interface IssueOptions extends TenantOptions {
 }
 
 export function declareCode(admin: Command, context: CliContext): void {
-  const code = admin.command('code').description('Authorization codes: a read needs one.');
+  const code = addGroup(admin, {
+    name: 'code',
+    summary: 'manage authorization codes, which a read needs',
+    description: 'Authorization codes: a read needs one.',
+    examples: [
+      ['userinfo admin code issue --tenant-code acme --union-id u001', 'for one read within five minutes'],
+      ['userinfo admin code list --tenant-code acme', 'all codes of a tenant'],
+    ],
+  });
   addStoreCommand(code, context, {
     name: 'issue',
     summary: 'issue an authorization code',

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { parseCount } from '../../options.js';
 import { printList } from '../../output/print.js';
@@ -8,12 +9,17 @@ import { addStoreCommand, type StoreCall } from './store.js';
 import { declareUser } from './user.js';
 
 export function declareAdmin(program: Command, context: CliContext): void {
-  const admin = program
-    .command('admin')
-    .summary('manage the apps, users and codes of the service')
-    .description(
+  const admin = addGroup(program, {
+    name: 'admin',
+    summary: 'manage the apps, users and codes of the service',
+    description:
       'Work on the store of "userinfo serve" directly, without HTTP, whether or not the service runs.',
-    );
+    examples: [
+      ['userinfo admin app create --tenant-code acme --channel web --profile local', 'an app, for -p local'],
+      ['userinfo admin user list --tenant-code acme', 'the users'],
+      ['userinfo admin code issue --tenant-code acme --union-id u001', 'a code for a read'],
+    ],
+  });
   declareApp(admin, context);
   declareUser(admin, context);
   declareCode(admin, context);

@@ -6,6 +6,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.js';
 import type { UserKey } from '../../../service/index.js';
+import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { decodeUtf8 } from '../../input.js';
 import { say } from '../../io.js';
@@ -13,7 +14,15 @@ import { printList } from '../../output/print.js';
 import { addStoreCommand, type StoreCall } from './store.js';
 
 export function declareUser(admin: Command, context: CliContext): void {
-  const user = admin.command('user').description('User records.');
+  const user = addGroup(admin, {
+    name: 'user',
+    summary: 'manage user records',
+    description: 'User records.',
+    examples: [
+      ['userinfo admin user list --tenant-code acme > users.ndjson', 'export the users of a tenant'],
+      ['userinfo admin user put users.ndjson', 'import them'],
+    ],
+  });
   const takesUser = (command: Command) =>
     command
       .requiredOption('--tenant-code <code>', 'tenant of the user')

@@ -58,6 +58,7 @@ export function declareCompletion(program: Command, context: CliContext): void {
     });
   addCommand(program, context, {
     name: 'completion',
+    common: [],
     summary: 'print a shell completion script',
     description:
       'Print a script that completes commands, options, option values, profile names and names of information.',

@@ -5,6 +5,7 @@ import type { CliContext } from '../../context.js';
 export function declareDemo(program: Command, context: CliContext): void {
   addCommand(program, context, {
     name: 'demo',
+    common: [],
     summary: 'try everything, against a service in memory',
     description:
       'Start the service on a free port with an empty store in memory, and run the commands that create an app, ' +

@@ -9,6 +9,7 @@ import type { Check } from './checkup.js';
 export function declareDoctor(program: Command, context: CliContext): void {
   addCommand(program, context, {
     name: 'doctor',
+    common: ['profile', 'output', 'network'],
     summary: 'find out why requests fail',
     description:
       'Check each step from the profile to an answer of the service. This sends one read with a code ' +

@@ -2,32 +2,43 @@ import type { Command } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
 import { nearestName } from '../../../support/nearest-name.js';
+import { showCommon } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { write } from '../../io.js';
+import { examples, formatColumns } from '../../options.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
+  connection: 'the deployment that a command calls',
   environment: 'environment variables',
   'exit-codes': 'exit status of every command',
+  'many-rows': 'options of runs over many rows',
   output: 'output formats, and how to print only a part',
   signing: 'how requests are signed, and how to find out',
 } as const;
 export type HelpTopic = keyof typeof helpTopics;
 
+/** The topics at the end of the program's help. */
+export const topicList = `\nTopics (userinfo help <topic>):\n${formatColumns(Object.entries(helpTopics)).trimEnd()}`;
+
 export function declareHelp(program: Command, context: CliContext): void {
-  const topics = Object.entries(helpTopics).map(([name, summary]) => `  ${name.padEnd(13)}${summary}`);
-  program
+  const command = program
     .helpCommand(false)
     .command('help')
     .summary('show help for a command or a topic')
     .description('Show the help of a command, such as "userinfo help profile add", or a topic.')
     .argument('[words...]', 'a command or a topic')
-    .addHelpText('after', `\nTopics:\n${topics.join('\n')}`)
+    .addHelpText('after', topicList)
+    .addHelpText(
+      'after',
+      examples(['userinfo help profile add', 'a command'], ['userinfo help exit-codes', 'a topic']),
+    )
     .action(async (words: string[]) => {
       const topic = words.length === 1 ? words[0] : undefined;
       if (topic === undefined || !Object.hasOwn(helpTopics, topic)) findCommand(program, words).outputHelp();
       else await write(context.io.stdout, (await import('./topics.js')).topics[topic as HelpTopic]);
     });
+  showCommon(command, []);
 }
 
 /** @throws InvalidInputError for an unknown command */
@@ -41,7 +52,7 @@ function findCommand(program: Command, words: readonly string[]): Command {
       throw new InvalidInputError(`there is no command or topic ${quoteName(word)}`, {
         hint:
           nearest === null
-            ? '"userinfo --help" lists the commands, "userinfo help --help" the topics.'
+            ? '"userinfo --help" lists the commands and topics.'
             : `Did you mean ${quoteName(nearest)}?`,
       });
     }

@@ -1,10 +1,13 @@
 // Apart from index.ts: only `userinfo help TOPIC` loads the pages.
+import { Command } from 'commander';
 import { secretVariable, settingNames } from '../../../profiles/flags-and-environment.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
+import { addBulkOptions } from '../../bulk/bulk-options.js';
+import { addPassbackManyOptions } from '../../bulk/passback-options.js';
 import { exitStatus } from '../../exit-status.js';
-import { formatColumns, outputFormats } from '../../options.js';
+import { addConnectionOptions, formatColumns, outputFormats } from '../../options.js';
 import type { HelpTopic } from './index.js';
 
 const settings = Object.values(settingNames).map(
@@ -141,10 +144,39 @@ timestamp. The service allows its clock and the caller's to differ by ${defaultC
 and accepts each random of an app once; "userinfo doctor" compares the clocks.
 `;
 
+/** The options that `add` adds, as a command's help shows them. */
+function describeOptions(add: (command: Command) => Command): string {
+  const [, options = ''] = add(new Command())
+    .helpOption(false)
+    .helpInformation()
+    .split(/\n\n(?=\S)/);
+  return options;
+}
+
+const connectionTopic = `The deployment that a command calls
+
+${describeOptions(addConnectionOptions)}
+Each value comes from its option, else from its environment variable ("userinfo
+help environment"), else from the profile: the one of -p or USERINFO_PROFILE,
+else the active one. "userinfo profile show" shows the values in force and where
+each is from. The app secret has no option: see "userinfo profile add --help".
+`;
+
+const manyRowsTopic = `Runs over many rows: userinfo read --from, userinfo passback --from
+
+${describeOptions(addBulkOptions)}
+Of passback:
+${describeOptions(addPassbackManyOptions).replace(/^.*\n/, '')}
+All rows are checked before the first is sent. The results have a line for each
+row; --resume continues a run that stopped, and sends no finished row again.
+`;
+
 /** The pages of `userinfo help`. */
 export const topics: Readonly<Record<HelpTopic, string>> = {
+  connection: connectionTopic,
   environment: environmentTopic,
   'exit-codes': exitCodesTopic,
+  'many-rows': manyRowsTopic,
   output: outputTopic,
   signing: signingTopic,
 };

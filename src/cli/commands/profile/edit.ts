@@ -41,6 +41,7 @@ interface EditOptions extends ConnectionOptions {
 export function declareAdd(profile: Command, context: CliContext): void {
   addCommand(profile, context, {
     name: 'add',
+    common: ['confirm'],
     summary: 'add a profile',
     description:
       'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one.',
@@ -124,6 +125,7 @@ function refuseMissing(given: ProfilePatch): void {
 export function declareSet(profile: Command, context: CliContext): void {
   addCommand(profile, context, {
     name: 'set',
+    common: [],
     summary: 'change values of a profile',
     description:
       'Change the values that the options give. Empty --ca-file, --result-codes and --key-prefix remove the value.',
@@ -153,7 +155,8 @@ export function declareSet(profile: Command, context: CliContext): void {
 
 /** There is no option for the secret itself: every process can see arguments, and the shell history keeps them. */
 function addEditOptions(command: Command): Command {
-  return addConnectionOptions(command)
+  return addConnectionOptions(command, 'Values:')
+    .optionsGroup('Values:')
     .option('--app-secret-stdin', 'read the app secret from standard input, and store it in the profile file')
     .addOption(
       new Option('--app-secret-env <name>', 'read the app secret from this environment variable').conflicts(

@@ -3,7 +3,7 @@ import { describeProfile } from '../../../profiles/profile.js';
 import { exportProfile } from '../../../profiles/profile-json.js';
 import { activateProfile, removeProfile, renameProfile } from '../../../profiles/profile-store.js';
 import { quoteName } from '../../../protocol/text.js';
-import { addCommand } from '../../command.js';
+import { addCommand, addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { say, write, writeStyled } from '../../io.js';
 import { colorsFor, tableStyle } from '../../output/style.js';
@@ -13,10 +13,16 @@ import { declareAdd, declareSet } from './edit.js';
 import { declareShow } from './show.js';
 
 export function declareProfile(program: Command, context: CliContext): void {
-  const profile = program
-    .command('profile')
-    .summary('manage profiles: base URLs and credentials of your deployments')
-    .description('A profile holds what one application needs to call one deployment.');
+  const profile = addGroup(program, {
+    name: 'profile',
+    summary: 'manage profiles: base URLs and credentials of your deployments',
+    description: 'A profile holds what one application needs to call one deployment.',
+    examples: [
+      ['userinfo profile add shop', 'prompts for each value'],
+      ['userinfo profile list', 'all profiles; the active one is marked'],
+      ['userinfo profile use shop', 'commands use this profile from now on'],
+    ],
+  });
   declareAdd(profile, context);
   declareList(profile, context);
   declareShow(profile, context);
@@ -64,6 +70,7 @@ function declareList(profile: Command, context: CliContext): void {
 function declareUse(profile: Command, context: CliContext): void {
   addCommand(profile, context, {
     name: 'use',
+    common: [],
     summary: 'switch to a profile',
     description:
       'Make a profile the active one, which commands use unless -p or USERINFO_PROFILE names another.',
@@ -87,6 +94,7 @@ function declareUse(profile: Command, context: CliContext): void {
 function declareRename(profile: Command, context: CliContext): void {
   addCommand(profile, context, {
     name: 'rename',
+    common: [],
     summary: 'rename a profile',
     description: 'Rename a profile. An active profile stays active.',
     examples: [
@@ -104,6 +112,7 @@ function declareRename(profile: Command, context: CliContext): void {
 function declareRemove(profile: Command, context: CliContext): void {
   addCommand(profile, context, {
     name: 'remove',
+    common: ['confirm'],
     summary: 'remove a profile',
     description: 'Remove a profile, and its app secret if the profile file holds it. Asks first.',
     examples: [

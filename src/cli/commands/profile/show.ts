@@ -14,6 +14,7 @@ import { showText } from '../../output/terminal-text.js';
 export function declareShow(profile: Command, context: CliContext): void {
   addCommand(profile, context, {
     name: 'show',
+    common: ['profile', 'output'],
     summary: 'show the effective values and their sources',
     description:
       'Show the values that a command would use now. A flag overrides an environment variable, which overrides the profile.',

@@ -12,6 +12,7 @@ import { runServe } from './run.js';
 export function declareServe(program: Command, context: CliContext): void {
   addCommand(program, context, {
     name: 'serve',
+    common: [],
     summary: 'run the service locally, for tests',
     description:
       'Run the service of the platform: both operations, over a database of its own. ' +

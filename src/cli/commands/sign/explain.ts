@@ -27,6 +27,7 @@ type ExplainOptions = SampleOptions & RecipeOptions;
 export function declareSignExplain(sign: Command, context: CliContext): void {
   const explain = addCommand(sign, context, {
     name: 'explain',
+    common: ['profile', 'output'],
     summary: 'show how a request is signed, stage by stage',
     description:
       'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
@@ -50,6 +51,7 @@ export function declareSignExplain(sign: Command, context: CliContext): void {
   });
   addCommand(explain, context, {
     name: 'read',
+    common: ['profile', 'output'],
     summary: 'show how a read would be signed',
     description: 'Show how "userinfo read" with these arguments would be signed. Nothing is sent.',
     examples: [
@@ -65,6 +67,7 @@ export function declareSignExplain(sign: Command, context: CliContext): void {
   });
   addCommand(explain, context, {
     name: 'passback',
+    common: ['profile', 'output'],
     summary: 'show how a passback would be signed',
     description: 'Show how "userinfo passback" with these arguments would be signed. Nothing is sent.',
     examples: [

@@ -21,6 +21,7 @@ const defaultTime = '20s';
 export function declareSignSolve(sign: Command, context: CliContext): void {
   addCommand(sign, context, {
     name: 'solve',
+    common: ['profile', 'output'],
     summary: 'find the rule by which requests were signed',
     description:
       'Search for recipes that produce the signatures of one or more valid requests, and list all that fit, likeliest ' +

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { quoteName } from '../../../protocol/text.js';
 import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing/vectors.js';
-import { addCommand, type Call } from '../../command.js';
+import { addCommand, addGroup, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
 import { write } from '../../io.js';
@@ -10,12 +10,18 @@ import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '..
 import { markDifference } from './explain.js';
 
 export function declareSignVectors(sign: Command, context: CliContext): void {
-  const vectors = sign
-    .command('vectors')
-    .summary('test vectors for a team that signs in another language')
-    .description('Requests signed with a throw-away secret, with the result of each stage.');
+  const vectors = addGroup(sign, {
+    name: 'vectors',
+    summary: 'test vectors for a team that signs in another language',
+    description: 'Requests signed with a throw-away secret, with the result of each stage.',
+    examples: [
+      ['userinfo sign vectors export > vectors.json', 'for the team'],
+      ['userinfo sign vectors verify computed.json', 'what the team computed'],
+    ],
+  });
   addCommand(vectors, context, {
     name: 'export',
+    common: ['profile', 'output'],
     summary: 'print test vectors as JSON',
     description:
       'Print test vectors for the recipes of the profile, or for --recipe. Your secret is not used.',
@@ -32,6 +38,7 @@ export function declareSignVectors(sign: Command, context: CliContext): void {
   });
   addCommand(vectors, context, {
     name: 'verify',
+    common: ['profile', 'output'],
     summary: 'check vectors that another team computed',
     description:
       'Check the stages in a file of vectors, and report the first that differs for each signature. The recipes come ' +

@@ -26,6 +26,7 @@ interface VerifyOptions extends SampleOptions, RecipeOptions {
 export function declareSignVerify(sign: Command, context: CliContext): void {
   addCommand(sign, context, {
     name: 'verify',
+    common: ['profile', 'output'],
     summary: 'check a signed request, and explain what is wrong',
     description:
       'Check the signatures of a request: a URL, a curl command, an HTTP request as text, or a sample file. A wrong ' +
