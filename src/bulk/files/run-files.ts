@@ -91,6 +91,9 @@ export async function lockFiles(paths: readonly (string | null | undefined)[]): 
   }
 }
 
+/** There is a run over these files that is not finished. */
+export class UnfinishedRunError extends InvalidInputError {}
+
 /** The files of a run, locked against other runs until they are released. */
 export class RunFiles {
   readonly #paths: RunPaths;
@@ -218,7 +221,7 @@ function requireUsable(
   usesUpCode: boolean,
 ): void {
   if (start === 'new' && !state.isFinished) {
-    throw new InvalidInputError(`${quoteName(journal)} is of a run that is not finished`, {
+    throw new UnfinishedRunError(`${quoteName(journal)} is of a run that is not finished`, {
       hint: '--resume continues it and sends no row twice; --restart sends every row again.',
     });
   }

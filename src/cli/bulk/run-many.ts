@@ -12,6 +12,7 @@ import {
   type RunStart,
   refuseSame,
   requireResults,
+  UnfinishedRunError,
 } from '../../bulk/files/run-files.js';
 import { passbackRows, type RowOperation, readRows, type UserNaming } from '../../bulk/operations.js';
 import { outcomes } from '../../bulk/outcome.js';
@@ -116,13 +117,17 @@ async function runMany(context: CliContext, options: BulkOptions, operation: Row
       run.source.input.size === null ? runStream(run) : runFile(run),
     );
   } catch (error) {
-    throw error instanceof InvalidInputError ? nothingSent(error) : error;
+    throw error instanceof InvalidInputError ? nothingSent(error, context.args) : error;
   }
 }
 
 /** Invalid input that is noticed after rows were sent ends a run with another error. */
-function nothingSent(error: InvalidInputError): InvalidInputError {
-  const { message, hint = '', cause } = error;
+function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
+  const { message, cause } = error;
+  const hint =
+    error instanceof UnfinishedRunError
+      ? `--restart sends every row again. To continue it: ${commandLine(args, ['--resume'])}`
+      : (error.hint ?? '');
   if (/nothing was|not sent/i.test(message + hint)) return error;
   return new InvalidInputError(message, { hint: `Nothing was sent. ${hint}`.trim(), cause });
 }

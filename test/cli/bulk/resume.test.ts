@@ -279,7 +279,9 @@ describe('the files of a run', () => {
     expect(refused.stderr).toContain(
       'error: "unfinished.csv.userinfo-journal" is of a run that is not finished\n',
     );
-    expect(refused.stderr).toContain('--resume continues it');
+    expect(refused.stderr).toMatch(
+      /^Nothing was sent\..* To continue it: userinfo -p local passback --from unfinished.csv --resume$/m,
+    );
     expect((await passBack(name, '--restart')).status).toBe(6);
     expect(resultsOf(name)).toHaveLength(200);
   });
