@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../database/sql-driver.js';
 import { statements } from './statements.js';
 
-/** An action of an operator. */
+/**
+ * An action of an operator.
+ *
+ * @example
+ * const lines: AuditLine[] = await service.admin.listAudit({ limit: 10 });
+ * const actors = lines.map(({ at, actor, action }) => `${new Date(at * 1_000).toISOString()} ${actor}: ${action}`);
+ */
 export interface AuditLine {
   /** Unix time in seconds, by the clock of the database. */
   readonly at: number;
