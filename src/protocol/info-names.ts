@@ -1,8 +1,7 @@
 import { InvalidInputError } from './errors.js';
 import { quoteName, textFault } from './text.js';
 
-/** §4.1: the values of `info_name` with a special meaning. */
-export const specialInfoNames: Readonly<Record<string, string>> = {
+const special = {
   mobile: 'Mobile phone number',
   mobile_district_code: 'International dialling code of the mobile number',
   chat_open_id: 'Open ID on the chat platform',
@@ -13,7 +12,11 @@ export const specialInfoNames: Readonly<Record<string, string>> = {
   id_card: 'Identity-card number',
   device_info: 'Login device information',
   location_info: 'Login location information',
-};
+} as const;
+
+/** §4.1: the values of `info_name` with a special meaning. */
+export const specialInfoNames: Readonly<Record<string, string>> = special;
+export type SpecialInfoName = keyof typeof special;
 
 /**
  * Parses names from texts, each one name or several separated by commas: "mobile, chat_nickname". Names are

@@ -1,3 +1,4 @@
+import type { SpecialInfoName } from './info-names.js';
 import { quoteName } from './text.js';
 import {
   type BasicInfo,
@@ -22,25 +23,17 @@ import {
 export interface TenantInfo {}
 
 /**
- * §4.1: the values of `info_name` with a special meaning.
+ * §4.1: the values of `info_name` with a special meaning. `device_info` and `location_info` are JSON-encoded objects
+ * (shape rule 3).
  *
  * @example
  * const special: (keyof SpecialInfo)[] = ['mobile', 'device_info'];
  */
-export interface SpecialInfo {
-  readonly mobile: string;
-  readonly mobile_district_code: string;
-  readonly chat_open_id: string;
-  readonly chat_union_id: string;
-  readonly chat_avatar: string;
-  readonly chat_nickname: string;
-  readonly chat_sex: string;
-  readonly id_card: string;
-  /** JSON-encoded objects (shape rule 3). */
-  readonly device_info: readonly string[];
-  /** JSON-encoded objects (shape rule 3). */
-  readonly location_info: readonly string[];
-}
+export type SpecialInfo = {
+  readonly [Name in SpecialInfoName]: Name extends 'device_info' | 'location_info'
+    ? readonly string[]
+    : string;
+};
 
 type KnownInfo = SpecialInfo & TenantInfo;
 

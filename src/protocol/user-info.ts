@@ -176,7 +176,7 @@ export type UserInfo = Readonly<Record<string, UserInfoValue>>;
  * const profile: FlatUserInfo<Profile> = { acme_level: 'gold' };
  */
 export type FlatUserInfo<Info extends object> = {
-  readonly [Key in keyof Info]: Key extends 'union_id' | 'channel'
+  readonly [Key in keyof Info]: Key extends (typeof reserved)[number]
     ? never
     : Info[Key] extends UserInfoValue
       ? Info[Key]
@@ -189,7 +189,8 @@ export type FlatUserInfo<Info extends object> = {
 export type UserInfoEntries = ReadonlyMap<string, FlatValue>;
 
 /** §4.2 rule 5: keys that must not be passed back. */
-export const reservedKeys: readonly string[] = ['union_id', 'channel'];
+const reserved = ['union_id', 'channel'] as const;
+export const reservedKeys: readonly string[] = reserved;
 
 /** §4.2 rule 4: the keys with a special meaning. */
 export const specialUserInfoKeys: Readonly<Record<string, string>> = {
