@@ -11,7 +11,7 @@ export function databaseOption(): Option {
     '--database <file|url>',
     'SQLite file, :memory:, or PostgreSQL as postgres://user@host/database, its password in PGPASSWORD ' +
       'or the file that PGPASSFILE names (default: userinfo.db in the data folder)',
-  );
+  ).env('DATABASE_URL');
 }
 
 /**

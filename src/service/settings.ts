@@ -1,5 +1,6 @@
 // Apart from service.ts: options are checked before fastify is loaded.
 import { isIP } from 'node:net';
+import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultClockWindowSeconds, defaultMaxBodyBytes, maxClockWindowSeconds } from '../protocol/limits.js';
 import { quoteName } from '../protocol/text.js';
@@ -56,6 +57,11 @@ export interface ServiceSettings {
    * port, to this machine alone.
    */
   readonly adminPort?: number;
+  /**
+   * The base URL at which clients reach the service through a proxy, for recipes that sign the URL (§5). Default: that
+   * of the request.
+   */
+  readonly publicUrl?: string;
   /** Addresses of proxies whose `X-Forwarded-For` is believed, as `10.0.0.0/8`. Default: none. */
   readonly trustProxy?: readonly string[];
   /** The version of the program, for `/metrics`. */
@@ -121,6 +127,7 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
     throw new InvalidInputError(`rateLimit is ${rateLimit}; it must be a number above 0`);
   }
   if (faults !== undefined) checkFaults(faults);
+  if (checked.publicUrl !== undefined) parseBaseUrl(checked.publicUrl, 'publicUrl');
   const wrong = checked.trustProxy?.find((cidr) => !isAddressRange(cidr));
   if (wrong === undefined) return checked;
   throw new InvalidInputError(`${quoteName(wrong)} is not an address or a range of addresses`, {

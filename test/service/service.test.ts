@@ -64,8 +64,11 @@ describe('a service', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('verifies an app by the recipes it was created with', async () => {
-    const { service } = await runService();
+  it.each([
+    ['its own address', undefined],
+    ['the address of its proxy', 'https://api.example.com/platform/'],
+  ])('verifies an app by the recipes it was created with, over %s', async (_, publicUrl) => {
+    const service = await createService(publicUrl === undefined ? {} : { publicUrl });
     const { app_secret, ...app } = await service.admin.createApp({
       tenantCode: tenant,
       channel: 'web',
@@ -86,7 +89,8 @@ describe('a service', () => {
     const query = new Map(draft.query);
     const url = `${service.url}${draft.path}`;
     const hmac = (algorithm: string, text: string) => createHmac(algorithm, secret).update(text);
-    query.set('app_sign', hmac('sha256', `PUT ${url} ${query.get('random')}`).digest('hex'));
+    const signedUrl = publicUrl === undefined ? url : `https://api.example.com/platform${draft.path}`;
+    query.set('app_sign', hmac('sha256', `PUT ${signedUrl} ${query.get('random')}`).digest('hex'));
     const params = [...query, ...(draft.form ?? [])]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

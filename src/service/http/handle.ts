@@ -34,7 +34,7 @@ export async function handle(
   responder: Responder,
 ): Promise<FastifyReply> {
   const { operation } = endpoint;
-  const received = parseRequest(endpoint, request);
+  const received = parseRequest(endpoint, request, context.settings.publicUrl);
   const progress: Progress = {
     operation,
     parameters: received.parameters,

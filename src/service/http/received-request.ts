@@ -39,8 +39,11 @@ export interface ReceivedRequest {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const unreadable = '\ufffd';
 
-/** Parses a request whose body was read. It never throws: `check` reports the errors, in order. */
-export function parseRequest(endpoint: Endpoint, request: FastifyRequest): ParsedRequest {
+/**
+ * Parses a request whose body was read. It never throws: `check` reports the errors, in order. `publicUrl` is the base
+ * URL that clients sign, if it is not that of the request.
+ */
+export function parseRequest(endpoint: Endpoint, request: FastifyRequest, publicUrl?: string): ParsedRequest {
   const [path = '', ...rest] = request.url.split('?');
   const queryText = rest.join('?');
   const { text: bodyText, fault: bodyFault } = parseBody(endpoint, request);
@@ -75,7 +78,13 @@ export function parseRequest(endpoint: Endpoint, request: FastifyRequest): Parse
     checkParameters(endpoint, parameters);
     checkScope(parameterText(parameters, 'scope'));
     const body = hasForm(endpoint) ? bodyText : null;
-    const signable = { method: endpoint.method, url: `http://${host}${path}`, params, body, extra: {} };
+    const signable = {
+      method: endpoint.method,
+      url: `${publicUrl?.replace(/\/+$/, '') ?? `http://${host}`}${path}`,
+      params,
+      body,
+      extra: {},
+    };
     return { endpoint, parameters, signable, form };
   };
   return { parameters, check };

@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
+import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
+import { quoteName } from '../../../protocol/text.js';
+import { describeSystemError } from '../../../support/errors.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../options.js';
-import { defaultHost, defaultPort, parseFaults, type ServeOptions } from './options.js';
+import { defaultHost, defaultPort, parseFaults, parseSize, type ServeOptions } from './options.js';
 import { runServe } from './run.js';
 
 export function declareServe(program: Command, context: CliContext): void {
@@ -35,72 +38,90 @@ export function declareServe(program: Command, context: CliContext): void {
   });
 }
 
+/** Variables that platforms set. */
+const platformVariables: Readonly<Record<string, string>> = { port: 'PORT', database: 'DATABASE_URL' };
+
+/** Each setting is a flag, else a variable of the environment, else one of `--config`. */
 function addServeOptions(command: Command): Command {
+  for (const option of settings()) {
+    const name = option.attributeName();
+    const variable = platformVariables[name] ?? `USERINFO_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+    command.addOption(option.env(variable));
+  }
   return command
-    .option('--host <address>', 'address to listen on', defaultHost)
-    .addOption(
-      new Option('--port <number>', 'port to listen on; 0 picks a free one')
-        .default(defaultPort)
-        .argParser(parsePort),
-    )
-    .addOption(databaseOption())
-    .addOption(
-      new Option(
-        '--pool-size <n>',
-        'maximum number of connections to PostgreSQL per worker (default: 10)',
-      ).argParser((text) => parseCount(text, 'connections')),
-    )
-    .addOption(
-      new Option('--workers <n>', 'number of processes, on PostgreSQL; auto: one per core')
-        .default(1)
-        .argParser(parseWorkers),
-    )
-    .addOption(
-      new Option(
-        '--rate-limit <n/s>',
-        'answer 42901 above this rate of requests of an app, or of refused requests of an address',
-      ).argParser(parseRate),
-    )
-    .addOption(
-      new Option('--clock-window <duration>', 'maximum deviation of a timestamp, up to 15m')
-        .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
-        .argParser(parseDuration),
-    )
-    .addOption(
-      new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'least important events that are logged')
-        .choices(['info', 'warn', 'error'])
-        .default('info'),
-    )
-    .addOption(
-      new Option(
-        '--admin-port <number>',
-        'port for /livez, /readyz and /metrics (default: that of the service, to this machine alone)',
-      ).argParser(parsePort),
-    )
-    .addOption(
-      new Option(
-        '--drain-delay <duration>',
-        'time between the end of readiness and the end of the service (default: none)',
-      ).argParser(parseDuration),
-    )
-    .addOption(
-      new Option(
-        '--trust-proxy <list>',
-        'addresses of proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,fd00::/8',
-      ).argParser((text) => text.split(',')),
-    )
-    .addOption(new Option('--fault <list>', 'inject faults').argParser(parseFaults))
-    .addOption(
-      new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser((text) =>
-        parseCount(text, 'faults'),
-      ),
-    )
+    .addOption(new Option('--config <file>', 'file of variables, NAME=value a line').argParser(loadVariables))
     .option('--page', 'show the last requests at / (default: if --host is this machine)')
     .option('--no-page', 'do not show them')
     .option('--demo', 'create an app, users and a profile "demo", and print commands to try');
+}
+
+/** Variables that are set already stay as they are. Node.js takes a flag --env-file for its own. */
+function loadVariables(path: string): string {
+  try {
+    process.loadEnvFile(path);
+    return path;
+  } catch (cause) {
+    throw new InvalidInputError(`${quoteName(path)} cannot be read: ${describeSystemError(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** The settings of the service. */
+function settings(): Option[] {
+  return [
+    new Option('--host <address>', 'address to listen on').default(defaultHost),
+    new Option('--port <number>', 'port to listen on; 0 picks a free one')
+      .default(defaultPort)
+      .argParser(parsePort),
+    databaseOption(),
+    new Option(
+      '--pool-size <n>',
+      'maximum number of connections to PostgreSQL per worker (default: 10)',
+    ).argParser((text) => parseCount(text, 'connections')),
+    new Option('--workers <n>', 'number of processes, on PostgreSQL; auto: one per core')
+      .default(1)
+      .argParser(parseWorkers),
+    new Option(
+      '--rate-limit <n/s>',
+      'answer 42901 above this rate of requests of an app, or of refused requests of an address',
+    ).argParser(parseRate),
+    new Option('--clock-window <duration>', 'maximum deviation of a timestamp, up to 15m')
+      .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
+      .argParser(parseDuration),
+    new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
+    new Option('--log-level <level>', 'least important events that are logged')
+      .choices(['info', 'warn', 'error'])
+      .default('info'),
+    new Option(
+      '--admin-port <number>',
+      'port for /livez, /readyz and /metrics (default: that of the service, to this machine alone)',
+    ).argParser(parsePort),
+    new Option(
+      '--drain-delay <duration>',
+      'time between the end of readiness and the end of the service (default: none)',
+    ).argParser(parseDuration),
+    new Option(
+      '--trust-proxy <list>',
+      'addresses of proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,fd00::/8',
+    ).argParser((text) => text.split(',')),
+    new Option(
+      '--public-url <url>',
+      'base URL that clients use, behind a proxy; recipes that sign the URL need it',
+    ).argParser((text) => parseBaseUrl(text, '--public-url')),
+    new Option('--max-connections <n>', 'maximum number of open connections (default: 1000)').argParser(
+      (text) => parseCount(text, 'connections'),
+    ),
+    new Option(
+      '--request-timeout <duration>',
+      'maximum time for a request to arrive (default: 30s)',
+    ).argParser(parseDuration),
+    new Option('--max-body <size>', 'maximum size of a body (default: 1MiB)').argParser(parseSize),
+    new Option('--fault <list>', 'inject faults').argParser(parseFaults),
+    new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser((text) =>
+      parseCount(text, 'faults'),
+    ),
+  ];
 }
 
 function parseWorkers(text: string): number {

@@ -25,6 +25,12 @@ export interface ServeOptions extends CommonOptions {
   /** Milliseconds. */
   readonly drainDelay?: number;
   readonly trustProxy?: readonly string[];
+  readonly publicUrl?: string;
+  readonly maxConnections?: number;
+  /** Milliseconds. */
+  readonly requestTimeout?: number;
+  /** Bytes. */
+  readonly maxBody?: number;
   readonly fault?: Omit<FaultSettings, 'seed'>;
   readonly faultSeed?: number;
   readonly page?: boolean;
@@ -63,6 +69,21 @@ export function parseFaults(text: string): Settings {
 function unknownFault(part: string): InvalidInputError {
   return new InvalidInputError(`${JSON.stringify(part)} is not a fault`, {
     hint: 'Use for example latency=200ms..2s, error=5%, reset=1%, skew=400s, drop-after-commit=1%. To limit the rate, use --rate-limit.',
+  });
+}
+
+const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2 } as const;
+
+/**
+ * Parses a size such as `65536`, `512KiB` or `1MiB` into bytes.
+ *
+ * @throws InvalidInputError
+ */
+export function parseSize(text: string): number {
+  const found = /^([1-9]\d{0,8})(|KiB|MiB)$/.exec(text);
+  if (found !== null) return Number(found[1]) * sizeUnits[found[2] as keyof typeof sizeUnits];
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a size`, {
+    hint: 'Write it as 65536, 512KiB or 1MiB.',
   });
 }
 

@@ -110,22 +110,34 @@ function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): voi
 }
 
 function settingsOf(options: ServeOptions): ServiceOptions {
-  const { host, port, clockWindow, workers, poolSize, rateLimit, page } = options;
-  const { adminPort, drainDelay, trustProxy } = options;
-  return {
+  const { clockWindow, workers, rateLimit, drainDelay, requestTimeout, maxBody } = options;
+  const { host, port, poolSize, page, trustProxy, publicUrl, maxConnections } = options;
+  return withoutUndefined({
     host,
     port,
     drainMs,
     clockWindowSeconds: Math.ceil(clockWindow / 1000),
-    ...(poolSize === undefined ? {} : { poolSize }),
-    ...(rateLimit === undefined ? {} : { rateLimit: rateLimit / workers }),
-    ...(page === undefined ? {} : { page }),
-    ...(adminPort === undefined || workers > 1 ? {} : { adminPort }),
-    ...(drainDelay === undefined ? {} : { drainDelayMs: drainDelay }),
-    ...(trustProxy === undefined ? {} : { trustProxy }),
+    rateLimit: rateLimit === undefined ? undefined : rateLimit / workers,
+    poolSize,
+    page,
+    // The primary process monitors all workers.
+    adminPort: workers > 1 ? undefined : options.adminPort,
+    drainDelayMs: drainDelay,
+    trustProxy,
+    publicUrl,
+    maxConnections,
+    requestTimeoutMs: requestTimeout,
+    maxBodyBytes: maxBody,
     version: manifest.version,
     ...faultsOf(options),
-  };
+  });
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+function withoutUndefined<T extends object>(values: T): Partial<Defined<T>> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Partial<Defined<T>>;
 }
 
 /** A random seed is logged at the start, so that the same faults can be reproduced. */

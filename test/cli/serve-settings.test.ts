@@ -1,0 +1,69 @@
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Machine, printedBy } from '../support/cli.js';
+
+let machine: Machine;
+let service: ChildProcess | undefined;
+
+beforeEach(() => {
+  machine = new Machine();
+});
+afterEach(() => {
+  service?.kill('SIGKILL');
+  machine[Symbol.dispose]();
+});
+
+const write = (file: string, lines: readonly string[]) =>
+  writeFileSync(join(machine.folder, file), lines.map((line) => `${line}\n`).join(''));
+
+async function serve(args: readonly string[], env: Record<string, string> = {}) {
+  service = machine.start(['serve', ...args], { env });
+  return (await printedBy(service, /(?:"listening","url":"|listening on )(http:[^"\s]+)/))[1] ?? '';
+}
+
+const put = async (url: string, bytes: number) =>
+  (await fetch(`${url}/api/v1/server/user/passback_user_info`, { method: 'PUT', body: 'x'.repeat(bytes) }))
+    .status;
+
+it('a setting is a flag, else a variable, else one of the file', async () => {
+  write('serve.env', [
+    'PORT=1',
+    'DATABASE_URL=:memory:',
+    'USERINFO_LOG_FORMAT=json',
+    'USERINFO_MAX_BODY=2KiB',
+    'USERINFO_HOST=localhost',
+  ]);
+  const file = ['--config', 'serve.env'];
+  // The port of the file cannot be used, and its host is another.
+  const url = await serve([...file, '--host', '127.0.0.1'], { PORT: '0', USERINFO_MAX_BODY: '1KiB' });
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect([await put(url, 1000), await put(url, 1100)]).toEqual([400, 413]);
+});
+
+it('refuses what is wrong in the environment as it does in a flag', async () => {
+  const refused = async (env: Record<string, string>, args: readonly string[] = []) => {
+    const { status, stdout, stderr } = await machine.run(['serve', ...args], { env });
+    expect([status, stdout]).toEqual([2, '']);
+    return stderr;
+  };
+  expect(await refused({ USERINFO_MAX_BODY: 'much' })).toContain('"much" is not a size');
+  expect(await refused({ USERINFO_LOG_LEVEL: 'debug' })).toContain('USERINFO_LOG_LEVEL');
+  expect(await refused({ USERINFO_TRUST_PROXY: 'all', DATABASE_URL: ':memory:' })).toContain(
+    '"all" is not an address',
+  );
+  expect(await refused({}, ['--config', 'nowhere.env'])).toContain('"nowhere.env" cannot be read');
+  expect(await refused({}, ['--public-url', 'ftp://x'])).toContain('--public-url');
+});
+
+it('admin works on the database of the same variable', async () => {
+  const env = { DATABASE_URL: join(machine.folder, 'f.db') };
+  const created = await machine.run(
+    ['admin', 'app', 'create', '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a', '--json'],
+    { env },
+  );
+  expect(created.status).toBe(0);
+  const { stdout } = await machine.run(['admin', 'app', 'list', '--json', '--database', env.DATABASE_URL]);
+  expect(JSON.parse(stdout)).toMatchObject({ app_key: 'a' });
+});
