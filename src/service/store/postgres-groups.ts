@@ -17,9 +17,17 @@ const maxGroup = 64;
 /** Maximum number of groups of one tenant and operation under way. */
 const maxUnderWay = 4;
 
-/** Requests with their outcome: all of a tenant and an operation. */
+/** Maximum number of waiting requests of one tenant and operation: further ones are refused. */
+const maxWaiting = 16 * maxGroup;
+
+/** Maximum wait for a group, in milliseconds. */
+const maxWaitMs = 5000;
+
+/** A request that waits for its outcome. */
 interface Waiting<Request, Outcome> {
   readonly request: Request;
+  /** By the monotonic clock. */
+  readonly since: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -45,15 +53,21 @@ class Groups<Request, Outcome> {
 
   add(request: Request): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject });
+      if (this.#waiting.length >= maxWaiting) {
+        reject(new StoreUnavailableError('the database is too slow for the load'));
+        return;
+      }
+      this.#waiting.push({ request, since: performance.now(), resolve, reject });
       if (this.#waiting.length === 1) void nextTurn().then(() => this.#start());
     });
   }
 
   #start(): void {
-    while (this.#waiting.length > 0 && this.#underWay < (this.#waiting.length < maxGroup ? 1 : maxUnderWay)) {
+    while (this.#underWay < (this.#waiting.length < maxGroup ? 1 : maxUnderWay)) {
+      const group = this.#take();
+      if (group.length === 0) return;
       this.#underWay += 1;
-      void this.#carryOut(this.#take()).then(() => {
+      void this.#carryOut(group).then(() => {
         this.#underWay -= 1;
         this.#start();
       });
@@ -64,9 +78,14 @@ class Groups<Request, Outcome> {
     const taken = new Set<string>();
     const group: Waiting<Request, Outcome>[] = [];
     const left: Waiting<Request, Outcome>[] = [];
+    const oldest = performance.now() - maxWaitMs;
     for (const waiting of this.#waiting) {
-      const keys = this.#keysOf(waiting.request);
-      if (group.length === maxGroup || keys.some((key) => taken.has(key))) {
+      if (waiting.since < oldest) {
+        waiting.reject(new StoreUnavailableError('the database did not answer in time'));
+        continue;
+      }
+      const keys = group.length < maxGroup ? this.#keysOf(waiting.request) : [];
+      if (keys.length === 0 || keys.some((key) => taken.has(key))) {
         left.push(waiting);
         continue;
       }
