@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { getBuiltinModule } from 'node:process';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { findJsonFault } from '../support/json-fault.js';
@@ -13,6 +13,7 @@ import { type Io, readAll } from './io.js';
 export async function readText({ io, signal }: CliContext, file: string): Promise<string> {
   const name = inputName(file);
   if (file === '-') return decodeUtf8(await readAll(io.stdin, signal), name);
+  const { readFile } = getBuiltinModule('node:fs/promises'); // most reads need none
   try {
     return decodeUtf8(await readFile(file), name);
   } catch (error) {
