@@ -31,7 +31,7 @@ export interface RunReport {
 }
 
 /** Rows that are not ok for the same reason. */
-export interface FailureGroup {
+interface FailureGroup {
   readonly outcome: Exclude<Outcome, 'ok'>;
   /** `40401 no such user`, or the message of the error. */
   readonly reason: string;
@@ -46,7 +46,7 @@ const maxGroups = 50;
 const maxLines = 5;
 
 /** A run: its rows, what is done with them, and its files. Results and journal are closed at its end. */
-export interface FileRunOptions<Row extends FileRow> extends RunRecord {
+interface FileRunOptions<Row extends FileRow> extends RunRecord {
   readonly source: RowSource<Row>;
   readonly operation: RowOperation;
   readonly sender: Sender;

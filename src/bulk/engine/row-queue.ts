@@ -127,18 +127,16 @@ const leastOpenRows = 512;
 const maxOpenBytes = 16 * 1024 * 1024;
 
 /**
- * Returns the next row to send: one that is due for another attempt, then one whose user has no other row under
- * way any more, then a new one.
+ * Returns the next row to send: one that is due for another attempt, or whose user has no other row under way any
+ * more, then a new one.
  */
 export class RowQueue<Row extends SourceRow> {
   readonly #feed: RowFeed<Row>;
   readonly #prepare: (row: Row) => PreparedRow;
   readonly #onInvalid: (row: Row, error: InvalidInputError) => void;
   readonly #mostOpen: number;
-  /** Rows that wait for another attempt, by `dueAt`. */
+  /** Rows that wait for another attempt, or whose user's earlier row has its outcome, by `dueAt`. */
   readonly #again: OpenRow<Row>[] = [];
-  /** Rows whose user's earlier row has its outcome. */
-  readonly #ready: OpenRow<Row>[] = [];
   /**
    * The users with a row under way. An entry is small here, and `#waiting` is usually empty: V8 copies a Set or
    * Map that changes often, and its old copies keep their contents alive.
@@ -172,7 +170,7 @@ export class RowQueue<Row extends SourceRow> {
     return this.#again.some(({ mayHaveActed }) => mayHaveActed);
   }
 
-  /** When the next row is due for another attempt, in milliseconds; `null` if none waits. */
+  /** When the next row that was read is due, in milliseconds; `null` if none waits. */
   get dueAt(): number | null {
     return this.#again[0]?.dueAt ?? null;
   }
@@ -181,7 +179,6 @@ export class RowQueue<Row extends SourceRow> {
   next(now: number, takesNew: boolean): OpenRow<Row> | undefined {
     const dueAt = this.dueAt;
     if (dueAt !== null && dueAt <= now) return this.#again.shift();
-    if (this.#ready.length > 0) return this.#ready.shift();
     while (takesNew && !this.#isFull()) {
       const row = this.#feed.take();
       if (row === undefined) return undefined;
@@ -191,7 +188,7 @@ export class RowQueue<Row extends SourceRow> {
     return undefined;
   }
 
-  /** Puts a row back for another attempt at its `dueAt`. */
+  /** Has a row sent at its `dueAt`. */
   putBack(row: OpenRow<Row>): void {
     // Most are put back in the order in which they are due.
     let at = this.#again.length;
@@ -205,7 +202,7 @@ export class RowQueue<Row extends SourceRow> {
     this.#openBytes -= row.size;
     if (user === null) return;
     const next = this.#waiting.get(user)?.shift();
-    if (next !== undefined) this.#ready.push(next);
+    if (next !== undefined) this.putBack(next);
     else {
       this.#waiting.delete(user);
       this.#busyUsers.delete(user);

@@ -25,38 +25,34 @@ export class LineSet {
   }
 
   add(line: number): void {
-    if (this.has(line)) return;
-    const number = Math.floor(line / pageLines);
-    let page = this.#pages.get(number);
-    if (page === undefined) {
-      page = new Uint8Array(pageLines / 8);
-      this.#pages.set(number, page);
-    }
-    const at = (line % pageLines) >> 3;
-    page[at] = (page[at] ?? 0) | (1 << (line & 7));
-    this.#size += 1;
+    this.#set(line, true);
   }
 
   delete(line: number): void {
-    const page = this.#pages.get(Math.floor(line / pageLines));
-    if (page === undefined || !this.has(line)) return;
-    const at = (line % pageLines) >> 3;
-    page[at] = (page[at] ?? 0) & ~(1 << (line & 7));
-    this.#size -= 1;
+    this.#set(line, false);
   }
 
   /** Ascending within a page. */
   *[Symbol.iterator](): Generator<number> {
-    for (const [number, page] of this.#pages) {
-      for (let line = number * pageLines; line < (number + 1) * pageLines; line += 1) {
-        if (((page[(line % pageLines) >> 3] ?? 0) & (1 << (line & 7))) !== 0) yield line;
-      }
+    for (const number of this.#pages.keys()) {
+      const start = number * pageLines;
+      for (let line = start; line < start + pageLines; line += 1) if (this.has(line)) yield line;
     }
+  }
+
+  #set(line: number, isIn: boolean): void {
+    if (this.has(line) === isIn) return;
+    const number = Math.floor(line / pageLines);
+    const page = this.#pages.get(number) ?? new Uint8Array(pageLines / 8);
+    const at = (line % pageLines) >> 3;
+    page[at] = (page[at] ?? 0) ^ (1 << (line & 7));
+    this.#pages.set(number, page);
+    this.#size += isIn ? 1 : -1;
   }
 }
 
 /** Rows with these outcomes are never sent again. */
-export const finalOutcomes = ['ok', 'failed', 'invalid'] as const;
+const finalOutcomes = ['ok', 'failed', 'invalid'] as const;
 
 /** The state of a run according to its journal. */
 export class JournalState {

@@ -3,7 +3,7 @@ import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/use
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow, RowFormat } from './rows.js';
 
-export interface NdjsonRow extends FileRow {
+interface NdjsonRow extends FileRow {
   readonly json: string;
 }
 

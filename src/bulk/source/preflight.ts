@@ -23,7 +23,7 @@ export interface Preflight {
 }
 
 /** Why a row cannot be sent. */
-export interface RowFault {
+interface RowFault {
   readonly line: number;
   readonly message: string;
   readonly hint: string | undefined;

@@ -53,7 +53,7 @@ export interface BulkRun {
 }
 
 /** Options of `read --from`, in addition to those of every run. */
-export interface ReadManyOptions extends BulkOptions {
+interface ReadManyOptions extends BulkOptions {
   readonly names?: string;
   readonly scope?: string;
 }
