@@ -37,8 +37,6 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/^[0-9a-f]{10}$/g, '<run>'],
   [/\d[\d,.]* ?(ms|min|s|days left|rows\/s|rows?|recipes|MB)\b/g, '<n> $1'],
   [/^( +ok +)[\d,]+$/g, '$1<n>'],
-  // What a progress bar showed when Ctrl-C was pressed.
-  [/^[█░]+ [^^]*(?=\^C)/g, ''],
 ];
 
 /** The line without what varies; columns and frames get the width that is left to them. */

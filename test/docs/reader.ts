@@ -77,14 +77,13 @@ export class Reader implements AsyncDisposable {
 
   async #run(command: string, output: readonly string[]): Promise<string[]> {
     if (command === '')
-      return (await this.#stays?.until((lines) => lines.length >= output.length, 2_000)) ?? [];
+      return (await this.#stays?.until((lines) => lines.length >= output.length, 5_000)) ?? [];
     if (staying.test(command)) {
       return this.#stay(command, (lines) => lines.length > 0 && showsSame(output, this.#allShown(lines)));
     }
-    const isInterrupted = output.includes('interrupted');
     return this.#own.run(command, {
       answer: (question) => this.#answer(question, output),
-      ...(isInterrupted && { interruptAfter: 1_500 }),
+      interrupt: output.includes('interrupted'),
     });
   }
 
@@ -132,7 +131,7 @@ export class Reader implements AsyncDisposable {
     const terminal = await this.#openTerminal();
     this.#stays = terminal;
     terminal.begin(command);
-    return terminal.until(isDone, 4_000);
+    return terminal.until(isDone, 10_000);
   }
 
   async #openTerminal(env: Readonly<Record<string, string>> = {}): Promise<TerminalSession> {

@@ -36,7 +36,7 @@ function fenced(transcript: string): string {
 describe.skipIf(process.platform !== 'linux')('the transcripts', () => {
   const readme = new Promise<string>((resolve) => {
     for (const { name, text } of pages) {
-      it.concurrent(`of ${name} are what the program prints`, async (test) => {
+      it.concurrent(`of ${name} are what the program prints`, { timeout: 180_000 }, async (test) => {
         const page = await followed(text);
         if (name === 'README.md') resolve(page);
         await test.expect(page).toMatchFileSnapshot(join(project, name));
@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== 'linux')('the transcripts', () => {
     }
   });
 
-  it.concurrent('of README.zh-CN.md are those of README.md', async (test) => {
+  it.concurrent('of README.zh-CN.md are those of README.md', { timeout: 180_000 }, async (test) => {
     const chinese = join(project, 'README.zh-CN.md');
     const blocks = (await readme).match(/^```console\n.*?^```\n/gms) ?? [];
     let count = 0;

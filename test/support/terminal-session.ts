@@ -24,8 +24,8 @@ const ended = '\x1e';
 export interface Dialogue {
   /** The keys that are pressed when the screen shows `question`, which has choices in its other lines. */
   readonly answer?: (question: string) => string;
-  /** Milliseconds after which Ctrl-C is pressed. */
-  readonly interruptAfter?: number;
+  /** Whether Ctrl-C is pressed, half a second after the command has shown something. */
+  readonly interrupt?: boolean;
 }
 
 /** bash on a terminal of 80 columns, and a screen that shows what a person would see there. */
@@ -107,21 +107,23 @@ export class TerminalSession implements AsyncDisposable {
     this.#shell.kill('SIGKILL');
   }
 
-  async #toEnd({ answer, interruptAfter }: Dialogue): Promise<void> {
-    const interrupt =
-      interruptAfter === undefined ? undefined : setTimeout(() => this.press('\x03'), interruptAfter);
+  async #toEnd({ answer, interrupt = false }: Dialogue): Promise<void> {
     let asked = '';
+    let isInterrupted = !interrupt;
     for (;;) {
       const isOver = this.#unread.includes(ended);
       await this.#show();
       if (isOver) break;
+      if (!isInterrupted && this.lines().length > 0) {
+        isInterrupted = true;
+        setTimeout(() => this.press('\x03'), 500);
+      }
       await this.#more(30_000, 100);
       const question = this.#question();
       if (this.#unread !== '' || question === '' || question === asked) continue;
       asked = question;
       this.press(answer?.(question) ?? '\x03');
     }
-    clearTimeout(interrupt);
   }
 
   /** The question that waits for an answer, with the choices below it. */
