@@ -107,29 +107,21 @@ function changesFor(request: SignableRequest): RequestChange[] {
   const [first, second = first] = easiestNames(request);
   return [
     ...(first === undefined || second === undefined ? [] : valueChanges(first, second)),
-    {
-      instruction: 'send the parameters in another order, neither by name nor by value',
-      apply: inOtherOrder,
-    },
-    {
-      instruction: `add parameters named ${probeNames.map(([name]) => name).join(', ')}, if it takes any`,
-      apply: (changed) => ({ ...changed, params: [...changed.params, ...probeNames] }),
-    },
-    { instruction: 'call another path', apply: (changed) => ({ ...changed, url: otherPath(changed.url) }) },
-    {
-      instruction: 'use another method',
-      apply: (changed) => ({ ...changed, method: changed.method === 'GET' ? 'POST' : 'GET' }),
-    },
-    { instruction: 'send a body', apply: (changed) => ({ ...changed, body: changed.body ?? '{"a":"b c"}' }) },
-    {
-      instruction: 'call another host',
-      apply: (changed) => ({ ...changed, url: changed.url.replace(/^(\w+:\/\/)/, '$1other.') }),
-    },
-    ...request.params.map(
-      ([name]): RequestChange => ({
-        instruction: `give ${quote(name)} another value, with capitals and signs in it`,
-        apply: (changed) => withValue(changed, name, `Aa ${probeText}`),
-      }),
+    changeOf('send the parameters in another order, neither by name nor by value', ({ params }) => ({
+      params: reordered(params),
+    })),
+    changeOf(
+      `add parameters named ${probeNames.map(([name]) => name).join(', ')}, if it takes any`,
+      ({ params }) => ({ params: [...params, ...probeNames] }),
+    ),
+    changeOf('call another path', ({ url }) => ({ url: `${url}${url.endsWith('/') ? '' : '/'}other` })),
+    changeOf('use another method', ({ method }) => ({ method: method === 'GET' ? 'POST' : 'GET' })),
+    changeOf('send a body', ({ body }) => ({ body: body ?? '{"a":"b c"}' })),
+    changeOf('call another host', ({ url }) => ({ url: url.replace(/^(\w+:\/\/)/, '$1other.') })),
+    ...request.params.map(([name]) =>
+      changeOf(`give ${quote(name)} another value, with capitals and signs in it`, ({ params }) => ({
+        params: withValue(params, name, `Aa ${probeText}`),
+      })),
     ),
   ];
 }
@@ -137,20 +129,24 @@ function changesFor(request: SignableRequest): RequestChange[] {
 /** Changes of two parameters whose values the caller can choose. */
 function valueChanges(first: string, second: string): RequestChange[] {
   return [
-    { instruction: `leave ${quote(first)} empty`, apply: (changed) => withValue(changed, first, '') },
-    {
-      instruction: `give ${quote(second)} the value ${quote(probeText)}`,
-      apply: (changed) => withValue(changed, second, probeText),
-    },
-    {
-      instruction: `leave ${quote(first)} out`,
-      apply: (changed) => ({ ...changed, params: changed.params.filter(([name]) => name !== first) }),
-    },
-    {
-      instruction: `give ${quote(second)} twice, with different values`,
-      apply: (changed) => ({ ...changed, params: [...changed.params, [second, 'another']] }),
-    },
+    changeOf(`leave ${quote(first)} empty`, ({ params }) => ({ params: withValue(params, first, '') })),
+    changeOf(`give ${quote(second)} the value ${quote(probeText)}`, ({ params }) => ({
+      params: withValue(params, second, probeText),
+    })),
+    changeOf(`leave ${quote(first)} out`, ({ params }) => ({
+      params: params.filter(([name]) => name !== first),
+    })),
+    changeOf(`give ${quote(second)} twice, with different values`, ({ params }) => ({
+      params: [...params, [second, 'another']],
+    })),
   ];
+}
+
+function changeOf(
+  instruction: string,
+  change: (request: SignableRequest) => Partial<SignableRequest>,
+): RequestChange {
+  return { instruction, apply: (request) => ({ ...request, ...change(request) }) };
 }
 
 /** Parameter names, those whose values a caller can choose first; the last ones tend to matter least. */
@@ -160,19 +156,8 @@ function easiestNames({ params }: SignableRequest): string[] {
   return [...names.filter(isFree), ...names.filter((name) => !isFree(name))];
 }
 
-function withValue(request: SignableRequest, name: string, value: string): SignableRequest {
-  return {
-    ...request,
-    params: request.params.map((param): Param => (param[0] === name ? [name, value] : param)),
-  };
-}
-
-function inOtherOrder(request: SignableRequest): SignableRequest {
-  return { ...request, params: reordered(request.params) };
-}
-
-function otherPath(url: string): string {
-  return `${url}${url.endsWith('/') ? '' : '/'}other`;
+function withValue(params: readonly Param[], name: string, value: string): Param[] {
+  return params.map((param) => (param[0] === name ? [name, value] : param));
 }
 
 function quote(text: string): string {

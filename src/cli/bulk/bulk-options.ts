@@ -95,12 +95,12 @@ const onlyWithFrom = [
 export function isBulk(
   command: Command,
   others: readonly string[],
-  single: { readonly given: boolean; readonly words: string; readonly hint: string },
+  single: { readonly given: boolean; readonly argument: string; readonly hint: string },
 ): boolean {
   const isGiven = (name: string) => command.getOptionValueSource(name) === 'cli';
   if (isGiven('from')) {
     if (!single.given) return true;
-    throw new InvalidInputError(`--from and ${single.words} are both given: use one of them`, {
+    throw new InvalidInputError(`--from and ${single.argument} are both given: use one of them`, {
       hint: single.hint,
     });
   }

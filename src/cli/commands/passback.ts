@@ -89,7 +89,7 @@ async function runEither(context: CliContext, command: Command, pairs: readonly 
   const isSingle = pairs.length > 0 || options.userInfo !== undefined || options.unionId !== undefined;
   const hint =
     'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
-  const single = { given: isSingle, words: 'pairs, --user-info or --union-id', hint };
+  const single = { given: isSingle, argument: 'pairs, --user-info or --union-id', hint };
   if (!isBulk(command, onlyPassbackMany, single)) return runPassback(context, pairs, options);
   if (command.getOptionValue('queue') !== undefined) {
     const { passbackToQueue } = await import('./passback-to-queue.js');

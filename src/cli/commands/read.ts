@@ -72,7 +72,7 @@ Names missing from the answer are reported on stderr.`,
     run: async ({ command, options }: Call<ReadOptions>, code: string | undefined, names: string[]) => {
       const hint =
         'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
-      if (isBulk(command, ['names'], { given: code !== undefined, words: 'a code', hint })) {
+      if (isBulk(command, ['names'], { given: code !== undefined, argument: 'a code', hint })) {
         const { readMany } = await import('../bulk/run-many.js');
         return readMany(context, command.optsWithGlobals());
       }

@@ -28,16 +28,11 @@ export function isCurl(text: string): boolean {
   return start.test(text);
 }
 
-/** The parts of a command read so far. */
-interface Command {
-  readonly urls: string[];
-  readonly query: string[];
-  readonly data: string[];
-  method: string | null;
-  contentType: string | null;
-  get: boolean;
-  head: boolean;
-}
+/** Options with a body that the command does not contain. */
+const unreadable = ['form', 'form-string', 'upload-file', 'config'];
+
+/** Options with a body, or a part of one. */
+const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urlencode', 'json'];
 
 /**
  * Reads a curl command. Options that do not affect what is signed are ignored.
@@ -46,95 +41,50 @@ interface Command {
  */
 export function readCurl(text: string): CapturedRequest {
   const rest = text.replace(start, '');
-  const command: Command = {
-    urls: [],
-    query: [],
-    data: [],
-    method: null,
-    contentType: null,
-    get: false,
-    head: false,
-  };
   const args = isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest);
   const { tokens } = parseArgs({ args, options: curlOptions, strict: false, tokens: true });
-  for (const token of tokens) {
-    if (token.kind === 'positional') command.urls.push(token.value);
-    else if (token.kind === 'option') readOption(token.name, token.value ?? '', command);
+  const given = tokens.flatMap((token): (readonly [name: string, value: string])[] => {
+    if (token.kind === 'positional') return [['url', token.value]];
+    return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
+  });
+  const has = (name: string) => given.some(([known]) => known === name);
+  const valuesOf = (...names: readonly string[]) => given.filter(([name]) => names.includes(name));
+
+  const [elsewhere] = valuesOf(...unreadable);
+  if (elsewhere !== undefined) throw notInCommand(`--${elsewhere[0]}`);
+  const [url, ...more] = valuesOf('url').map(([, value]) => value);
+  if (url === undefined) throw new SampleError('the curl command has no URL');
+  if (more.length > 0) {
+    throw new SampleError(
+      `the curl command has ${more.length + 1} URLs`,
+      'Put the URL in quotes, and take out options that change nothing in the request.',
+    );
   }
-  return toRequest(command);
+  const header = valuesOf('header').findLast(([, value]) => /^content-type\s*:/i.test(value))?.[1];
+  const contentType =
+    header?.slice(header.indexOf(':') + 1).trim() ?? (has('json') ? 'application/json' : null);
+  const data = valuesOf(...dataOptions).map(readData);
+  const query = valuesOf('url-query').map(([, value]) =>
+    value.startsWith('+') ? value.slice(1) : encodeData(value),
+  );
+  const body =
+    data.length === 0 || has('get') ? null : data.join(contentType === 'application/json' ? '' : '&');
+  const method = valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
+  return { method, url: appendQuery(url, has('get') ? [...query, ...data] : query), body, contentType };
 }
 
-function readOption(name: string, value: string, command: Command): void {
-  switch (name) {
-    case 'url':
-      command.urls.push(value);
-      return;
-    case 'request':
-      command.method = value;
-      return;
-    case 'get':
-      command.get = true;
-      return;
-    case 'head':
-      command.head = true;
-      return;
-    case 'header':
-      if (/^content-type\s*:/i.test(value)) command.contentType = value.slice(value.indexOf(':') + 1).trim();
-      return;
-    case 'data':
-    case 'data-ascii':
-    case 'data-binary':
-      if (value.startsWith('@')) throw unreadable(`--${name} ${value}`);
-      command.data.push(value);
-      return;
-    case 'data-raw':
-      command.data.push(value);
-      return;
-    case 'data-urlencode':
-      command.data.push(encodeData(value));
-      return;
-    case 'json':
-      if (value.startsWith('@')) throw unreadable(`--json ${value}`);
-      command.contentType ??= 'application/json';
-      command.data.push(value);
-      return;
-    case 'url-query':
-      command.query.push(value.startsWith('+') ? value.slice(1) : encodeData(value));
-      return;
-    case 'form':
-    case 'form-string':
-    case 'upload-file':
-    case 'config':
-      throw unreadable(`--${name}`);
-  }
+function readData([name, value]: readonly [name: string, value: string]): string {
+  if (name === 'data-urlencode') return encodeData(value);
+  if (name !== 'data-raw' && value.startsWith('@')) throw notInCommand(`--${name} ${value}`);
+  return value;
 }
 
 /** `name=content`, `=content` or `content`; the name is already encoded. */
 function encodeData(text: string): string {
   const [, name, content = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [undefined, undefined, text];
-  if (name === undefined && content.includes('@')) throw unreadable('--data-urlencode with @');
+  if (name === undefined && content.includes('@')) throw notInCommand('--data-urlencode with @');
   const encoded = encoders.rfc3986(content).replaceAll('%20', '+');
   return name ? `${name}=${encoded}` : encoded;
-}
-
-function toRequest({ urls, query, data, get, head, ...command }: Command): CapturedRequest {
-  const [url, ...more] = urls;
-  if (url === undefined) throw new SampleError('the curl command has no URL');
-  if (more.length > 0) {
-    throw new SampleError(
-      `the curl command has ${urls.length} URLs`,
-      'Put the URL in quotes, and take out options that change nothing in the request.',
-    );
-  }
-  const body =
-    data.length === 0 || get ? null : data.join(command.contentType === 'application/json' ? '' : '&');
-  const method = command.method ?? (head ? 'HEAD' : body === null ? 'GET' : 'POST');
-  return {
-    method,
-    url: appendQuery(url, get ? [...query, ...data] : query),
-    body,
-    contentType: command.contentType,
-  };
 }
 
 function appendQuery(url: string, parts: readonly string[]): string {
@@ -142,7 +92,7 @@ function appendQuery(url: string, parts: readonly string[]): string {
   return url + (url.includes('?') ? '&' : '?') + parts.join('&');
 }
 
-function unreadable(option: string): SampleError {
+function notInCommand(option: string): SampleError {
   return new SampleError(
     `the body of ${option} is not in the curl command`,
     'Put the body itself there with --data-raw, or write the request as a sample file.',
