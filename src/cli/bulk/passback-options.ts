@@ -1,4 +1,4 @@
-// Apart from many.ts: the help of passback loads this, and nothing of runs.
+// Apart from run-many.ts: the help of passback loads this, and nothing of runs.
 
 import { type Command, Option } from 'commander';
 import { parseDuration } from '../options.js';
