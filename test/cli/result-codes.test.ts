@@ -42,6 +42,11 @@ it("the platform's result codes come from --result-codes or the profile, and dec
   expect(refused.stderr).toContain('Sign in anew.');
   expect((await machine.run(['profile', 'show', 'shop'])).stdout).toMatch(/result codes +│ 1001, 1003/);
 
+  const explained = await machine.run(['explain', '1003']);
+  expect(explained.stdout).toContain('Sign in anew.');
+  expect(explained.stdout).not.toContain('HTTP status');
+  expect(await machine.run(['explain', '40102'])).toMatchObject({ status: 2 });
+
   writeFileSync(file, '{"1001": "tooMany"}');
   const wrong = await machine.run(['profile', 'set', 'shop', '--result-codes', file]);
   expect(wrong).toMatchObject({ status: 2 });

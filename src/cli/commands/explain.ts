@@ -1,9 +1,19 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { entryOf, httpStatusOf, type ResultCode, resultCodes } from '../../protocol/result-codes.js';
+import { activeProfile } from '../../profiles/profile-store.js';
+import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
+import { type PlatformResultCodes, parseResultCodes } from '../../protocol/result-code-table.js';
+import {
+  httpStatusOf,
+  ownResultCodes,
+  type ResultCodeEntry,
+  type ResultCodeTable,
+  resultCode,
+} from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
-import { addCommand } from '../command.js';
+import { addCommand, type Call } from '../command.js';
+import { readResultCodes } from '../connect.js';
 import type { CliContext } from '../context.js';
+import type { CommonOptions, ConnectionOptions } from '../options.js';
 
 export function declareExplain(program: Command, context: CliContext): void {
   addCommand(program, context, {
@@ -11,18 +21,22 @@ export function declareExplain(program: Command, context: CliContext): void {
     summary: 'explain a result code, and what to do about it',
     description:
       'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +
-      'The codes are those of "userinfo serve"; a platform may have others of its own.',
+      'The codes are those of "userinfo serve", unless --result-codes or the profile has those of the platform.',
     examples: [
       ['userinfo explain 40102', 'one code'],
       ['userinfo explain --json', 'all codes, for a program'],
     ],
-    takes: (command) => command.argument('[code]', 'the code of an answer; all of them unless given'),
-    run: ({ isTable, print }, code: string | undefined) => {
+    takes: (command) =>
+      command
+        .argument('[code]', 'the code of an answer; all of them unless given')
+        .option('--result-codes <file>', "JSON file of the platform's own result codes"),
+    run: async ({ isTable, print, options }: Call<ConnectionOptions>, code: string | undefined) => {
+      const table = await tableOf(context, options);
       if (code !== undefined) {
-        const explained = explain(requireCode(code));
+        const explained = explain(requireCode(table, code));
         return print(isTable ? inWords(explained) : explained);
       }
-      const all = resultCodes.map(explain);
+      const all = [...table].map(explain);
       return print(
         isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all,
       );
@@ -30,18 +44,48 @@ export function declareExplain(program: Command, context: CliContext): void {
   });
 }
 
+/** The result codes of `--result-codes`, else of the profile in use, else those of this project. */
+async function tableOf(
+  context: CliContext,
+  options: CommonOptions & ConnectionOptions,
+): Promise<ResultCodeTable> {
+  const given = (await readResultCodes(context, options)) ?? (await codesOfProfile(context, options));
+  return given === undefined ? ownResultCodes : parseResultCodes(given, 'the result codes');
+}
+
+async function codesOfProfile(
+  { profiles }: CliContext,
+  { profile }: CommonOptions,
+): Promise<PlatformResultCodes | undefined> {
+  if (profile !== undefined) return (await profiles.get(profile)).result_codes;
+  try {
+    return activeProfile(await profiles.load())?.result_codes;
+  } catch (error) {
+    if (error instanceof UserInfoError) return undefined; // a damaged file does not prevent an explanation
+    throw error;
+  }
+}
+
 /** @throws InvalidInputError for an unknown code */
-function requireCode(text: string): ResultCode {
-  const code = resultCodes.find((known) => String(known) === text);
-  if (code !== undefined) return code;
+function requireCode(table: ResultCodeTable, text: string): readonly [number, ResultCodeEntry] {
+  const found = [...table].find(([code]) => String(code) === text);
+  if (found !== undefined) return found;
   throw new InvalidInputError(`the code ${quoteName(text)} is not in the table`, {
-    hint: 'It may be one of the platform\'s own: ask its operator. "userinfo explain" lists the table.',
+    hint: "It may be one of the platform's own: ask its operator, and name it in a file for --result-codes.",
   });
 }
 
-function explain(code: ResultCode) {
-  const { msg, meaning, fix, hint, retry } = entryOf(code);
-  return { code, http_status: httpStatusOf(code), msg, meaning, fix, hint, try_again: tryAgain[retry] };
+function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [number, ResultCodeEntry]) {
+  const isOwn = means !== undefined && resultCode[means] === code;
+  return {
+    code,
+    ...(isOwn ? { http_status: httpStatusOf(resultCode[means]) } : {}),
+    msg,
+    meaning,
+    fix,
+    hint,
+    try_again: tryAgain[retry],
+  };
 }
 
 const tryAgain = { always: 'any', later: 'any', passback: 'passback', never: 'none' } as const;
@@ -53,6 +97,10 @@ const againInWords = {
 };
 
 function inWords({ http_status, fix, hint, try_again, ...rest }: ReturnType<typeof explain>): object {
-  const words = { 'HTTP status': http_status, 'who fixes it': fix, 'what to do': hint };
+  const words = {
+    ...(http_status === undefined ? {} : { 'HTTP status': http_status }),
+    'who fixes it': fix,
+    'what to do': hint,
+  };
   return { ...rest, ...words, 'try again': againInWords[try_again] };
 }
