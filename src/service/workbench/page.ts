@@ -48,8 +48,7 @@ function commandFor({ event, rejection, sent }: RecentRequest): string {
   if (rejection === null) return event.status < 400 ? similarCommand(sent) : `userinfo explain ${event.code}`;
   const found = reconstructionOf(rejection.rejected);
   if (found === undefined || found === null) return 'userinfo sign solve -';
-  const [, preset] =
-    found.finding.map(({ says }) => /^It was signed by the preset (\S+)\.$/.exec(says)).find(Boolean) ?? [];
+  const preset = found.finding.find((mistake) => mistake.preset !== undefined)?.preset;
   return preset === undefined
     ? 'userinfo doctor'
     : `userinfo profile set PROFILE --signing-preset ${rejection.explained.signature}=${preset}`;

@@ -3,25 +3,26 @@ import { algorithms, outputs } from '../digests.js';
 import { cases, type TextEncoding, textEncodings } from '../encodings.js';
 import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';
-import type { Named, ReceivedSignature, Suspect } from './verify-signature.js';
+import type { OtherInputs, ReceivedSignature, Suspect } from './verify-signature.js';
 
 /** The presets, as other possible recipes of a request. */
-export const namedPresets: readonly Named<Recipe>[] = presets.map(({ name, recipe }) => ({
+export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,
   value: recipe,
+  preset: name,
 }));
 
 /** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
 export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Suspect[] {
   return [
     ...(recipe === null ? [] : variantsOf(recipe)),
-    ...otherRecipes.flatMap(({ name, value }) =>
+    ...otherRecipes.flatMap(({ name, value, ...preset }) =>
       variant(
         value,
         'other-recipe',
         `It was signed by ${name}.`,
         'If the operator signs like that, take it: "userinfo profile set" has --signing and --signing-preset.',
-      ),
+      ).map((suspect) => ({ ...suspect, ...preset })),
     ),
   ];
 }

@@ -15,6 +15,8 @@ export interface Mistake {
   readonly says: string;
   /** What to do about it, in one sentence. */
   readonly advice: string;
+  /** The preset by which it was signed instead. */
+  readonly preset?: string;
 }
 
 /** The inputs of a signature. */
@@ -34,7 +36,7 @@ export interface OtherInputs {
   /** With their names: `the secret of profile "shop"`. */
   readonly otherSecrets: readonly Named<Secret>[];
   /** With their names: `the preset taobao`. */
-  readonly otherRecipes: readonly Named<Recipe>[];
+  readonly otherRecipes: readonly (Named<Recipe> & Pick<Mistake, 'preset'>)[];
   /** Parameters that were not sent but may have been signed: optional ones, with their defaults. */
   readonly unsent: readonly Param[];
 }
@@ -140,7 +142,7 @@ function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Findin
   const changes = suspects.map(({ change }) => change);
   const digest = digestOf(Object.assign({}, wrong, ...changes));
   if (digest === null) return null;
-  const mistakes = suspects.map(({ id, says, advice }) => ({ id, says, advice }));
+  const mistakes = suspects.map(({ change: _, ...mistake }) => mistake);
   if (digest === wrong.received) return mistakes;
   const written = writtenMistakes.find(({ fits }) => fits(digest, wrong.received));
   return written === undefined ? null : [...mistakes, written.mistake];
