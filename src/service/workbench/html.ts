@@ -1,4 +1,4 @@
-// Apart from page.ts: its parts write markup too.
+// Markup in which every inserted text is escaped.
 import { escapeUnsafe } from '../../protocol/text.js';
 
 /** Safe markup: from `html`, or constant. */

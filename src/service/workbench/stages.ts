@@ -1,4 +1,3 @@
-// Apart from page.ts: the explanation of a wrong signature, stage by stage.
 import { Secret } from '../../signing/secret.js';
 import { alikeLength } from '../../signing/verify/compare-messages.js';
 import { empty, type Html, html } from './html.js';
