@@ -44,6 +44,14 @@ describe.skipIf(process.platform !== 'linux')('the transcripts', () => {
     }
   });
 
+  it('README.zh-CN.md has every command of README.md', (test) => {
+    const [english, chinese] = ['README.md', 'README.zh-CN.md'].map((name) => {
+      const text = readFileSync(join(project, name), 'utf8');
+      return new Set([...text.matchAll(/`(userinfo [^`]+)`/g)].map(([, command]) => command));
+    });
+    test.expect([...(english ?? [])].filter((command) => !chinese?.has(command))).toEqual([]);
+  });
+
   it.concurrent('of README.zh-CN.md are those of README.md', { timeout: 180_000 }, async (test) => {
     const chinese = join(project, 'README.zh-CN.md');
     const blocks = (await readme).match(/^```console\n.*?^```\n/gms) ?? [];
