@@ -289,7 +289,7 @@ async function execute(
   const end = { operation, paths, failed: options.failed, resume };
   if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
   if (!isPlainTable(style) && paths !== null) await printData(reportData(report, end), io, style);
-  const error = errorOf(report, source.input.name, total, () => retryHint(report, options, args));
+  const error = errorOf(report, source.input.name, total, () => retryHint(report, options, operation, args));
   if (error !== null) throw explainRefusal(error, settings, operation.name);
 }
 

@@ -160,13 +160,17 @@ export function commandLine(
 export function retryHint(
   { counts, failedRows, stoppedBy }: RunReport,
   { from, failed }: BulkOptions,
+  { usesUpCode }: Pick<RowOperation, 'usesUpCode'>,
   args: readonly string[],
 ): string {
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) return 'The results say why, row by row.';
+  const warning = usesUpCode && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
   if (failed !== undefined && failedRows !== null) {
-    return `Correct the cause, then retry them: ${commandLine(args, ['--from', failed], fileOptions)}`;
+    const retry = commandLine(args, ['--from', failed], fileOptions);
+    return `${warning}Correct the cause, then retry them: ${retry}`;
   }
-  if (from === '-') return 'Add --failed <file> to get the rows to retry as a file.';
+  if (from === '-') return `${warning}Add --failed <file> to get the rows to retry as a file.`;
   const file = from.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
-  return `To retry them, get them as a file: ${commandLine(args, ['--failed', file, '--resume'])}`;
+  const collect = commandLine(args, ['--failed', file, '--resume']);
+  return `${warning}To retry them, get them as a file: ${collect}`;
 }

@@ -84,6 +84,7 @@ it('a read whose answer has no union_id keeps its data in the results: the code 
   expect(results).toContain('"outcome":"unknown"');
   expect(results).toContain('"data":{"mobile":"13800001234","n":1.00}}\n');
   expect(done.stdout + done.stderr).not.toContain('13800001234');
+  expect(done.stderr).toContain('The codes of unknown rows may be used up. To retry them');
 });
 
 describe('the messages of a run', () => {
