@@ -48,11 +48,15 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       return new Sender(options);
     },
     async openAdmin(database, { create }) {
-      const [{ openAdmin }, { chooseDatabase }] = await Promise.all([
+      const [{ openAdmin }, { chooseDatabase, masterKeys }] = await Promise.all([
         import('../service/index.js'),
         import('./database.js'),
       ]);
-      return openAdmin({ database: await chooseDatabase(database, create), create });
+      return openAdmin({
+        database: await chooseDatabase(database, create),
+        create,
+        masterKeys: await masterKeys(io.env),
+      });
     },
     async openQueue(url, options) {
       const { Queue } = await import('../queue/queue.js');

@@ -1,9 +1,12 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
+import { quoteName } from '../protocol/text.js';
+import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { dataFolder } from '../support/folders.js';
+import type { Io } from './io.js';
 
 /** `--database` of `serve` and `admin`. */
 export function databaseOption(): Option {
@@ -28,4 +31,26 @@ export async function chooseDatabase(named: string | undefined, create: boolean)
     throw new InvalidInputError(message, { hint: 'Name a database elsewhere: --database <file>', cause });
   }
   return join(dataFolder(), 'userinfo.db');
+}
+
+/**
+ * The master keys of the store: USERINFO_MASTER_KEY, or the file that USERINFO_MASTER_KEY_FILE names, separated by
+ * commas or white space. Never an argument: other users of the machine can see those.
+ *
+ * @throws InvalidInputError if the file cannot be read
+ */
+export async function masterKeys(env: Io['env']): Promise<Secret[]> {
+  const file = env.USERINFO_MASTER_KEY_FILE;
+  let text = env.USERINFO_MASTER_KEY ?? '';
+  if (text === '' && file) {
+    text = await readFile(file, 'utf8').catch((cause) => {
+      throw new InvalidInputError(`${quoteName(file)} cannot be read: ${describeSystemError(cause)}`, {
+        cause,
+      });
+    });
+  }
+  return text
+    .split(/[\s,]+/)
+    .filter((key) => key !== '')
+    .map((key) => new Secret(key));
 }

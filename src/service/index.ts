@@ -1,6 +1,7 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { InvalidInputError } from '../protocol/errors.js';
+import type { Secret } from '../signing/secret.js';
 import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { Service } from './service.js';
@@ -58,6 +59,11 @@ export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, S
 export interface StoreOptions {
   /** A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a PostgreSQL database. */
   readonly database?: string;
+  /**
+   * Keys that encrypt the secrets of apps in the database (AES-256-GCM), 32 bytes each in base64 or hex: the first
+   * encrypts, all of them decrypt. Default: none; the secrets are stored as they are.
+   */
+  readonly masterKeys?: readonly Secret[];
   /** PostgreSQL: maximum number of connections. Default: 10. */
   readonly poolSize?: number;
 }

@@ -125,6 +125,7 @@ const story = [
   'admin app rotate-secret',
   'admin app retire-secret',
   'admin app set',
+  'admin app encrypt-secrets',
   'admin app disable',
   'admin app enable',
   'admin audit',
@@ -138,8 +139,13 @@ const overQueue = [
   ...['list', 'show', 'results', 'retry', 'cancel', 'purge'].map((name) => `runs ${name}`),
 ];
 
-/** These run until they are stopped, or ask questions: they have tests of their own. */
-const interactive = ['userinfo profile add shop', 'userinfo profile remove shop-test'];
+/** These ask questions, or lock the database for the others: they have tests of their own. */
+const interactive = [
+  'userinfo profile add shop',
+  'userinfo profile remove shop-test',
+  'USERINFO_MASTER_KEY_FILE=master.key userinfo admin app encrypt-secrets',
+  'USERINFO_MASTER_KEY_FILE=new-and-old.key userinfo admin app encrypt-secrets',
+];
 
 describe('the examples', () => {
   it('are all run by the next test, except those of serve and of a queue', () => {

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Machine, printedBy } from '../support/cli.js';
@@ -66,4 +67,20 @@ it('admin works on the database of the same variable', async () => {
   expect(created.status).toBe(0);
   const { stdout } = await machine.run(['admin', 'app', 'list', '--json', '--database', env.DATABASE_URL]);
   expect(JSON.parse(stdout)).toMatchObject({ app_key: 'a' });
+});
+
+it('takes the master key from a file, and needs it from then on', async () => {
+  write('master.key', [randomBytes(32).toString('base64')]);
+  const file = join(machine.folder, 'f.db');
+  const env = { DATABASE_URL: file, USERINFO_MASTER_KEY_FILE: join(machine.folder, 'master.key') };
+  const create = ['admin', 'app', 'create', '--tenant-code', 'acme', '--channel', 'web', '--json'];
+  const { stdout } = await machine.run(create, { env: { DATABASE_URL: file } });
+  const { app_secret } = JSON.parse(stdout);
+  const encrypted = await machine.run(['admin', 'app', 'encrypt-secrets'], { env });
+  expect(encrypted).toMatchObject({ status: 0, stderr: 'encrypted the secrets of 1 app\n' });
+  expect(readFileSync(file).includes(app_secret)).toBe(false);
+  const without = await machine.run(['admin', 'app', 'list'], { env: { DATABASE_URL: file } });
+  expect(without.status).toBe(2);
+  expect(without.stderr).toContain('are encrypted with another key\nGive that key in USERINFO_MASTER_KEY');
+  expect(await serve(['--port', '0'], env)).toMatch(/^http:/);
 });

@@ -417,7 +417,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       });
       await put(user('u1'));
       await store.write(({ codes }) => codes.add(code('a', { uses_left: 1 }), 300));
-      const changed = { app: app('another secret'), random: 'used later' };
+      const changed = { app: { ...app('another secret'), revision: 9 }, random: 'used later' };
       const outcomes = [
         read('a', changed),
         passBack('u1', '{"stored":"no"}', changed),

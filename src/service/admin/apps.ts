@@ -71,6 +71,8 @@ export interface ListedApp {
 const appKeyBytes = 8;
 const secretBytes = 16;
 const revisionBytes = 5;
+/** Number of apps in one transaction. */
+const encryptedAtOnce = 500;
 
 export interface AppOperations {
   /**
@@ -115,6 +117,12 @@ export interface AppOperations {
     readonly channel?: string;
     readonly recipes?: NewApp['recipes'] | null;
   }): Promise<void>;
+  /**
+   * Encrypts the stored secrets with the first master key that are not, and returns the number of their apps.
+   *
+   * @throws StartError if the key of a secret is not given
+   */
+  encryptSecrets(): Promise<number>;
   /** @throws NotFoundError (40101) */
   removeApp(app: { readonly appKey: string }): Promise<void>;
 }
@@ -188,6 +196,17 @@ export function appOperations(context: AdminContext): AppOperations {
           : { recipes: recipes === null ? null : writeRecipes(parseSigningRecipes(recipes)) }),
       };
       await change('set', appKey, ({ apps }) => apps.set(appKey, changes));
+    },
+    async encryptSecrets() {
+      let encrypted = 0;
+      for (let after: string | null = ''; after !== null; ) {
+        const from: string = after;
+        const line = { action: 'app encrypt-secrets', tenant_code: null, subject: 'all apps' };
+        const page = await audited(context, line, ({ apps }) => apps.encryptAll(from, encryptedAtOnce));
+        encrypted += page.encrypted;
+        after = page.last;
+      }
+      return encrypted;
     },
     removeApp: ({ appKey }) => change('remove', appKey, ({ apps }) => apps.remove(appKey)),
   };

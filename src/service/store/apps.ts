@@ -1,5 +1,6 @@
 import type { Sql, SqlRow } from '../../database/sql-driver.js';
-import { Secret } from '../../signing/secret.js';
+import type { Secret } from '../../signing/secret.js';
+import type { SecretCipher } from './secret-cipher.js';
 import { statements } from './statements.js';
 
 /** A server application (§5): the tenant and channel that it may act for, and its recipes. */
@@ -28,26 +29,30 @@ export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'disabled'>;
 /** The apps of all tenants, by key. */
 export class Apps {
   readonly #sql: Sql;
+  readonly #cipher: SecretCipher;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, cipher: SecretCipher) {
     this.#sql = sql;
+    this.#cipher = cipher;
   }
 
   async find(appKey: string): Promise<App | null> {
     const [row] = await this.#sql.all(statements.findApp, [appKey]);
-    return row === undefined ? null : toApp(row);
+    return row === undefined ? null : this.#toApp(row);
   }
 
   /** Returns `false` if the key is taken. */
   async add(app: AddedApp): Promise<boolean> {
     const { app_key, app_secret, tenant_code, channel, recipes, created_at, revision } = app;
-    const values = [app_key, app_secret.reveal(), tenant_code, channel, recipes, created_at, revision];
+    const stored = this.#cipher.encrypt(app_key, app_secret);
+    const values = [app_key, stored, tenant_code, channel, recipes, created_at, revision];
     return (await this.#sql.run(statements.addApp, values)) === 1;
   }
 
   /** The old secret stays valid for `overlapSeconds`. Returns `false` if there is no such app. */
   async rotateSecret(appKey: string, secret: Secret, overlapSeconds: number): Promise<boolean> {
-    return (await this.#sql.run(statements.rotateAppSecret, [appKey, secret.reveal(), overlapSeconds])) === 1;
+    const stored = this.#cipher.encrypt(appKey, secret);
+    return (await this.#sql.run(statements.rotateAppSecret, [appKey, stored, overlapSeconds])) === 1;
   }
 
   /** Makes the old secret invalid. Returns `false` if there is no such app. */
@@ -78,7 +83,26 @@ export class Apps {
 
   /** The apps after a key, ordered by key. */
   async list(after: string, limit: number): Promise<App[]> {
-    return (await this.#sql.all(statements.listApps, [after, limit])).map(toApp);
+    return (await this.#sql.all(statements.listApps, [after, limit])).map((row) => this.#toApp(row));
+  }
+
+  /** Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`. */
+  async encryptAll(after: string, limit: number): Promise<{ last: string | null; encrypted: number }> {
+    const rows = await this.#sql.all(statements.listApps, [after, limit]);
+    let encrypted = 0;
+    for (const { app_key, app_secret, old_secret } of rows) {
+      const stored = [app_secret, old_secret].map((one) => (one === null ? null : String(one)));
+      if (stored.every((one) => one === null || this.#cipher.isCurrent(one))) continue;
+      const renew = (one: string | null) =>
+        one && this.#cipher.encrypt(String(app_key), this.#cipher.decrypt(String(app_key), one));
+      await this.#sql.run(statements.setStoredSecrets, [String(app_key), ...stored.map(renew), ...stored]);
+      encrypted += 1;
+    }
+    return { last: rows.length < limit ? null : String(rows.at(-1)?.app_key), encrypted };
+  }
+
+  #toApp(row: SqlRow): App {
+    return toApp(row, (stored) => this.#cipher.decrypt(String(row.app_key), stored));
   }
 }
 
@@ -93,7 +117,7 @@ export function isSameApp(one: App, other: App): boolean {
   );
 }
 
-function toApp(row: SqlRow): App {
+function toApp(row: SqlRow, decrypt: (stored: string) => Secret): App {
   const {
     app_key,
     app_secret,
@@ -108,12 +132,12 @@ function toApp(row: SqlRow): App {
   } = row;
   return {
     app_key: String(app_key),
-    app_secret: new Secret(String(app_secret)),
+    app_secret: decrypt(String(app_secret)),
     tenant_code: String(tenant_code),
     channel: String(channel),
     recipes: recipes === null ? null : String(recipes),
     created_at: Number(created_at),
-    old_secret: old_secret == null ? null : new Secret(String(old_secret)),
+    old_secret: old_secret === null ? null : decrypt(String(old_secret)),
     old_until: Number(old_until),
     disabled: disabled === 1,
     revision: Number(revision),

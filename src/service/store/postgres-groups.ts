@@ -112,8 +112,8 @@ class Groups<Request, Outcome> {
 }
 
 /**
- * The requests of a group, `$1` their tenant: their apps, compared with the tables ($2 to $5, each once), and for each
- * request the number of its app ($6) and its random ($7). `fresh` has those that were not used before.
+ * The requests of a group, `$1` their tenant: their apps, compared with the tables ($2 to $4, each once), and for each
+ * request the number of its app ($5) and its random ($6). `fresh` has those that were not used before.
  *
  * Rows are locked in the order of their keys, so that groups of several processes do not deadlock. Each key is joined
  * whole from a materialized list: what PostgreSQL believes about the rows of a tenant, or about what has expired, cannot
@@ -122,9 +122,9 @@ class Groups<Request, Outcome> {
 const useRandoms = `
   known AS (
     SELECT given.n, apps.tenant_code, given.app_key
-    FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[])
-      WITH ORDINALITY AS given (app_key, app_secret, channel, revision, n)
-    JOIN apps ON apps.app_key = given.app_key AND apps.tenant_code = $1 AND apps.app_secret = given.app_secret
+    FROM unnest($2::text[], $3::text[], $4::bigint[])
+      WITH ORDINALITY AS given (app_key, channel, revision, n)
+    JOIN apps ON apps.app_key = given.app_key AND apps.tenant_code = $1
       AND apps.channel = given.channel AND apps.revision = given.revision),
   usable AS MATERIALIZED (SELECT asked.*, known.tenant_code, known.app_key FROM asked JOIN known ON known.n = asked.app),
   used AS (
@@ -136,10 +136,10 @@ const useRandoms = `
   fresh AS MATERIALIZED (
     SELECT usable.* FROM usable JOIN used ON used.random = usable.random AND used.app_key = usable.app_key)`;
 
-/** One row for each request whose app is as given; `$8` has the codes. */
+/** One row for each request whose app is as given; `$7` has the codes. */
 const readGroup = `
   WITH asked AS (
-    SELECT * FROM unnest($6::int[], $7::text[], $8::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
+    SELECT * FROM unnest($5::int[], $6::text[], $7::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
   ${useRandoms},
   taken AS (
     UPDATE codes SET uses_left = codes.uses_left - 1
@@ -151,10 +151,10 @@ const readGroup = `
   FROM usable LEFT JOIN fresh ON fresh.n = usable.n LEFT JOIN taken ON taken.n = usable.n
     LEFT JOIN users ON users.tenant_code = taken.tenant_code AND users.union_id = taken.union_id`;
 
-/** The same with the users, which it locks: `$8` has their IDs, `$9` digests of their values, one of them null. */
+/** The same with the users, which it locks: `$7` has their IDs, `$8` digests of their values, one of them null. */
 const lockGroup = `
   WITH asked AS (
-    SELECT * FROM unnest($6::int[], $7::text[], $8::text[], $9::text[])
+    SELECT * FROM unnest($5::int[], $6::text[], $7::text[], $8::text[])
       WITH ORDINALITY AS asked (app, random, union_id, digest, n)),
   ${useRandoms},
   named AS MATERIALIZED (
@@ -301,14 +301,13 @@ function nonceKey({ app, random }: AppRequest): string {
   return `nonce ${app.app_key} ${random}`;
 }
 
-/** `$1` to `$7` of a group. */
+/** `$1` to `$6` of a group. */
 function valuesOf(requests: readonly AppRequest[]): SqlParameter[] {
   const apps = [...new Set(requests.map(({ app }) => app))];
   const numbers = new Map<App, number>(apps.map((app, index) => [app, index + 1]));
   return [
     apps[0]?.tenant_code ?? '',
     apps.map(({ app_key }) => app_key),
-    apps.map(({ app_secret }) => app_secret.reveal()),
     apps.map(({ channel }) => channel),
     apps.map(({ revision }) => revision),
     requests.map(({ app }) => numbers.get(app) ?? 0),

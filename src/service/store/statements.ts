@@ -67,6 +67,10 @@ export const statements = {
     'UPDATE apps SET old_secret = CASE WHEN $3 > 0 THEN app_secret END, old_until = unixepoch() + $3,' +
     ` app_secret = $2, ${newRevision} WHERE app_key = $1`,
   retireAppSecret: `UPDATE apps SET old_secret = NULL, old_until = 0, ${newRevision} WHERE app_key = $1`,
+  /** Unless a secret was changed meanwhile. The secrets themselves stay, and with them the revision. */
+  setStoredSecrets:
+    'UPDATE apps SET app_secret = $2, old_secret = $3 WHERE app_key = $1 AND app_secret = $4' +
+    " AND COALESCE(old_secret, '') = COALESCE($5, '')",
   disableApp: `UPDATE apps SET disabled = $2, ${newRevision} WHERE app_key = $1`,
   setAppChannel: `UPDATE apps SET channel = $2, ${newRevision} WHERE app_key = $1`,
   setAppRecipes: `UPDATE apps SET recipes = $2, ${newRevision} WHERE app_key = $1`,

@@ -3,6 +3,7 @@ import { StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type MigrateOptions, migrate } from '../../database/migrations.js';
 import type { Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/text.js';
+import type { Secret } from '../../signing/secret.js';
 import { loadPart } from '../../support/errors.js';
 import { type App, Apps } from './apps.js';
 import { Audit } from './audit.js';
@@ -17,6 +18,7 @@ import {
   readInTransaction,
 } from './operations.js';
 import { PostgresGroups } from './postgres-groups.js';
+import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
 
@@ -61,14 +63,32 @@ export interface Store {
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;
 
+/** Number of apps whose secrets are decrypted to check the master keys. */
+const checkedApps = 100;
+
+interface CreateStoreOptions extends MigrateOptions {
+  /** Keys for the secrets of apps: the first encrypts, all of them decrypt. Default: none, nothing is encrypted. */
+  readonly masterKeys?: readonly Secret[];
+}
+
 /**
  * Creates the store over a driver, and brings its schema up to date. If that fails, it closes the driver.
  *
  * @throws StartError as `migrate` does
  */
-export async function createStore(driver: SqlDriver, options: MigrateOptions = {}): Promise<Store> {
+export async function createStore(driver: SqlDriver, options: CreateStoreOptions = {}): Promise<Store> {
+  const cipher = new SecretCipher(options.masterKeys ?? []);
+  const recordsOf = (sql: Sql): Records => ({
+    apps: new Apps(sql, cipher),
+    users: new Users(sql),
+    codes: new Codes(sql),
+    nonces: new Nonces(sql),
+    audit: new Audit(sql),
+  });
   try {
     await migrate(driver, storeSchema, options);
+    // A key that is missing is noticed now, not at the first request.
+    await driver.read((sql) => recordsOf(sql).apps.list('', checkedApps));
   } catch (error) {
     await driver.close();
     throw error;
@@ -94,7 +114,7 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
     write,
     knownApp: (appKey) => apps.get(appKey),
     async findApp(appKey) {
-      const app = await driver.read((sql) => new Apps(sql).find(appKey));
+      const app = await driver.read((sql) => recordsOf(sql).apps.find(appKey));
       if (apps.size >= maxKnownApps) apps.clear();
       if (app === null) apps.delete(appKey);
       else apps.set(appKey, app);
@@ -130,17 +150,9 @@ export async function createStore(driver: SqlDriver, options: MigrateOptions = {
   };
 }
 
-function recordsOf(sql: Sql): Records {
-  return {
-    apps: new Apps(sql),
-    users: new Users(sql),
-    codes: new Codes(sql),
-    nonces: new Nonces(sql),
-    audit: new Audit(sql),
-  };
-}
-
 interface OpenStoreOptions {
+  /** Keys for the secrets of apps. */
+  readonly masterKeys?: readonly Secret[];
   /** PostgreSQL: maximum number of connections. Default: 10. */
   readonly poolSize?: number;
   /** Whether a missing database or missing tables are created. Default: true. */

@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
+import { openSqliteDriver } from '../../../src/database/sqlite-driver.js';
 import { createService, openAdmin } from '../../../src/service/index.js';
+import { SecretCipher } from '../../../src/service/store/secret-cipher.js';
+import { Secret } from '../../../src/signing/secret.js';
 import { draftPassback, send } from '../../support/foreign-client.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { tenant, user } from '../../support/running-service.js';
@@ -27,6 +32,8 @@ async function start() {
       .envelope;
   };
   return {
+    database,
+    app,
     admin,
     secret: app_secret.reveal(),
     passback,
@@ -40,6 +47,9 @@ async function start() {
 }
 
 const app = { appKey: 'app-1' };
+
+const openDriver = (database: string) =>
+  database.startsWith('postgres') ? openPostgresDriver(database) : openSqliteDriver(database);
 
 describe('an app', () => {
   it('has two secrets while it rotates them, until the old one is retired', async () => {
@@ -91,6 +101,58 @@ describe('an app', () => {
     await admin.setApp({ ...app, recipes: null });
     expect(await code(secret, 'shop')).toBe(200);
     await expect(admin.setApp(app)).rejects.toThrow('nothing to change');
+  });
+});
+
+describe('secrets in the database', () => {
+  const newKey = () => new Secret(randomBytes(32).toString('base64'));
+  const [old, newer] = [newKey(), newKey()];
+
+  it('are encrypted with a master key, and again with another while the service serves', async () => {
+    await using stand = await start();
+    const { database, admin, secret } = stand;
+    const stored = async () => {
+      const driver = await openDriver(database);
+      const [row] = await driver.read((sql) => sql.all('SELECT app_secret FROM apps'));
+      await driver.close();
+      return String(row?.app_secret);
+    };
+    expect(await stored()).toBe(secret);
+    const encrypt = async (masterKeys: Secret[]) => {
+      const other = await openAdmin({ database, masterKeys });
+      const count = await other.encryptSecrets();
+      await other.close();
+      return count;
+    };
+    const service = await createService({ database, masterKeys: [old, newer] });
+    const asked = async () => {
+      const draft = draftPassback({ ...stand.app, secret }, { union_id: 'u1', user_info: '{"a":"b"}' });
+      return (await send(service.url, draft)).envelope.code;
+    };
+    expect(await asked()).toBe(200);
+    expect([await encrypt([old]), await encrypt([old])]).toEqual([1, 0]);
+    const first = await stored();
+    expect(first).not.toContain(secret);
+    expect(await asked()).toBe(200);
+    expect(await encrypt([newer, old])).toBe(1);
+    expect(await stored()).not.toBe(first);
+    expect([await asked(), await encrypt([newer])]).toEqual([200, 0]);
+    await expect(createService({ database })).rejects.toThrow('are encrypted with another key');
+    await expect(createService({ database, masterKeys: [old] })).rejects.toThrow('with another key');
+    await expect(admin.createApp({ tenantCode: tenant, channel: 'web' })).resolves.toBeDefined();
+    await service.close();
+  });
+
+  it('are bound to their app, and refused when they were changed', () => {
+    const cipher = new SecretCipher([old]);
+    const stored = cipher.encrypt('app-1', new Secret('s3cret'));
+    expect(cipher.decrypt('app-1', stored).reveal()).toBe('s3cret');
+    expect(cipher.encrypt('app-1', new Secret('s3cret'))).not.toBe(stored);
+    expect(() => cipher.decrypt('app-2', stored)).toThrow('was changed');
+    const at = stored.length - 6;
+    const changed = stored.slice(0, at) + (stored[at] === 'A' ? 'B' : 'A') + stored.slice(at + 1);
+    expect(() => cipher.decrypt('app-1', changed)).toThrow('was changed');
+    expect(() => new SecretCipher([new Secret('short')])).toThrow('not 32 bytes');
   });
 });
 

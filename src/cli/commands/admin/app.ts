@@ -159,6 +159,25 @@ export function declareApp(admin: Command, context: CliContext): void {
         .option('--default-signing', 'use the default recipes'),
     run: setApp,
   });
+  addStoreCommand(app, context, {
+    name: 'encrypt-secrets',
+    summary: 'encrypt the stored secrets of all apps',
+    description:
+      'Encrypt the stored secrets with the first key of USERINFO_MASTER_KEY: those that are not encrypted, and those of ' +
+      'an older key, which is given after it. The service goes on meanwhile.',
+    examples: [
+      ['USERINFO_MASTER_KEY_FILE=master.key userinfo admin app encrypt-secrets', 'with the key of a file'],
+      [
+        'USERINFO_MASTER_KEY_FILE=new-and-old.key userinfo admin app encrypt-secrets',
+        'with the first of its keys; the second decrypts what it encrypted before',
+      ],
+    ],
+    run: async ({ io, isTable, print, withStore }) => {
+      const encrypted = await withStore((store) => store.encryptSecrets());
+      if (isTable) await say(io, `encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'app' : 'apps'}`);
+      else await print({ encrypted });
+    },
+  });
   addChange(
     {
       name: 'remove',

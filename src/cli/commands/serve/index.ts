@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type Command, Option } from 'commander';
+import { type Command, Help, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
@@ -19,7 +19,8 @@ export function declareServe(program: Command, context: CliContext): void {
     summary: 'run the service locally, for tests',
     description:
       'Run the service of the platform: both operations, over a database of its own. ' +
-      'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered.',
+      'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered. ' +
+      'A setting is a flag, else a variable (PORT, DATABASE_URL, USERINFO_MAX_BODY for --max-body), else in --config.',
     examples: [
       ['userinfo serve --demo', 'with an app, users and a profile to try'],
       ['userinfo serve', 'on port 8787, with the database in the data folder'],
@@ -48,7 +49,11 @@ function addServeOptions(command: Command): Command {
     const variable = platformVariables[name] ?? `USERINFO_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
     command.addOption(option.env(variable));
   }
+  // One sentence of the description says it instead of each option.
+  const optionDescription = (option: Option) =>
+    new Help().optionDescription(Object.create(option, { envVar: { value: undefined } }));
   return command
+    .configureHelp({ ...command.configureHelp(), optionDescription })
     .addOption(new Option('--config <file>', 'file of variables, NAME=value a line').argParser(loadVariables))
     .option('--page', 'show the last requests at / (default: if --host is this machine)')
     .option('--no-page', 'do not show them')
@@ -71,14 +76,11 @@ function loadVariables(path: string): string {
 function settings(): Option[] {
   return [
     new Option('--host <address>', 'address to listen on').default(defaultHost),
-    new Option('--port <number>', 'port to listen on; 0 picks a free one')
-      .default(defaultPort)
-      .argParser(parsePort),
+    new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
     databaseOption(),
-    new Option(
-      '--pool-size <n>',
-      'maximum number of connections to PostgreSQL per worker (default: 10)',
-    ).argParser((text) => parseCount(text, 'connections')),
+    new Option('--pool-size <n>', 'PostgreSQL connections a process (default: 10)').argParser((text) =>
+      parseCount(text, 'connections'),
+    ),
     new Option('--workers <n>', 'number of processes, on PostgreSQL; auto: one per core')
       .default(1)
       .argParser(parseWorkers),
@@ -90,32 +92,29 @@ function settings(): Option[] {
       .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
       .argParser(parseDuration),
     new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
-    new Option('--log-level <level>', 'least important events that are logged')
+    new Option('--log-level <level>', 'least important events to log')
       .choices(['info', 'warn', 'error'])
       .default('info'),
     new Option(
       '--admin-port <number>',
       'port for /livez, /readyz and /metrics (default: that of the service, to this machine alone)',
     ).argParser(parsePort),
-    new Option(
-      '--drain-delay <duration>',
-      'time between the end of readiness and the end of the service (default: none)',
-    ).argParser(parseDuration),
+    new Option('--drain-delay <duration>', 'serve on for this time when stopped (default: 0)').argParser(
+      parseDuration,
+    ),
     new Option(
       '--trust-proxy <list>',
       'addresses of proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,fd00::/8',
     ).argParser((text) => text.split(',')),
-    new Option(
-      '--public-url <url>',
-      'base URL that clients use, behind a proxy; recipes that sign the URL need it',
-    ).argParser((text) => parseBaseUrl(text, '--public-url')),
-    new Option('--max-connections <n>', 'maximum number of open connections (default: 1000)').argParser(
-      (text) => parseCount(text, 'connections'),
+    new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser((text) =>
+      parseBaseUrl(text, '--public-url'),
     ),
-    new Option(
-      '--request-timeout <duration>',
-      'maximum time for a request to arrive (default: 30s)',
-    ).argParser(parseDuration),
+    new Option('--max-connections <n>', 'open connections, at most (default: 1000)').argParser((text) =>
+      parseCount(text, 'connections'),
+    ),
+    new Option('--request-timeout <duration>', 'time for a request to arrive (default: 30s)').argParser(
+      parseDuration,
+    ),
     new Option('--max-body <size>', 'maximum size of a body (default: 1MiB)').argParser(parseSize),
     new Option('--fault <list>', 'inject faults').argParser(parseFaults),
     new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser((text) =>

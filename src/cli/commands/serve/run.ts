@@ -4,7 +4,7 @@ import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
-import { chooseDatabase } from '../../database.js';
+import { chooseDatabase, masterKeys } from '../../database.js';
 import { say, untilAborted } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
@@ -35,6 +35,7 @@ export async function runServe(context: CliContext, options: ServeOptions): Prom
     createService({
       ...settingsOf(options),
       database: await chooseDatabase(options.database, true),
+      masterKeys: await masterKeys(io.env),
       log,
       ...shared,
     });

@@ -1,0 +1,88 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { StartError } from '../../database/errors.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { Secret } from '../../signing/secret.js';
+
+const algorithm = 'aes-256-gcm';
+const keyBytes = 32;
+const ivBytes = 12;
+const tagBytes = 16;
+const idLength = 8;
+
+/** Begins each encrypted secret; the ID of its key follows. */
+const mark = 'aes256gcm.';
+
+/**
+ * Encrypts the secrets of apps for the database with AES-256-GCM, bound to the key of the app. Without a key they are
+ * stored as they are; secrets that were stored so stay readable.
+ */
+export class SecretCipher {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+
+  /**
+   * `masterKeys` are 32 bytes each, in base64 or hex: the first encrypts, all of them decrypt.
+   *
+   * @throws InvalidInputError for a key of another form
+   */
+  constructor(masterKeys: readonly Secret[]) {
+    this.#keys = new Map(masterKeys.map(parseKey).map((key) => [idOf(key), key]));
+  }
+
+  encrypt(appKey: string, secret: Secret): string {
+    const [first] = this.#keys;
+    if (first === undefined) return secret.reveal();
+    const [id, key] = first;
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(appKey));
+    const sealed = [iv, cipher.update(secret.reveal(), 'utf8'), cipher.final(), cipher.getAuthTag()];
+    return `${mark}${id}.${Buffer.concat(sealed).toString('base64')}`;
+  }
+
+  /** @throws StartError if its key is not given, or the text was changed */
+  decrypt(appKey: string, stored: string): Secret {
+    if (!stored.startsWith(mark)) return new Secret(stored);
+    const key = this.#keys.get(stored.slice(mark.length, mark.length + idLength));
+    if (key === undefined) throw missingKey();
+    const sealed = Buffer.from(stored.slice(mark.length + idLength + 1), 'base64');
+    const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), {
+      authTagLength: tagBytes,
+    });
+    decipher.setAAD(Buffer.from(appKey)).setAuthTag(sealed.subarray(-tagBytes));
+    try {
+      const text =
+        decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+      return new Secret(text);
+    } catch (cause) {
+      throw new StartError('CANNOT_OPEN_DATABASE', 'the encrypted secret of an app was changed', { cause });
+    }
+  }
+
+  /** Whether the secret is stored as `encrypt` would store it now. */
+  isCurrent(stored: string): boolean {
+    const [id] = this.#keys.keys();
+    return id === undefined ? !stored.startsWith(mark) : stored.startsWith(`${mark}${id}.`);
+  }
+}
+
+function missingKey(): StartError {
+  return new StartError(
+    'CANNOT_OPEN_DATABASE',
+    'the secrets of the database are encrypted with another key',
+    {
+      hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
+    },
+  );
+}
+
+function parseKey(masterKey: Secret): Buffer {
+  const text = masterKey.reveal().trim();
+  const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
+  if (key.length === keyBytes) return key;
+  throw new InvalidInputError('a master key is not 32 bytes in base64 or hex', {
+    hint: 'Create one: openssl rand -base64 32',
+  });
+}
+
+function idOf(key: Buffer): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, idLength);
+}
