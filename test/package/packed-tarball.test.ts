@@ -80,7 +80,7 @@ function loadedPackages(): { readonly installed: string[]; readonly bundled: str
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
     .map((name) => readFileSync(join(project, 'src', name), 'utf8'));
   const imported = sources.flatMap((source) =>
-    [...source.matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[a-z][\w-]*)[^':]*'/g)].map(
+    [...source.matchAll(/^(?! +\*).*(?:from|import\() ?'((?:@[\w-]+\/)?[a-z][\w-]*)[^':]*'/gm)].map(
       ([, name = '']) => name,
     ),
   );
