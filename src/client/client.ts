@@ -237,7 +237,7 @@ export class UserInfoClient implements AsyncDisposable {
     const { attempts = this.#options.attempts ?? 3 } = call.options;
     for (;;) {
       await noticeClosedConnections();
-      await this.#sender.prepare();
+      await unlessEnded(call, this.#sender.prepare());
       const result = call.ended === null ? await this.#sendOnce(call) : null;
       if (result === null) {
         const { host } = this.#sender;
@@ -299,6 +299,15 @@ function end(call: Call, why: 'timeout' | 'cancelled', reason?: unknown): void {
 async function noticeClosedConnections(): Promise<void> {
   await nextTurn();
   await nextTurn();
+}
+
+/** Waits for the app secret, unless the call has to end first. */
+async function unlessEnded(call: Call, secret: Promise<void> | undefined): Promise<void> {
+  if (secret === undefined || call.ended !== null) return;
+  const ended = new Promise<void>((resolve) => {
+    call.wake = resolve;
+  });
+  await Promise.race([secret, ended]);
 }
 
 /** Waits, unless the call has to end first. */

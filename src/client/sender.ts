@@ -151,22 +151,17 @@ class CurrentSecret {
     if (this.#provide === null) return undefined;
     return Promise.resolve()
       .then(this.#provide)
-      .catch((cause: unknown) => {
-        throw new InvalidInputError('the function appSecret failed: nothing was sent', {
-          hint: 'The cause says why.',
-          cause,
-        });
-      })
+      .catch(refuseFailure)
       .then((given) => {
         this.#secret = provided(given);
       });
   }
 
-  /** @throws InvalidInputError if it is not known yet */
+  /** @throws InvalidInputError if it is not known yet, or the function fails */
   now(): Secret {
     if (this.#secret !== null) return this.#secret;
-    const given = this.#provide?.();
-    if (typeof given !== 'object' || !('then' in given)) return provided(given);
+    const given = this.#call();
+    if (typeof given !== 'object' || given === null || !('then' in given)) return provided(given);
     given.then(undefined, () => {});
     throw new InvalidInputError(
       'the function appSecret returns a promise: a request is not signed by it alone',
@@ -175,6 +170,21 @@ class CurrentSecret {
       },
     );
   }
+
+  #call(): ReturnType<SecretProvider> | undefined {
+    try {
+      return this.#provide?.();
+    } catch (error) {
+      return refuseFailure(error);
+    }
+  }
+}
+
+function refuseFailure(cause: unknown): never {
+  throw new InvalidInputError('the function appSecret failed: nothing was sent', {
+    hint: 'The cause says why.',
+    cause,
+  });
 }
 
 function provided(given: unknown): Secret {

@@ -162,8 +162,19 @@ describe('an app secret that a function returns', () => {
       code: 'INVALID_INPUT',
       cause: { message: 'vault' },
     });
+    const broken = () => {
+      throw new Error('no vault');
+    };
+    await using thrower = clientWith({ appSecret: broken });
+    expect(() => thrower.signPassback(row)).toThrow('the function appSecret failed');
     await using empty = clientWith({ appSecret: () => '' });
     expect((await errorOf(empty.passback(row))).message).toContain('appSecret returns is empty');
+    await using stuck = clientWith({ appSecret: () => new Promise(() => {}), timeoutMs: 50 });
+    expect(await errorOf(stuck.passback(row))).toMatchObject({
+      reason: 'timeout',
+      received: false,
+      attempts: 0,
+    });
     await using late = clientWith({ appSecret: async () => 's1' });
     expect(() => late.signPassback(row)).toThrow('returns a promise');
     await late.passback(row);
