@@ -40,7 +40,7 @@ const integerTypes = new Set([20, 21, 23]);
  * @throws StartError that shows nothing of an invalid URL
  */
 export function postgresConfig(url: string): PoolConfig {
-  const given = readUrl(url);
+  const { pgbouncer, ...given } = readUrl(url);
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
   return {
     application_name: 'userinfo',
@@ -53,11 +53,26 @@ export function postgresConfig(url: string): PoolConfig {
     keepAlive: true,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,
+    ...(pgbouncer === 'true' ? {} : sessionTimeouts(statementTimeoutMs)),
+    query_timeout: statementTimeoutMs + answerGraceMs,
+  };
+}
+
+/** PgBouncer refuses them at the start of a session. */
+function sessionTimeouts(statementTimeoutMs: number): ClientConfig {
+  return {
     statement_timeout: statementTimeoutMs,
     // A process that is stopped or cut off in a transaction must not hold its locks forever.
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
-    query_timeout: statementTimeoutMs + answerGraceMs,
   };
+}
+
+/**
+ * Whether the URL says, by `?pgbouncer=true`, that a pooler in transaction mode gives each transaction another session:
+ * nothing may be prepared or set in one.
+ */
+export function isPooled(url: string): boolean {
+  return readUrl(url).pgbouncer === 'true';
 }
 
 /** The URL of a database for messages, without password and options. */
@@ -66,7 +81,7 @@ export function describePostgres(url: string): string {
   return `postgres://${user === undefined ? '' : `${user}@`}${host}:${port}/${database ?? ''}`;
 }
 
-function readUrl(url: string): ClientConfig {
+function readUrl(url: string): ClientConfig & { readonly pgbouncer?: string } {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();
   const config = parseUrl(url);

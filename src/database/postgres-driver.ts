@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClientBase, QueryResult } from 'pg';
 import { StartError, StoreUnavailableError } from './errors.js';
-import { postgresConfig } from './postgres-config.js';
+import { isPooled, postgresConfig } from './postgres-config.js';
 import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
 import { checkValues, type Sql, type SqlDriver, type SqlParameter, type SqlRow } from './sql-driver.js';
@@ -40,7 +40,11 @@ const pauseStepMs = 5;
  * @throws StoreUnavailableError if it does not answer
  */
 export async function openPostgresDriver(url: string, options: PostgresOptions = {}): Promise<SqlDriver> {
-  const driver = new PostgresDriver(url, options.poolSize ?? defaultPoolSize, options.prepares ?? true);
+  const driver = new PostgresDriver(
+    url,
+    options.poolSize ?? defaultPoolSize,
+    (options.prepares ?? true) && !isPooled(url),
+  );
   try {
     await driver.read(checkEncoding);
     return driver;

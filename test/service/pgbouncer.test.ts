@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ndjsonFormat } from '../../src/bulk/source/ndjson.js';
+import { loadRun } from '../../src/queue/load-run.js';
+import { Queue } from '../../src/queue/queue.js';
+import { createService } from '../../src/service/index.js';
+import { draftPassback, draftRead, send } from '../support/foreign-client.js';
+import { PostgresServer } from '../support/postgres/postgres-server.js';
+import { tenant, user } from '../support/running-service.js';
+
+const isInstalled = spawnSync('pgbouncer', ['--version']).status === 0;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'userinfo-pgbouncer-'));
+  let server: PostgresServer;
+  let pooler: ChildProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    server = await PostgresServer.create();
+    const direct = new URL(server.url);
+    const port = await freePort();
+    const settings = [
+      '[databases]',
+      `* = host=${direct.hostname} port=${direct.port} user=${direct.username}`,
+      '[pgbouncer]',
+      `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =\nauth_type = any`,
+      'pool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 100',
+    ];
+    const file = join(folder, 'pgbouncer.ini');
+    writeFileSync(file, settings.map((line) => `${line}\n`).join(''));
+    chmodSync(folder, 0o755);
+    // It does not run as root.
+    pooler = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file]);
+    await new Promise<void>((resolve, reject) => {
+      pooler.once('exit', (status) => reject(new Error(`pgbouncer ended with ${status}`)));
+      pooler.stderr?.on('data', (chunk: Buffer) => {
+        if (chunk.toString().includes('process up')) resolve();
+      });
+    });
+    direct.port = String(port);
+    url = `${direct}?pgbouncer=true`;
+  }, 60_000);
+
+  afterAll(async () => {
+    pooler.removeAllListeners('exit').kill('SIGKILL');
+    await server.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('two services answer all requests, which share its sessions', async () => {
+    const services = [await createService({ database: url }), await createService({ database: url })];
+    const [{ admin }] = services as [(typeof services)[0]];
+    if (admin === undefined) throw new Error('no service');
+    const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
+    const keys = { ...app, secret: app_secret.reveal() };
+    const unionIds = Array.from({ length: 40 }, (_, i) => `u${i}`);
+    await admin.putUsers(unionIds.map((id) => user(id)));
+    const codes = await Promise.all(
+      unionIds.map(async (unionId) => (await admin.issueCode({ tenantCode: tenant, unionId })).code),
+    );
+    const answers = await Promise.all(
+      unionIds.flatMap((union_id, i) => {
+        const serviceUrl = services[i % 2]?.url ?? '';
+        return [
+          send(serviceUrl, draftPassback(keys, { union_id, user_info: '{"a":"b"}' })),
+          send(serviceUrl, draftRead(keys, codes[i] ?? '')),
+        ];
+      }),
+    );
+    expect(answers.map(({ envelope }) => envelope.code)).toEqual(answers.map(() => 200));
+    for (const service of services) await service.close();
+  });
+
+  it('a queue hands out its chunks', async () => {
+    const queue = await Queue.open(url, { maintains: true });
+    const target = { environment: 'test', base_url: 'http://127.0.0.1', tenant_code: 'acme', channel: 'web' };
+    const source = {
+      from: 'f',
+      hash: '',
+      format: null,
+      delimiter: null,
+      encoding: null,
+      types: null,
+      empty: null,
+    };
+    const naming = { by: 'union_id', column: 'union_id' } as const;
+    const json = '{"union_id":"u1","a":"b"}';
+    const rows = {
+      format: ndjsonFormat,
+      async *read() {
+        yield [{ line: 1, json, size: json.length }];
+      },
+      onRows() {},
+    };
+    const given = { target, source, naming, rows: 1, rate: 5, keepsRows: false };
+    const name = await loadRun(queue, given, 60_000, rows, new AbortController().signal);
+    const run = await queue.find(name);
+    expect(await queue.take(run, 'a')).toMatchObject({ chunk: 0, rows: [{ line: 1 }] });
+    expect(await queue.take(run, 'b')).toBeNull();
+    await queue.record(name, 0, [{ line: 1, outcome: 'ok', result: '"outcome":"ok"' }]);
+    await queue.finish(run, 0);
+    expect(await queue.find(name)).toMatchObject({ state: 'done' });
+    await queue.close();
+  });
+});
