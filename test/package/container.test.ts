@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { printedBy } from '../support/cli.js';
 
@@ -60,75 +60,78 @@ function build(): string {
 const inRoot = (word: string) => word.replace(/^\/(userinfo|data)/, (path) => join(root, path));
 const commandOf = (name: string): string[] => JSON.parse(textsOf(name)[0]?.replace(/^.*?CMD /, '') ?? '[]');
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'userinfo-container-'));
-  chmodSync(folder, 0o755);
-  root = build();
-  chmodSync(join(root, 'data'), 0o777);
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-it('passes a linter, and ends as a user without rights', () => {
-  expect(validate(dockerfile)).toEqual([]);
-  expect(textsOf('USER')).toEqual(['node']);
-  expect(instructions.map(([name]) => name)).toContain('HEALTHCHECK');
-});
-
-it('copies only what .dockerignore lets in, and no tools of the build', () => {
-  const ignore = readFileSync(join(project, '.dockerignore'), 'utf8').trimEnd().split('\n');
-  expect(ignore[0]).toBe('*');
-  const copied = textsOf('COPY').flatMap((text) =>
-    text.startsWith('--') ? [] : text.split(' ').slice(0, -1),
-  );
-  expect(
-    ignore
-      .slice(1)
-      .map((line) => line.slice(1))
-      .sort(),
-  ).toEqual(copied.sort());
-  expect(existsSync(join(root, 'userinfo/node_modules/fastify'))).toBe(true);
-  expect(existsSync(join(root, 'userinfo/node_modules/typescript'))).toBe(false);
-});
-
-it('serves without a right to write beyond /data, reports its health, and ends at SIGTERM', async () => {
-  const port = await freePort();
-  const words = [...commandOf('ENTRYPOINT'), ...commandOf('CMD')].map(inRoot);
-  const env = { PATH: process.env.PATH, HOME: '/nonexistent', NODE_ENV: 'production' };
-  const service = spawn(process.execPath, [...words.slice(1), '--port', `${port}`], {
-    cwd: join(root, 'data'),
-    env,
-    ...nobody,
+// The image is for Linux.
+describe.skipIf(process.platform !== 'linux')('the container', () => {
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'userinfo-container-'));
+    chmodSync(folder, 0o755);
+    root = build();
+    chmodSync(join(root, 'data'), 0o777);
   });
-  const ended = new Promise((resolve) => service.once('exit', resolve));
-  const isHealthy = () => {
-    const [, ...check] = commandOf('HEALTHCHECK').map((word) => word.replace('8787', `${port}`));
-    try {
-      execFileSync(process.execPath, check, { env, ...nobody });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await printedBy(service, /"event":"listening"/);
-  expect(isHealthy()).toBe(true);
-  service.kill('SIGTERM');
-  expect(await ended).toBe(0);
-  expect(isHealthy()).toBe(false);
-});
 
-it('is composed with a database that is healthy first, and without rights', () => {
-  const { services } = parse(readFileSync(join(project, 'compose.yaml'), 'utf8'));
-  expect(services.userinfo).toMatchObject({
-    build: '.',
-    read_only: true,
-    cap_drop: ['ALL'],
-    depends_on: { database: { condition: 'service_healthy' } },
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('passes a linter, and ends as a user without rights', () => {
+    expect(validate(dockerfile)).toEqual([]);
+    expect(textsOf('USER')).toEqual(['node']);
+    expect(instructions.map(([name]) => name)).toContain('HEALTHCHECK');
   });
-  expect(services.database.healthcheck.test).toContain('pg_isready');
-  // No password is in a file of the project, or in an argument list.
-  expect(JSON.stringify(services).match(/\$\{POSTGRES_PASSWORD:\?[^}]+\}/g)).toHaveLength(2);
-  expect(services.userinfo.command.join(' ')).toContain('postgres://userinfo@database/userinfo');
+
+  it('copies only what .dockerignore lets in, and no tools of the build', () => {
+    const ignore = readFileSync(join(project, '.dockerignore'), 'utf8').trimEnd().split('\n');
+    expect(ignore[0]).toBe('*');
+    const copied = textsOf('COPY').flatMap((text) =>
+      text.startsWith('--') ? [] : text.split(' ').slice(0, -1),
+    );
+    expect(
+      ignore
+        .slice(1)
+        .map((line) => line.slice(1))
+        .sort(),
+    ).toEqual(copied.sort());
+    expect(existsSync(join(root, 'userinfo/node_modules/fastify'))).toBe(true);
+    expect(existsSync(join(root, 'userinfo/node_modules/typescript'))).toBe(false);
+  });
+
+  it('serves without a right to write beyond /data, reports its health, and ends at SIGTERM', async () => {
+    const port = await freePort();
+    const words = [...commandOf('ENTRYPOINT'), ...commandOf('CMD')].map(inRoot);
+    const env = { PATH: process.env.PATH, HOME: '/nonexistent', NODE_ENV: 'production' };
+    const service = spawn(process.execPath, [...words.slice(1), '--port', `${port}`], {
+      cwd: join(root, 'data'),
+      env,
+      ...nobody,
+    });
+    const ended = new Promise((resolve) => service.once('exit', resolve));
+    const isHealthy = () => {
+      const [, ...check] = commandOf('HEALTHCHECK').map((word) => word.replace('8787', `${port}`));
+      try {
+        execFileSync(process.execPath, check, { env, ...nobody });
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    await printedBy(service, /"event":"listening"/);
+    expect(isHealthy()).toBe(true);
+    service.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(isHealthy()).toBe(false);
+  });
+
+  it('is composed with a database that is healthy first, and without rights', () => {
+    const { services } = parse(readFileSync(join(project, 'compose.yaml'), 'utf8'));
+    expect(services.userinfo).toMatchObject({
+      build: '.',
+      read_only: true,
+      cap_drop: ['ALL'],
+      depends_on: { database: { condition: 'service_healthy' } },
+    });
+    expect(services.database.healthcheck.test).toContain('pg_isready');
+    // No password is in a file of the project, or in an argument list.
+    expect(JSON.stringify(services).match(/\$\{POSTGRES_PASSWORD:\?[^}]+\}/g)).toHaveLength(2);
+    expect(services.userinfo.command.join(' ')).toContain('postgres://userinfo@database/userinfo');
+  });
 });
 
 function freePort(): Promise<number> {
