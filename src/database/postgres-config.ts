@@ -1,6 +1,8 @@
+import { env } from 'node:process';
 import { Client, type ClientConfig, type CustomTypesConfig, type PoolConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import pgpass from 'pgpass';
+import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { StartError } from './errors.js';
 
 type Done = Parameters<Client['connect']>[0];
@@ -46,6 +48,7 @@ export function postgresConfig(url: string): PoolConfig {
     application_name: 'userinfo',
     ...given,
     ...passwordFrom(given),
+    ...verifiedTls(given),
     Client: PostgresClient,
     types: valueTypes,
     // BEGIN is sent together with the first statement.
@@ -56,6 +59,13 @@ export function postgresConfig(url: string): PoolConfig {
     ...(pgbouncer === 'true' ? {} : sessionTimeouts(statementTimeoutMs)),
     query_timeout: statementTimeoutMs + answerGraceMs,
   };
+}
+
+/** TLS with a verified certificate to another machine, unless `sslmode` of the URL or PGSSLMODE says otherwise. */
+function verifiedTls(given: ClientConfig): Pick<PoolConfig, 'ssl'> {
+  const { host } = new Client(given);
+  const isHere = host.startsWith('/') || isLoopback(urlHost(host));
+  return given.ssl !== undefined || env.PGSSLMODE || isHere ? {} : { ssl: true };
 }
 
 /** PgBouncer refuses them at the start of a session. */

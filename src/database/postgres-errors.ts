@@ -16,6 +16,8 @@ type FaultClass = new (message: string, options: { hint?: string; cause: unknown
 /** `null` stands for StoreUnavailableError itself. */
 type Fault = readonly [message: string, type?: FaultClass | null, hint?: string];
 
+const tlsHint =
+  'Set TLS up there, or add ?sslmode=disable to the URL: records then cross the network unencrypted.';
 const passwordHint = 'Give the password in PGPASSWORD, or in the file that PGPASSFILE names.';
 
 /** Errors of the database, not of the statement: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -56,7 +58,15 @@ const byMessage: readonly (readonly [RegExp, Fault])[] = [
   [/^timeout exceeded when trying to connect/, ['no connection to the database was free in time']],
   [/timeout/i, ['the database does not answer', DatabaseNoAnswerError]],
   [/^SASL: .*password must be/, ['the database requires a password', ConnectionLostError, passwordHint]],
-  [/does not support SSL/, ['the database does not speak TLS', ConnectionLostError]],
+  [/does not support SSL/, ['the database does not speak TLS', ConnectionLostError, tlsHint]],
+  [
+    /certificate|altnames/i,
+    [
+      'the certificate of the database cannot be verified',
+      ConnectionLostError,
+      'Name its authority: ?sslrootcert=<file>.',
+    ],
+  ],
   [/after calling end/, ['the database is closed']],
 ];
 

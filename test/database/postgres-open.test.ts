@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StartError } from '../../src/database/errors.js';
+import { postgresConfig } from '../../src/database/postgres-config.js';
 import { openStore } from '../../src/service/store/store.js';
 import { createSchema, execute } from '../support/postgres/test-schema.js';
 
@@ -102,5 +103,26 @@ describe('the password', () => {
     await (await openStore(await withSchema())).close();
     expect(warnings).toEqual([]);
     await rm(folder, { recursive: true });
+  });
+});
+
+describe('TLS', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each([
+    ['postgres://me@db.example/x', true],
+    ['postgres://me@10.1.2.3/x', true],
+    ['postgres://me@127.0.0.1/x', undefined],
+    ['postgres://me@localhost/x', undefined],
+    ['postgres://me@[::1]/x', undefined],
+    ['postgres://me@%2Fvar%2Frun%2Fpostgresql/x', undefined],
+    ['postgres://me@db.example/x?sslmode=disable', false],
+  ])('with a verified certificate is the default to another machine: %s', (url, ssl) => {
+    expect(postgresConfig(url).ssl).toBe(ssl);
+  });
+
+  it('is what PGSSLMODE says, where it is set', () => {
+    vi.stubEnv('PGSSLMODE', 'disable');
+    expect(postgresConfig('postgres://me@db.example/x').ssl).toBeUndefined();
   });
 });
