@@ -98,6 +98,7 @@ export function showCommon(command: Command, groups: readonly CommonGroup[]): vo
 const pages: Readonly<Record<string, string>> = {
   'Global Options:': '"userinfo --help"',
   'Connection:': '"userinfo help connection"',
+  'Operation:': '"userinfo help operation"',
   'Many rows:': '"userinfo help many-rows"',
 };
 

@@ -13,8 +13,18 @@ export function databaseOption(): Option {
   return new Option(
     '--database <file|url>',
     'SQLite file, :memory:, or PostgreSQL as postgres://user@host/database, its password in PGPASSWORD ' +
-      'or the file that PGPASSFILE names (default: userinfo.db in the data folder)',
-  ).env('DATABASE_URL');
+      'or the file that PGPASSFILE names (default: that of USERINFO_DATABASE or DATABASE_URL, or userinfo.db in the data folder)',
+  );
+}
+
+/**
+ * The database that `--database`, USERINFO_DATABASE or DATABASE_URL names, in this order; `undefined` if none is set.
+ *
+ * @throws InvalidInputError if the option is empty
+ */
+export function namedDatabase(option: string | undefined, env: Io['env']): string | undefined {
+  if (option !== '') return option ?? (env.USERINFO_DATABASE || env.DATABASE_URL || undefined);
+  throw new InvalidInputError('--database is empty', { hint: 'Is it a variable that is not set?' });
 }
 
 /**

@@ -43,7 +43,7 @@ const statusByCode: Readonly<Record<string, number>> = {
   CANNOT_OPEN_DATABASE: exitStatus.usage,
   REJECTED: exitStatus.rejected,
   CHECK_FAILED: exitStatus.rejected,
-  NOT_FOUND: exitStatus.rejected,
+  NOT_FOUND: exitStatus.usage,
   STORE_UNAVAILABLE: exitStatus.rejected,
   NO_ANSWER: exitStatus.noAnswer,
   RETRY_LATER: exitStatus.noAnswer,

@@ -39,7 +39,7 @@ export function addCommonOptions(program: Command): Command {
   return program
     .addOption(new Option('-p, --profile <name>', 'profile to use (default: the active one)'))
     .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats))
-    .addOption(new Option('--json', 'the same as --output json'))
+    .addOption(new Option('--json', 'the same as --output json').conflicts('output'))
     .addOption(new Option('--query <expression>', 'print what this JMESPath expression selects'))
     .addOption(new Option('--mask', 'mask personal data in the output'))
     .addOption(

@@ -6,7 +6,7 @@ import { encodePairs } from '../protocol/percent-encoding.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { type Io, say, write } from './io.js';
 import { printData } from './output/print.js';
-import type { OutputStyle } from './output/style.js';
+import { isPlainTable, type OutputStyle } from './output/style.js';
 
 /** Options that show a request instead of sending it. */
 export interface PreviewOptions {
@@ -48,7 +48,8 @@ export async function printPreview(
       ...(shown.body === null ? [] : [['--data-raw', shown.body]]),
       ['--url', shown.url],
     ];
-    await write(io.stdout, `${curl.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ')}\n`);
+    const command = curl.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ');
+    await (isPlainTable(style) ? write(io.stdout, `${command}\n`) : printData({ curl: command }, io, style));
   } else {
     await printData(parts, io, style);
   }

@@ -164,7 +164,8 @@ function withLabel<T>(label: string, parse: () => T): T {
   }
 }
 
-function parseProfile(name: string, json: unknown): Profile {
+/** @throws InvalidInputError for an invalid field */
+export function parseProfile(name: string, json: unknown): Profile {
   return { name, ...parseFields<Omit<Profile, 'name'>>(profileFields, requiredFields, json, 'the profile') };
 }
 

@@ -28,7 +28,7 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
   [['pas'], ['passback']],
   [
     ['profile', ''],
-    ['add', 'list', 'show', 'use', 'set', 'rename', 'remove', 'export', 'path'],
+    ['add', 'list', 'show', 'use', 'set', 'rename', 'delete', 'export', 'import', 'path'],
   ],
   [['admin', 'code', 'i'], ['issue']],
   [
@@ -59,7 +59,7 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
   [['read', 'c', 'id_card', 'device'], ['device_info']],
   [['read', ''], []],
   [['read', '--', '--env'], []],
-  [['admin', 'code', 'issue', '--info-names', 'chat_s'], ['chat_sex']],
+  [['admin', 'code', 'issue', '--names', 'chat_s'], ['chat_sex']],
   [['read', '--from', 'x', '--names', 'chat_s'], ['chat_sex']],
   [['sign', 'explain', 're'], ['read']],
   [['explain', '4290'], ['42901']],

@@ -76,7 +76,7 @@ describe('the help of', () => {
 
   it('a command names the common options that apply to it', () => {
     expect(helps.get('profile list')).not.toContain('--timeout');
-    expect(helps.get('profile remove')).toContain('-y/--yes');
+    expect(helps.get('profile delete')).toContain('-y/--yes');
     expect(helps.get('read')).toContain('--timeout, --attempts');
     expect(helps.get('serve')).not.toContain('--query');
   });
@@ -93,7 +93,7 @@ const story = [
   'admin app create',
   'admin app list',
   'admin user put',
-  'admin user get',
+  'admin user show',
   'admin user list',
   'admin code issue',
   'admin code list',
@@ -120,8 +120,9 @@ const story = [
   'profile use',
   'profile set',
   'profile export',
+  'profile import',
   'profile rename',
-  'profile remove',
+  'profile delete',
   'admin app rotate-secret',
   'admin app retire-secret',
   'admin app set',
@@ -129,20 +130,23 @@ const story = [
   'admin app disable',
   'admin app enable',
   'admin audit',
-  'admin app remove',
+  'admin app delete',
   'admin user delete',
 ];
 
 /** These need PostgreSQL: they have tests of their own, in test/cli/queue. */
 const overQueue = [
   'worker',
-  ...['list', 'show', 'results', 'retry', 'cancel', 'purge'].map((name) => `runs ${name}`),
+  ...['list', 'show', 'results', 'retry', 'cancel', 'delete'].map((name) => `runs ${name}`),
 ];
 
 /** These ask questions, or lock the database for the others: they have tests of their own. */
 const interactive = [
   'userinfo profile add shop',
-  'userinfo profile remove shop-test',
+  'userinfo profile import shop-test.json',
+  'userinfo profile delete shop-test',
+  'userinfo admin app delete --app-key app-1',
+  'userinfo admin user delete --tenant-code acme --union-id u001',
   'USERINFO_MASTER_KEY_FILE=master.key userinfo admin app encrypt-secrets',
   'USERINFO_MASTER_KEY_FILE=new-and-old.key userinfo admin app encrypt-secrets',
 ];
@@ -164,7 +168,7 @@ describe('the examples', () => {
     const app = '--tenant-code acme --channel web --app-key app-1';
     await paste(`userinfo admin app create ${app} --database f.db`);
     await paste(`echo '${JSON.stringify(firstUser)}' | userinfo admin user put --database f.db`);
-    await paste('userinfo profile remove local --yes'); // of another service: it would not be overwritten
+    await paste('userinfo profile delete local --yes'); // of another service: it would not be overwritten
     const service = machine.start(['serve', '--port', '0'], { env });
     const [, url = ''] = await printedBy(service, /listening on (http:\S+)/);
     try {

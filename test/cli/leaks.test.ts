@@ -81,7 +81,7 @@ const commands: readonly (readonly [args: readonly string[], stdin?: string])[] 
     [
       'admin',
       'user',
-      'get',
+      'show',
       '--tenant-code',
       'acme',
       '--union-id',

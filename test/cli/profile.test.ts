@@ -145,7 +145,7 @@ describe('profile add', () => {
 });
 
 describe('profiles', () => {
-  it('are listed, switched, changed, renamed, exported and removed', async () => {
+  it('are listed, switched, changed, renamed, exported and deleted', async () => {
     await add('shop-test');
     await add('shop', '--environment', 'production', '--key-prefix', 'acme_');
     expect((await machine.run(['profile', 'use', 'shop'])).stderr).toBe(
@@ -174,8 +174,8 @@ describe('profiles', () => {
       app_key: 'a1',
     });
 
-    expect((await machine.run(['profile', 'remove', 'live'])).status).toBe(2);
-    const removed = await machine.onTerminal(['profile', 'remove', 'live'], [['Remove profile', 'y']]);
+    expect((await machine.run(['profile', 'delete', 'live'])).status).toBe(2);
+    const removed = await machine.onTerminal(['profile', 'delete', 'live'], [['Delete profile', 'y']]);
     expect(removed).toMatchObject({ status: 0, stdout: expect.stringContaining('No profile is active now') });
     expect(Object.keys(file().profiles)).toEqual(['shop-test']);
     expect((await machine.run(['read', 'c'])).status).toBe(3);
@@ -261,7 +261,7 @@ describe('profiles', () => {
       ['list'],
       ['use', 'shop'],
       ['set', 'shop', '--channel', 'x'],
-      ['remove', 'shop', '--yes'],
+      ['delete', 'shop', '--yes'],
     ]) {
       const done = await machine.run(['profile', ...args]);
       expect(done).toMatchObject({ status: 3, stdout: '' });

@@ -85,7 +85,7 @@ describe('passback', () => {
     ]);
     expect(JSON.parse(done.stdout).data).toEqual({ union_id: 'u002' });
     expect((await machine.record('u002')).basic_info).toEqual({ mobile: '13800138000' });
-    await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u002']);
+    await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u002', '--yes']);
   });
 
   it.each([
@@ -163,7 +163,7 @@ describe('passback', () => {
     const marked = await machine.shell(`printf '\\357\\273\\277${record}' 138 | ${put}`);
     expect(marked).toMatchObject({ status: 0, stderr: 'put 1 user\n' });
     expect((await machine.record('u003')).basic_info).toEqual({ mobile: '138' });
-    await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u003']);
+    await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u003', '--yes']);
   });
 
   it('an import that Ctrl-C interrupts is not reported as complete', async () => {
@@ -221,7 +221,7 @@ describe('read', () => {
 
   it('counts them for many rows', async () => {
     const codes = await machine.issueCodes(3);
-    const limited = await machine.issueCode('--info-names', 'chat_nickname');
+    const limited = await machine.issueCode('--names', 'chat_nickname');
     const stdin = ['code', ...codes, limited, ''].join('\n');
     const args = [
       'read',
@@ -348,7 +348,7 @@ describe('a database that does not exist', () => {
   it.each([
     [['app', 'list']],
     [['app', 'rotate-secret', '--app-key', 'k']],
-    [['user', 'get', '--tenant-code', 'acme', '--union-id', 'u001']],
+    [['user', 'show', '--tenant-code', 'acme', '--union-id', 'u001']],
     [['user', 'list', '--tenant-code', 'acme']],
     [['code', 'list', '--tenant-code', 'acme']],
   ])('is not made by admin %j', async (command) => {

@@ -61,7 +61,7 @@ export class ServedMachine extends Machine {
   /** The record as the store has it. */
   async record(unionId = 'u001'): Promise<Record<string, Record<string, string>>> {
     return JSON.parse(
-      await this.admin(['user', 'get', '--tenant-code', 'acme', '--union-id', unionId, '--json']),
+      await this.admin(['user', 'show', '--tenant-code', 'acme', '--union-id', unionId, '--json']),
     );
   }
 

@@ -18,6 +18,7 @@ const missingCode = "error: missing required argument 'code'";
 
 export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly scope?: string;
+  readonly names?: string;
 }
 
 /** Adds the arguments of a read that is sent or explained. */
@@ -25,10 +26,16 @@ export function addReadArguments(command: Command, code = '<code>'): Command {
   return command
     .argument(code, 'authorization code; - for standard input')
     .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
+    .option('--names <list>', 'the same, separated by commas; with --from, for every code')
     .option('--scope <scope>', 'authorization type (default: not sent, the service applies its own)');
 }
 
-export function readInputOf(code: string, names: readonly string[], { scope }: ReadOptions): ReadInput {
+export function readInputOf(
+  code: string,
+  places: readonly string[],
+  { scope, names: listed }: ReadOptions,
+): ReadInput {
+  const names = listed === undefined ? places : [...places, listed];
   return {
     code,
     ...(names.length === 0 ? {} : { infoNames: parseInfoNames(names) }),
@@ -60,19 +67,17 @@ export function declareRead(program: Command, context: CliContext): void {
     ],
     takes: (command) => {
       addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
-      return addBulkOptions(command)
-        .option('--names <list>', 'with --from: information to read, separated by commas')
-        .addHelpText(
-          'after',
-          () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
+      return addBulkOptions(command).addHelpText(
+        'after',
+        () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
-        );
+      );
     },
     run: async ({ command, options }: Call<ReadOptions>, code: string | undefined, names: string[]) => {
       const hint =
         'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
-      if (isBulk(command, ['names'], { given: code !== undefined, argument: 'a code', hint })) {
+      if (isBulk(command, [], { given: code !== undefined, argument: 'a code', hint })) {
         const { readMany } = await import('../bulk/run-many.js');
         return readMany(context, command.optsWithGlobals());
       }

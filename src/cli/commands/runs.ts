@@ -8,6 +8,7 @@ import { say } from '../io.js';
 import { examples } from '../options.js';
 import { printData, printList } from '../output/print.js';
 import { outputStyle } from '../output/style.js';
+import { confirm } from '../prompt.js';
 import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
 import type { ResultsOptions } from '../queue/results.js';
 
@@ -25,7 +26,7 @@ export function declareRuns(program: Command, context: CliContext): void {
   });
   const declare = (name: string, summary: string, description: string, shown: Examples) => {
     const command = runs.command(name).summary(summary).description(description);
-    showCommon(command, name === 'purge' ? ['confirm'] : ['output']);
+    showCommon(command, name === 'delete' || name === 'cancel' ? ['confirm'] : ['output']);
     return addQueueOption(command).addHelpText(
       'after',
       examples(...shown.map(([line, purpose]) => [`userinfo runs ${line}`, purpose] as const)),
@@ -80,7 +81,7 @@ export function declareRuns(program: Command, context: CliContext): void {
       [`show 3f9a1c07d2 ${exampleQueue} --query failed_chunks`, 'how many there are'],
     ],
   ).action((run: string) =>
-    change(context, retry.optsWithGlobals(), async (queue) => {
+    change(context, retry.optsWithGlobals(), null, async (queue) => {
       const chunks = await queue.retry(run);
       return `workers take ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'} of run ${run} again`;
     }),
@@ -89,40 +90,43 @@ export function declareRuns(program: Command, context: CliContext): void {
   const cancel = declareForRun(
     'cancel',
     'cancel a run',
-    'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue.',
+    'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue. ' +
+      'Asks first.',
     [
       [`cancel 3f9a1c07d2 ${exampleQueue}`, 'cancel it'],
       [`results 3f9a1c07d2 ${exampleQueue}`, 'the outcomes of the rows that were sent'],
     ],
   ).action((run: string) =>
-    change(context, cancel.optsWithGlobals(), async (queue) => {
+    change(context, cancel.optsWithGlobals(), `Cancel run ${run}?`, async (queue) => {
       await queue.cancel(run);
       return `run ${run} is cancelled; requests in flight still finish`;
     }),
   );
 
-  const purge = declareForRun(
-    'purge',
-    'remove a finished run',
-    'Remove all data of a finished run from the queue: its outcomes, and rows that were kept.',
+  const remove = declareForRun(
+    'delete',
+    'delete a finished run',
+    'Delete all data of a finished run from the queue: its outcomes, and rows that were kept. Asks first.',
     [
-      [`purge 3f9a1c07d2 ${exampleQueue}`, 'remove it'],
+      [`delete 3f9a1c07d2 ${exampleQueue}`, 'delete it'],
       [`list ${exampleQueue}`, 'the remaining runs'],
     ],
   ).action((run: string) =>
-    change(context, purge.optsWithGlobals(), async (queue) => {
+    change(context, remove.optsWithGlobals(), `Delete run ${run}?`, async (queue) => {
       await queue.purge(run);
-      return `run ${run} is removed`;
+      return `run ${run} is deleted`;
     }),
   );
 }
 
-/** Changes a run, and says what was done. */
+/** Changes a run, after a question if there is one, and says what was done. */
 async function change(
   context: CliContext,
   options: QueueOptions,
+  question: string | null,
   work: (queue: Queue) => Promise<string>,
 ): Promise<void> {
+  if (question !== null) await confirm(context, question, options.yes);
   await say(context.io, await withQueue(context, options.queue, work));
 }
 

@@ -3,7 +3,7 @@ import type { Answer } from '../../client/answer.js';
 import type { Envelope } from '../../protocol/envelope.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { isPersonalName, maskJson } from '../../protocol/masking.js';
-import { type Io, write, writeStyled } from '../io.js';
+import { type Io, say, write, writeStyled } from '../io.js';
 import { isObject, parseLoosely } from './parsed-json.js';
 import { isPlainTable, type OutputStyle, tableStyle, warn } from './style.js';
 
@@ -72,10 +72,7 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
   const data = mask ? parseLoosely(maskText(stringify(given) ?? 'null')) : given;
-  if (select === undefined) {
-    await writeData(data, io, plain);
-    return;
-  }
+  if (select === undefined) return writeData(data, io, plain);
   let selected: unknown;
   try {
     selected = select(data);
@@ -103,6 +100,7 @@ export async function printList(
   const items: object[] = [];
   for await (const item of list) items.push(item);
   if (items.length > 0 || !isPlainTable(style)) await printData(items, io, style);
+  else await say(io, 'there are none');
 }
 
 /** Writes data as complete lines. Each format loads its library here. */

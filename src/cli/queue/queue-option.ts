@@ -19,7 +19,7 @@ export function queueOption(purpose: string): Option {
 export const exampleQueue = '--queue postgres://userinfo@db.example/queue';
 
 export function addQueueOption(command: Command): Command {
-  return command.addOption(queueOption('where the runs are').makeOptionMandatory());
+  return command.addOption(queueOption('where the runs are').env('USERINFO_QUEUE').makeOptionMandatory());
 }
 
 /** Opens a queue for the work, and closes it afterwards. A worker also maintains it. */

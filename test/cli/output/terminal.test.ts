@@ -48,13 +48,13 @@ const commands: readonly (readonly [what: string, args: () => readonly string[]]
   ['--dry-run', () => ['passback', `k=${hostile}`, '--union-id', name, '--dry-run', '--reveal', '--json']],
   ['sign explain --json', () => ['sign', 'explain', 'passback', `k=${hostile}`, '--union-id', 'u', '--json']],
   [
-    'admin user get --json',
-    () => ['admin', 'user', 'get', '--tenant-code', 'acme', '--union-id', 'u001', '--json', ...database()],
+    'admin user show --json',
+    () => ['admin', 'user', 'show', '--tenant-code', 'acme', '--union-id', 'u001', '--json', ...database()],
   ],
   ['admin user list', () => ['admin', 'user', 'list', '--tenant-code', 'acme', ...database()]],
   [
     'admin user delete',
-    () => ['admin', 'user', 'delete', '--tenant-code', 'acme', '--union-id', name, ...database()],
+    () => ['admin', 'user', 'delete', '--tenant-code', 'acme', '--union-id', name, '--yes', ...database()],
   ],
   ['a run', () => ['passback', '--from', name, '--failed', `${name}.f`, '--json']],
   ['an unknown option', () => ['read', `--${name}`]],

@@ -120,7 +120,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       0,
       '{"line":2,"union_id":"p1","outcome":"ok","code":200,"msg":"ok"}\n',
     ]);
-    expect((await runs('purge', run)).status).toBe(0);
+    expect((await runs('delete', run, '--yes')).status).toBe(0);
     expect(await dump(schema.url)).not.toContain(run);
     expect((await runs('show', run)).status).toBe(2);
   });
@@ -142,7 +142,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const other = await runs('results', run, '--from', 'kept.csv');
     expect(other.status).toBe(2);
     expect(other.stderr).toContain('is not the file that run');
-    await runs('purge', run);
+    await runs('delete', run, '--yes');
     expect(await dump(schema.url)).not.toContain('li@example.com');
   });
 
@@ -158,9 +158,9 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(status).toBe(2);
     expect(stderr).toContain(`run ${run} is for another environment, base URL than this profile`);
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ state: 'ready', ok: 0 });
-    expect((await runs('purge', run)).status).toBe(2);
-    expect((await runs('cancel', run)).status).toBe(0);
-    expect((await runs('purge', run)).status).toBe(0);
+    expect((await runs('delete', run, '--yes')).status).toBe(2);
+    expect((await runs('cancel', run, '--yes')).status).toBe(0);
+    expect((await runs('delete', run, '--yes')).status).toBe(0);
   });
 
   it('is given up by a worker that was stopped for longer than its lease, and writes nothing old', async () => {
@@ -209,7 +209,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const other = start(worker());
     const ends = printedBy(other, new RegExp(`run ${run}: \\d+ done here`));
     await printedBy(other, new RegExp(`run ${run}: 200 rows`));
-    expect((await runs('cancel', run)).status).toBe(0);
+    expect((await runs('cancel', run, '--yes')).status).toBe(0);
     await ends;
     const { status, stderr } = await runs('results', run);
     expect(status).toBe(6);

@@ -175,7 +175,7 @@ it('the audit has who did what, without secrets, codes and union IDs', async () 
       'user put',
       'app disable',
       'code issue',
-      'user get',
+      'user show',
       'user delete',
       'user put',
     ].sort(),

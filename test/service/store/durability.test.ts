@@ -137,7 +137,7 @@ it('can be backed up while running, and restored from the copy', async () => {
   const script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM INTO ?', [sys.argv[2]])";
   const backup = spawn('python3', ['-c', script, machine.database, copy], { stdio: 'inherit' });
   expect(await once(backup, 'exit')).toEqual([0, null]);
-  await machine.admin(['user', 'delete', '--tenant-code', tenant, '--union-id', 'u001']);
+  await machine.admin(['user', 'delete', '--tenant-code', tenant, '--union-id', 'u001', '--yes']);
   expect(await usersOf(machine, copy)).toEqual(['u001']);
   await machine.stop('SIGTERM');
   await cp(copy, machine.database);

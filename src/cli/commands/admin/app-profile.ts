@@ -42,7 +42,7 @@ export async function checkKnownApp({ name, app_key }: Profile, admin: AdminOper
 
 export function notOverwritten(name: string, why: string): InvalidInputError {
   return new InvalidInputError(`profile "${name}" ${why}: it is not overwritten`, {
-    hint: `Rename it (userinfo profile rename ${name} <name>), or remove it (userinfo profile remove ${name}).`,
+    hint: `Rename it (userinfo profile rename ${name} <name>), or remove it (userinfo profile delete ${name}).`,
   });
 }
 

@@ -10,6 +10,7 @@ import { say } from '../../io.js';
 import { parseDuration } from '../../options.js';
 import { printList } from '../../output/print.js';
 import { warn } from '../../output/style.js';
+import { confirm } from '../../prompt.js';
 import { defaultUrl } from '../serve/options.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
 import { addStoreCommand, type StoreCall } from './store.js';
@@ -74,12 +75,13 @@ export function declareApp(admin: Command, context: CliContext): void {
   });
   addStoreCommand(app, context, {
     name: 'rotate-secret',
+    common: ['output', 'confirm'],
     summary: 'replace the secret of an app',
     description:
-      'Give an app a new secret and print it, only once. The old secret stops working at once, or after --overlap.',
+      'Give an app a new secret and print it, only once. The old secret stops working after --overlap; without it, at once: then the command asks first.',
     examples: [
       ['userinfo admin app rotate-secret --app-key app-1 --overlap 24h', 'both secrets work for a day'],
-      ['userinfo admin app rotate-secret --app-key app-1 --json', 'as JSON'],
+      ['userinfo admin app rotate-secret --app-key app-1 --yes --json', 'at once, as JSON'],
     ],
     takes: (command) =>
       takesKey(command).addOption(
@@ -88,9 +90,12 @@ export function declareApp(admin: Command, context: CliContext): void {
         ),
       ),
     run: async ({ options, print, withStore }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
-      const { appKey, overlap = 0 } = options;
-      const rotation = { appKey, overlapSeconds: Math.ceil(overlap / 1000) };
-      const { app_secret, ...rest } = await withStore((store) => store.rotateSecret(rotation));
+      const { appKey, overlap = 0, yes } = options;
+      const { app_secret, ...rest } = await withStore(async (store) => {
+        const question = `Replace the secret of app "${appKey}"? Its requests fail until it has the new one.`;
+        if (overlap === 0) await confirm(context, question, yes);
+        return store.rotateSecret({ appKey, overlapSeconds: Math.ceil(overlap / 1000) });
+      });
       await print({ ...rest, app_secret: app_secret.reveal() });
     },
   });
@@ -178,15 +183,24 @@ export function declareApp(admin: Command, context: CliContext): void {
       else await print({ encrypted });
     },
   });
-  addChange(
-    {
-      name: 'remove',
-      summary: 'remove an app',
-      description: 'Remove an app. Its requests are refused from then on.',
-      done: 'removed',
+  addStoreCommand(app, context, {
+    name: 'delete',
+    common: ['confirm'],
+    summary: 'delete an app',
+    description: 'Delete an app. Its requests are refused from then on. Asks first.',
+    examples: [
+      ['userinfo admin app delete --app-key app-1', 'from the default database'],
+      ['userinfo admin app delete --app-key app-1 --database f.db --yes', 'from another, without asking'],
+    ],
+    takes: takesKey,
+    run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
+      await withStore(async (store) => {
+        await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
+        await store.removeApp(options);
+      });
+      await say(io, `deleted app "${options.appKey}"`);
     },
-    (store, given) => store.removeApp(given),
-  );
+  });
 }
 
 interface SetOptions extends AppOptions {

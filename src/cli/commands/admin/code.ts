@@ -13,7 +13,7 @@ interface TenantOptions {
 
 interface IssueOptions extends TenantOptions {
   readonly unionId: string;
-  readonly infoNames?: readonly string[];
+  readonly names?: readonly string[];
   /** Milliseconds. */
   readonly ttl: number;
   readonly uses: number | 'unlimited';
@@ -48,7 +48,7 @@ export function declareCode(admin: Command, context: CliContext): void {
         .requiredOption('--tenant-code <code>', 'tenant of the user')
         .requiredOption('--union-id <id>', 'union ID of the user')
         .option(
-          '--info-names <names>',
+          '--names <names>',
           'information that the code authorizes, separated by commas (default: all)',
           (text: string) => parseInfoNames([text]),
         )
@@ -103,7 +103,7 @@ export function declareCode(admin: Command, context: CliContext): void {
 }
 
 async function issueCode({ io, options, isTable, print, withStore }: StoreCall<IssueOptions>): Promise<void> {
-  const { tenantCode, unionId, infoNames, ttl, uses } = options;
+  const { tenantCode, unionId, names: infoNames, ttl, uses } = options;
   const issued = await withStore((store) =>
     store.issueCode({
       tenantCode,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Admin } from '../../../service/index.js';
 import { addCommand, type Call, type CommandSpec } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { databaseOption } from '../../database.js';
+import { databaseOption, namedDatabase } from '../../database.js';
 
 /** A call of a command of `userinfo admin`. */
 export interface StoreCall<Options> extends Call<Options> {
@@ -27,7 +27,9 @@ export function addStoreCommand<Options, Arguments extends unknown[]>(
     takes: (command) => (takes?.(command) ?? command).addOption(databaseOption()),
     run: (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
       const withStore: StoreCall<Options>['withStore'] = async (work, create) => {
-        const admin = await context.openAdmin(call.options.database, { create: create === true });
+        const admin = await context.openAdmin(namedDatabase(call.options.database, call.io.env), {
+          create: create === true,
+        });
         try {
           return await work(admin);
         } finally {

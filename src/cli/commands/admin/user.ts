@@ -11,6 +11,7 @@ import type { CliContext } from '../../context.js';
 import { decodeUtf8 } from '../../input.js';
 import { say } from '../../io.js';
 import { printList } from '../../output/print.js';
+import { confirm } from '../../prompt.js';
 import { addStoreCommand, type StoreCall } from './store.js';
 
 export function declareUser(admin: Command, context: CliContext): void {
@@ -52,12 +53,12 @@ export function declareUser(admin: Command, context: CliContext): void {
     },
   });
   addStoreCommand(user, context, {
-    name: 'get',
+    name: 'show',
     summary: 'print a user record',
     description: 'Print the whole record of a user.',
     examples: [
-      ['userinfo admin user get --tenant-code acme --union-id u001', 'as tables'],
-      ['userinfo admin user get --tenant-code acme --union-id u001 --json', 'as one JSON object'],
+      ['userinfo admin user show --tenant-code acme --union-id u001', 'as tables'],
+      ['userinfo admin user show --tenant-code acme --union-id u001 --json', 'as one JSON object'],
     ],
     takes: takesUser,
     run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
@@ -73,25 +74,31 @@ export function declareUser(admin: Command, context: CliContext): void {
     ],
     takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
     run: ({ io, options, style, withStore }: StoreCall<{ readonly tenantCode: string }>) => {
-      // JSON lines instead of a table: a tenant may have more users than fit into memory.
-      const lines = style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
+      // JSON lines unless a table is asked for: a tenant may have more users than fit into memory.
+      const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
+      const lines = isDefault && style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
       return withStore((store) => printList(store.listUsers(options), io, lines));
     },
   });
   addStoreCommand(user, context, {
     name: 'delete',
+    common: ['confirm'],
     summary: 'delete a user',
-    description: 'Delete the record of a user, and the codes issued for the user.',
+    description: 'Delete the record of a user, and the codes issued for the user. Asks first.',
     examples: [
       ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
       [
-        'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db',
-        'from another database',
+        'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db --yes',
+        'from another database, without asking',
       ],
     ],
     takes: takesUser,
     run: async ({ io, options, withStore }: StoreCall<UserKey>) => {
-      await withStore((store) => store.deleteUser(options));
+      const what = `the record of user "${options.unionId}", and the codes issued for the user`;
+      await withStore(async (store) => {
+        await confirm(context, `Delete ${what}?`, options.yes);
+        await store.deleteUser(options);
+      });
       await say(io, `deleted user "${options.unionId}"`);
     },
   });

@@ -44,7 +44,6 @@ const presetNames = presets.map(({ name }) => name);
 /** The values of options that neither list their choices nor name a file. */
 const byFlag: ByName = {
   '--profile': 'profiles',
-  '--info-names': infoNames,
   '--names': infoNames,
   '--recipe': presetNames,
   '--signing-preset': { list: presetNames },

@@ -13,6 +13,7 @@ export const helpTopics = {
   environment: 'environment variables',
   'exit-codes': 'exit status of every command',
   'many-rows': 'options of runs over many rows',
+  operation: 'settings of a service in operation',
   output: 'output formats, and how to print only a part',
   signing: 'how requests are signed, and how to find out',
 } as const;

@@ -8,6 +8,7 @@ import { addBulkOptions } from '../../bulk/bulk-options.js';
 import { addPassbackManyOptions } from '../../bulk/passback-options.js';
 import { exitStatus } from '../../exit-status.js';
 import { addConnectionOptions, formatColumns, outputFormats } from '../../options.js';
+import { addServeOptions } from '../serve/index.js';
 import type { HelpTopic } from './index.js';
 
 const settings = Object.values(settingNames).map(
@@ -17,6 +18,9 @@ const settings = Object.values(settingNames).map(
 /** In addition to those that replace a flag. */
 const others = [
   [secretVariable, 'app secret: no flag takes it'],
+  ['USERINFO_DATABASE', 'database of "serve" and "admin"; --database overrides it'],
+  ['DATABASE_URL', 'the same, if USERINFO_DATABASE is not set'],
+  ['USERINFO_QUEUE', 'queue of "worker" and "runs"; --queue overrides it'],
   ['USERINFO_OUTPUT', 'output format; -o and --json override it'],
   ['USERINFO_CONFIG_DIR', 'folder of the profile file'],
 ] as const;
@@ -144,29 +148,33 @@ timestamp. The service allows its clock and the caller's to differ by ${defaultC
 and accepts each random of an app once; "userinfo doctor" compares the clocks.
 `;
 
-/** The options that `add` adds, as a command's help shows them. */
-function describeOptions(add: (command: Command) => Command): string {
-  const [, options = ''] = add(new Command())
-    .helpOption(false)
-    .helpInformation()
-    .split(/\n\n(?=\S)/);
-  return options;
+/** The options that `add` adds under a heading, as the help of a command without pages shows them. */
+function describeOptions(add: (command: Command) => Command, heading: string): string {
+  const help = add(new Command()).helpOption(false).helpInformation();
+  return `${help.split(/\n\n/).find((section) => section.startsWith(heading))}\n`;
 }
 
 const connectionTopic = `The deployment that a command calls
 
-${describeOptions(addConnectionOptions)}
+${describeOptions(addConnectionOptions, 'Connection:')}
 Each value comes from its option, else from its environment variable ("userinfo
 help environment"), else from the profile: the one of -p or USERINFO_PROFILE,
 else the active one. "userinfo profile show" shows the values in force and where
 each is from. The app secret has no option: see "userinfo profile add --help".
 `;
 
+const operationTopic = `Settings of "userinfo serve" in operation
+
+${describeOptions(addServeOptions, 'Operation:')}
+Each is a flag, else an environment variable, else a line NAME=value of the file
+of --config.
+`;
+
 const manyRowsTopic = `Runs over many rows: userinfo read --from, userinfo passback --from
 
-${describeOptions(addBulkOptions)}
+${describeOptions(addBulkOptions, 'Many rows:')}
 Of passback:
-${describeOptions(addPassbackManyOptions).replace(/^.*\n/, '')}
+${describeOptions(addPassbackManyOptions, 'Options:').replace(/^.*\n/, '')}
 All rows are checked before the first is sent. The results have a line for each
 row; --resume continues a run that stopped, and sends no finished row again.
 `;
@@ -177,6 +185,7 @@ export const topics: Readonly<Record<HelpTopic, string>> = {
   environment: environmentTopic,
   'exit-codes': exitCodesTopic,
   'many-rows': manyRowsTopic,
+  operation: operationTopic,
   output: outputTopic,
   signing: signingTopic,
 };

@@ -10,28 +10,29 @@ import {
   parseIdentifier,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
-import { type SecretSource, secretWarnings } from '../../../profiles/secret.js';
 import { isModule, parseSigningSource, type SigningSource } from '../../../profiles/signing-source.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
-import { Secret } from '../../../signing/secret.js';
 import { addCommand, type Call } from '../../command.js';
 import { loadSigning, readResultCodes } from '../../connect.js';
 import type { CliContext } from '../../context.js';
-import { readJson, readValue } from '../../input.js';
+import { readJson } from '../../input.js';
 import { say } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { warn } from '../../output/style.js';
-import { showText } from '../../output/terminal-text.js';
 import { requirePreset } from '../../resolve-signing.js';
+import {
+  addSecretOptions,
+  promptForSecret,
+  type SecretOptions,
+  secretFlags,
+  secretSourceOf,
+  warnOfPlainText,
+} from './secret-options.js';
 
-/** The values of a profile. At most one option for the source of the secret, and one for the signing. */
-interface EditOptions extends ConnectionOptions {
-  readonly appSecretStdin?: true;
-  readonly appSecretEnv?: string;
-  readonly appSecretCommand?: string;
+/** The values of a profile. At most one option for the signing. */
+interface EditOptions extends ConnectionOptions, SecretOptions {
   readonly signing?: string;
   readonly signingPreset?: string;
   readonly signingModule?: string;
@@ -74,10 +75,7 @@ async function runAdd(context: CliContext, name: string, options: EditOptions): 
     tenant_code: await ask('tenant_code'),
     channel: await ask('channel'),
     app_key: await ask('app_key'),
-    secret: given.secret ?? {
-      kind: 'file',
-      value: new Secret(await prompt.secret('App secret (stored in plain text in the profile file)')),
-    },
+    secret: given.secret ?? (await promptForSecret(context)),
     ...(signing && { signing }),
     ...(key_prefix && { key_prefix }),
     ...(ca_file && { ca_file }),
@@ -115,7 +113,7 @@ function refuseMissing(given: ProfilePatch): void {
   const missing: string[] = asked
     .filter((field) => given[field] === undefined)
     .map((field) => settingNames[field].flag);
-  if (given.secret === undefined) missing.push('--app-secret-stdin (or -env, -command)');
+  if (given.secret === undefined) missing.push(secretFlags);
   if (missing.length === 0) return;
   throw new InvalidInputError(`missing: ${missing.join(', ')}`, {
     hint: 'There is no terminal for prompts: pass them as options, or run the command on a terminal.',
@@ -153,23 +151,8 @@ export function declareSet(profile: Command, context: CliContext): void {
   });
 }
 
-/** There is no option for the secret itself: every process can see arguments, and the shell history keeps them. */
 function addEditOptions(command: Command): Command {
-  return addConnectionOptions(command, 'Values:')
-    .optionsGroup('Values:')
-    .option('--app-secret-stdin', 'read the app secret from standard input, and store it in the profile file')
-    .addOption(
-      new Option('--app-secret-env <name>', 'read the app secret from this environment variable').conflicts(
-        'appSecretStdin',
-      ),
-    )
-    .addOption(
-      new Option(
-        '--app-secret-command <command>',
-        "run this command to get the app secret, such as a keychain's or password manager's",
-      ).conflicts(['appSecretStdin', 'appSecretEnv']),
-    )
-    .addOption(new Option('--app-secret <never>').hideHelp().argParser(refuseArgument))
+  return addSecretOptions(addConnectionOptions(command, 'Values:').optionsGroup('Values:'))
     .option('--signing <file>', 'sign with the recipes {app_sign, sign} of a JSON file')
     .addOption(
       new Option(
@@ -184,12 +167,6 @@ function addEditOptions(command: Command): Command {
       ).conflicts(['signing', 'signingPreset']),
     )
     .option('--key-prefix <prefix>', 'prefix that custom keys should have; other keys cause a warning');
-}
-
-function refuseArgument(): never {
-  throw new InvalidInputError('the app secret is never accepted as an argument', {
-    hint: 'Use --app-secret-stdin, --app-secret-env or --app-secret-command; then replace the secret that you typed.',
-  });
 }
 
 /**
@@ -223,16 +200,6 @@ async function patchOf(
   };
 }
 
-async function secretSourceOf(
-  { appSecretStdin, appSecretEnv, appSecretCommand }: EditOptions,
-  context: CliContext,
-): Promise<SecretSource | undefined> {
-  if (appSecretEnv !== undefined) return { kind: 'environment', name: appSecretEnv };
-  if (appSecretCommand !== undefined) return { kind: 'command', command: appSecretCommand };
-  if (!appSecretStdin) return undefined;
-  return { kind: 'file', value: new Secret(await readValue(context, 'app secret')) };
-}
-
 /**
  * The signing that the options name; `undefined` if none, `null` for the default recipes. A signature without a
  * preset keeps that of `current`. A module is loaded once to check it.
@@ -262,15 +229,4 @@ function fromPresets(names: string, current: SigningSource | undefined): Signing
     return [signature, requirePreset(name).recipe];
   });
   return { ...sources, ...Object.fromEntries(chosen) };
-}
-
-/** Warns that a secret in the profile file is readable to every program of this user. */
-async function warnOfPlainText({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
-  if (secret.kind !== 'file') return;
-  for (const warning of secretWarnings(secret.value)) await warn(io, warning);
-  const path = showText(profiles.path);
-  await say(
-    io,
-    `The app secret is in plain text in ${path} (mode 0600). --app-secret-command keeps it elsewhere.`,
-  );
 }

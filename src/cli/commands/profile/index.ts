@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { describeProfile } from '../../../profiles/profile.js';
-import { exportProfile } from '../../../profiles/profile-json.js';
 import { activateProfile, removeProfile, renameProfile } from '../../../profiles/profile-store.js';
 import { quoteName } from '../../../protocol/text.js';
 import { addCommand, addGroup } from '../../command.js';
@@ -10,6 +9,7 @@ import { colorsFor, tableStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
 import { declareAdd, declareSet } from './edit.js';
+import { declareExport, declareImport } from './share.js';
 import { declareShow } from './show.js';
 
 export function declareProfile(program: Command, context: CliContext): void {
@@ -29,8 +29,9 @@ export function declareProfile(program: Command, context: CliContext): void {
   declareUse(profile, context);
   declareSet(profile, context);
   declareRename(profile, context);
-  declareRemove(profile, context);
+  declareDelete(profile, context);
   declareExport(profile, context);
+  declareImport(profile, context);
   declarePath(profile, context);
 }
 
@@ -109,42 +110,25 @@ function declareRename(profile: Command, context: CliContext): void {
   });
 }
 
-function declareRemove(profile: Command, context: CliContext): void {
+function declareDelete(profile: Command, context: CliContext): void {
   addCommand(profile, context, {
-    name: 'remove',
+    name: 'delete',
     common: ['confirm'],
-    summary: 'remove a profile',
-    description: 'Remove a profile, and its app secret if the profile file holds it. Asks first.',
+    summary: 'delete a profile',
+    description: 'Delete a profile, and its app secret if the profile file holds it. Asks first.',
     examples: [
-      ['userinfo profile remove shop-test', 'asks for confirmation'],
-      ['userinfo profile remove shop --yes', 'without asking'],
+      ['userinfo profile delete shop-test', 'asks for confirmation'],
+      ['userinfo profile delete shop --yes', 'without asking'],
     ],
     takes: takesName,
     run: async ({ io, options }, name: string) => {
       const profile = await context.profiles.get(name);
-      await confirm(context, `Remove profile ${describeProfile(profile)}?`, options.yes);
+      await confirm(context, `Delete profile ${describeProfile(profile)}?`, options.yes);
       const { active, profiles: left } = await context.profiles.change((list) => removeProfile(list, name));
-      await say(io, `removed "${name}"`);
+      await say(io, `deleted "${name}"`);
       if (active === null && left.size > 0) {
         await say(io, 'No profile is active now: "userinfo profile use" selects one.');
       }
-    },
-  });
-}
-
-function declareExport(profile: Command, context: CliContext): void {
-  addCommand(profile, context, {
-    name: 'export',
-    summary: 'print a profile as JSON, without the secret',
-    description: 'Print a profile as JSON, to share it. An app secret in the profile file is left out.',
-    examples: [
-      ['userinfo profile export shop-test', 'to the terminal'],
-      ['userinfo profile export shop-test > shop-test.json', 'to a file'],
-    ],
-    takes: takesName,
-    run: async ({ io }, name: string) => {
-      const exported = exportProfile(await context.profiles.get(name));
-      await write(io.stdout, `${JSON.stringify(exported, null, 2)}\n`);
     },
   });
 }
@@ -158,8 +142,9 @@ function declarePath(profile: Command, context: CliContext): void {
       ['userinfo profile path', 'the file need not exist'],
       ['USERINFO_CONFIG_DIR=./config userinfo profile path', 'in another folder'],
     ],
-    run: ({ io: { stdout } }) => {
+    run: ({ io: { stdout }, isTable, print }) => {
       const { path } = context.profiles;
+      if (!isTable) return print({ path });
       return write(stdout, `${stdout.isTTY ? showText(path) : path}\n`);
     },
   });

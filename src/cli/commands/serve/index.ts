@@ -40,14 +40,19 @@ export function declareServe(program: Command, context: CliContext): void {
 }
 
 /** Variables that platforms set. */
-const platformVariables: Readonly<Record<string, string>> = { port: 'PORT', database: 'DATABASE_URL' };
+const platformVariables: Readonly<Record<string, string>> = { port: 'PORT' };
+
+/** The settings that the help of `serve` explains; "userinfo help operation" explains the others. */
+const common = ['host', 'port', 'database', 'workers', 'logFormat', 'fault', 'faultSeed'];
 
 /** Each setting is a flag, else a variable of the environment, else one of `--config`. */
-function addServeOptions(command: Command): Command {
+export function addServeOptions(command: Command): Command {
   for (const option of settings()) {
     const name = option.attributeName();
     const variable = platformVariables[name] ?? `USERINFO_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
-    command.addOption(option.env(variable));
+    // The variables of the database are those of `admin`, too.
+    command.addOption(name === 'database' ? option : option.env(variable));
+    if (!common.includes(name)) option.helpGroup('Operation:');
   }
   // One sentence of the description says it instead of each option.
   const optionDescription = (option: Option) =>

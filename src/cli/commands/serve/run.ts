@@ -4,7 +4,7 @@ import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
-import { chooseDatabase, masterKeys } from '../../database.js';
+import { chooseDatabase, masterKeys, namedDatabase } from '../../database.js';
 import { say, untilAborted } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
@@ -17,7 +17,9 @@ const drainMs = 1000;
 const maxUnreadLog = 1_048_576;
 
 /** Serves until the signal aborts: in this process, or in several workers. */
-export async function runServe(context: CliContext, options: ServeOptions): Promise<void> {
+export async function runServe(context: CliContext, given: ServeOptions): Promise<void> {
+  const database = namedDatabase(given.database, context.io.env);
+  const options = { ...given, ...(database !== undefined && { database }) };
   refuseUnfit(options);
   const { io, signal, args } = context;
   const { workers, host, port } = options;

@@ -1,0 +1,71 @@
+import { type Command, Option } from 'commander';
+import { type SecretSource, secretWarnings } from '../../../profiles/secret.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { Secret } from '../../../signing/secret.js';
+import type { CliContext } from '../../context.js';
+import { readValue } from '../../input.js';
+import { say } from '../../io.js';
+import { warn } from '../../output/style.js';
+import { showText } from '../../output/terminal-text.js';
+
+/** The source of the app secret: at most one of these options. */
+export interface SecretOptions {
+  readonly appSecretStdin?: true;
+  readonly appSecretEnv?: string;
+  readonly appSecretCommand?: string;
+}
+
+/** Their names in messages. */
+export const secretFlags = '--app-secret-stdin (or -env, -command)';
+
+/** There is no option for the secret itself: every process can see arguments, and the shell history keeps them. */
+export function addSecretOptions(command: Command): Command {
+  return command
+    .option('--app-secret-stdin', 'read the app secret from standard input, and store it in the profile file')
+    .addOption(
+      new Option('--app-secret-env <name>', 'read the app secret from this environment variable').conflicts(
+        'appSecretStdin',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--app-secret-command <command>',
+        "run this command to get the app secret, such as a keychain's or password manager's",
+      ).conflicts(['appSecretStdin', 'appSecretEnv']),
+    )
+    .addOption(new Option('--app-secret <never>').hideHelp().argParser(refuseArgument));
+}
+
+function refuseArgument(): never {
+  throw new InvalidInputError('the app secret is never accepted as an argument', {
+    hint: 'Use --app-secret-stdin, --app-secret-env or --app-secret-command; then replace the secret that you typed.',
+  });
+}
+
+/** The source that the options name; `undefined` if none. */
+export async function secretSourceOf(
+  { appSecretStdin, appSecretEnv, appSecretCommand }: SecretOptions,
+  context: CliContext,
+): Promise<SecretSource | undefined> {
+  if (appSecretEnv !== undefined) return { kind: 'environment', name: appSecretEnv };
+  if (appSecretCommand !== undefined) return { kind: 'command', command: appSecretCommand };
+  if (!appSecretStdin) return undefined;
+  return { kind: 'file', value: new Secret(await readValue(context, 'app secret')) };
+}
+
+/** Asks for the secret, which the profile file then stores. */
+export async function promptForSecret({ prompt }: CliContext): Promise<SecretSource> {
+  const value = await prompt.secret('App secret (stored in plain text in the profile file)');
+  return { kind: 'file', value: new Secret(value) };
+}
+
+/** Warns that a secret in the profile file is readable to every program of this user. */
+export async function warnOfPlainText({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
+  if (secret.kind !== 'file') return;
+  for (const warning of secretWarnings(secret.value)) await warn(io, warning);
+  const path = showText(profiles.path);
+  await say(
+    io,
+    `The app secret is in plain text in ${path} (mode 0600). --app-secret-command keeps it elsewhere.`,
+  );
+}

@@ -1,0 +1,94 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Machine } from '../support/cli.js';
+
+const machine = new Machine();
+const secret = 'never-to-be-seen-4711';
+const app = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'k'];
+
+beforeAll(() =>
+  machine.run(['admin', 'app', 'create', ...app], { env: { USERINFO_DATABASE: machine.database } }),
+);
+afterAll(() => machine[Symbol.dispose]());
+
+describe('profile import', () => {
+  it('adds what profile export printed, with the secret that the options name', async () => {
+    const add = ['profile', 'add', 'shop', '--base-url', 'https://test.example.com', ...app];
+    await machine.run([...add, '--key-prefix', 'acme_', '--app-secret-stdin'], { stdin: secret });
+    const exported = await machine.run(['profile', 'export', 'shop']);
+    expect(exported.stdout).not.toContain(secret);
+    writeFileSync(`${machine.folder}/shop.json`, exported.stdout);
+
+    const taken = await machine.run(['profile', 'import', 'shop.json', '--app-secret-env', 'S']);
+    expect(taken).toMatchObject({ status: 3, stderr: expect.stringContaining('there is a profile "shop"') });
+    const missing = await machine.run(['profile', 'import', 'shop.json', '--name', 'two']);
+    expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining('--app-secret-stdin') });
+    const done = await machine.run([
+      'profile',
+      'import',
+      'shop.json',
+      '--name',
+      'two',
+      '--app-secret-env',
+      'S',
+    ]);
+    expect(done.status).toBe(0);
+    const again = JSON.parse((await machine.run(['profile', 'export', 'two'])).stdout);
+    expect(again).toEqual({
+      ...JSON.parse(exported.stdout),
+      name: 'two',
+      secret: { kind: 'environment', name: 'S' },
+    });
+  });
+
+  it('asks before it adds a command, and refuses what is no profile', async () => {
+    const profile = JSON.parse((await machine.run(['profile', 'export', 'shop'])).stdout);
+    const foreign = { ...profile, name: 'foreign', secret: { kind: 'command', command: 'touch ran' } };
+    writeFileSync(`${machine.folder}/foreign.json`, JSON.stringify(foreign));
+    const refused = await machine.run(['profile', 'import', 'foreign.json']);
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('"touch ran"') });
+    expect((await machine.run(['profile', 'import', 'foreign.json', '--yes'])).status).toBe(0);
+    expect(existsSync(`${machine.folder}/ran`)).toBe(false);
+    for (const json of [
+      '[]',
+      'null',
+      '{}',
+      '{"name":"x"}',
+      JSON.stringify({ ...profile, name: 'x', more: 1 }),
+    ]) {
+      writeFileSync(`${machine.folder}/wrong.json`, json);
+      const done = await machine.run(['profile', 'import', 'wrong.json', '--app-secret-env', 'S']);
+      expect([json, [2, 3].includes(done.status ?? 0)]).toEqual([json, true]);
+    }
+  });
+});
+
+describe('what is destroyed', () => {
+  it.each([
+    [['admin', 'app', 'delete', '--app-key', 'k']],
+    [['admin', 'app', 'rotate-secret', '--app-key', 'k']],
+    [['admin', 'user', 'delete', '--tenant-code', 'acme', '--union-id', 'u']],
+    [['profile', 'delete', 'shop']],
+  ])('needs a confirmation: %j', async (args) => {
+    const env = { USERINFO_DATABASE: machine.database };
+    const done = await machine.run(args, { env });
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toMatch(/^error: confirmation needed.*\nAdd --yes/);
+  });
+});
+
+it('USERINFO_DATABASE names the database, unless --database does', async () => {
+  const env = { USERINFO_DATABASE: machine.database };
+  expect((await machine.run(['admin', 'app', 'list', '--json'], { env })).stdout).toContain('"app_key":"k"');
+  const other = await machine.run(['admin', 'app', 'list', '--database', 'other.db'], { env });
+  expect(other).toMatchObject({ status: 2, stderr: expect.stringContaining('other.db') });
+  expect((await machine.run(['admin', 'app', 'list', '--database', ''], { env })).status).toBe(2);
+});
+
+it('data is printed in the format that is asked for', async () => {
+  expect(JSON.parse((await machine.run(['profile', 'path', '--json'])).stdout)).toEqual({
+    path: machine.profileFile,
+  });
+  expect((await machine.run(['profile', 'export', 'shop', '-o', 'yaml'])).stdout).toMatch(/^name: shop$/m);
+  expect((await machine.run(['profile', 'list', '--json', '-o', 'yaml'])).stderr).toContain('cannot be used');
+});
