@@ -182,13 +182,21 @@ const defaults = { concurrency: 32, attempts: 3, timeoutMs: 10_000 } as const;
  *   if (outcome !== 'ok') console.warn(row.unionId, outcome);
  * }
  */
-export function passbackAll<Row extends PassbackInput>(
-  rows: Iterable<Row> | AsyncIterable<Row>,
+export function passbackAll<Row extends AnyRow>(
+  rows: (Iterable<Row> | AsyncIterable<Row>) & OfPassbackRows<Row>,
   options: AllRowsOptions,
 ): AsyncGenerator<PassbackOutcome<Row>, void> {
-  const prepare = (row: Row) => ({ request: checkedPassback(row, true), user: userOf(row) });
+  const prepare = (row: Row) => {
+    const input = row as unknown as PassbackInput;
+    return { request: checkedPassback(input, true), user: userOf(input) };
+  };
   return sendAll(rows, prepare, options) as AsyncGenerator<PassbackOutcome<Row>, void>;
 }
+
+type AnyRow = { readonly userInfo: object };
+
+/** Rows whose `userInfo` may be an interface; `never` if they are no input of a passback. */
+type OfPassbackRows<Row extends AnyRow> = [Row] extends [PassbackInput<Row['userInfo']>] ? unknown : never;
 
 /**
  * Reads with many codes (§4.1), in the same way as `passbackAll`. A code is sent again only if it is certain that

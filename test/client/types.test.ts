@@ -1,8 +1,17 @@
 import { expectTypeOf, it } from 'vitest';
-import type { BasicInfo, ReadData, UserInfoClient, UserInfoValue } from '../../src/index.js';
+import {
+  type BasicInfo,
+  passbackAll,
+  type ReadData,
+  readAll,
+  type UserInfoClient,
+  type UserInfoClientOptions,
+  type UserInfoValue,
+} from '../../src/index.js';
 
 // `npm run types` checks this file; tenant/ has the types of a program that declares its own names.
 declare const client: UserInfoClient;
+declare const options: UserInfoClientOptions;
 
 it('data of a read has exactly the requested names', () => {
   const named = () => client.read({ code: 'c', infoNames: ['mobile', 'device_info', 'acme_level'] });
@@ -41,6 +50,14 @@ it('misuse does not compile', () => {
   const calls = async () => {
     await client.passback({ unionId: 'u', userInfo: profile });
     await client.passback({ primaryKey: 'acme_level', userInfo: profile });
+    passbackAll([{ unionId: 'u', userInfo: profile, line: 7 }], options);
+    // @ts-expect-error: nested
+    passbackAll([{ unionId: 'u', userInfo: { a: { b: 1 } } }], options);
+    // @ts-expect-error: nobody is named
+    passbackAll([{ userInfo: profile }], options);
+    for await (const one of readAll([{ code: 'c', infoNames: ['mobile' as const] }], options)) {
+      if (one.outcome === 'ok') expectTypeOf(one.answer.data.mobile).toEqualTypeOf<string | undefined>();
+    }
     const anyInfo: Record<string, UserInfoValue> = {};
     await client.passback({ primaryKey: 'mobile', userInfo: anyInfo });
     const { data } = await client.read({ code: 'c', infoNames: ['mobile'] });
