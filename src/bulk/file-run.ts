@@ -45,7 +45,7 @@ const maxGroups = 50;
 /** Maximum number of lines that a group names. */
 const maxLines = 5;
 
-/** A run: its rows, what is done with them, and its files. Results and journal are closed at its end. */
+/** A run: its rows, what is done with them, and its files. Connections, results and journal are closed at its end. */
 interface FileRunOptions<Row extends FileRow> extends RunRecord {
   readonly source: RowSource<Row>;
   readonly operation: RowOperation;
@@ -106,9 +106,10 @@ export class FileRun<Row extends FileRow> {
    * @throws only what is a fault of the program
    */
   async run(): Promise<RunReport> {
-    const { results, journal, state, operation } = this.#options;
+    const { results, journal, state, operation, sender } = this.#options;
     try {
       await this.#orStop(() => this.#engine.run());
+      await sender.drop(); // its connections may have the last descriptors of this process
       await this.#orStop(() => this.#recorder.finish());
       const failedRows = await this.#orStop(() => this.#finishFailed());
       // A row with an unknown outcome may be sent again, unless its code may be used up.

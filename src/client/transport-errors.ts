@@ -50,6 +50,13 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
     hint: 'Check the base URL, and that the service is running there.',
   },
   {
+    reason: 'connect',
+    codes: /^(?:EMFILE|ENFILE|ENOBUFS)$/,
+    received: false,
+    message: (host) => `cannot open another connection to ${host}`,
+    hint: 'This machine or process is out of descriptors: use fewer connections, or raise the limit (ulimit -n).',
+  },
+  {
     reason: 'tls',
     codes: /CERT|TLS|SSL|SIGNATURE|EPROTO/,
     received: false,

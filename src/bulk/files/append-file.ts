@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  createReadStream,
   fchmodSync,
   fdatasyncSync,
   fstatSync,
@@ -17,7 +18,7 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
-import type { Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -172,6 +173,12 @@ export class AppendFile implements ResultsSink, Contents {
     }
     this.#size += bytes.length;
     this.#crc = crc32(bytes, this.#crc);
+  }
+
+  /** Its bytes from `start` to before `end`. No other descriptor is opened: there may be none left. */
+  read(start: number, end: number): AsyncIterable<Buffer> {
+    if (end <= start) return Readable.from([]);
+    return createReadStream('', { fd: this.#fd, autoClose: false, start, end: end - 1 });
   }
 
   isFull = () => false;

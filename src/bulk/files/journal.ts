@@ -51,8 +51,9 @@ export class Journal {
     return journal;
   }
 
-  get path(): string {
-    return this.#file.path;
+  /** The records in a range of bytes; `null` for one that is incomplete. */
+  records(start: number, end = Number.POSITIVE_INFINITY): ReturnType<typeof recordsOf> {
+    return recordsOf(this.#file.read(start, end));
   }
 
   /** @throws RunFileError */
@@ -117,7 +118,7 @@ export async function readJournal(path: string, results: string | null): Promise
   let leftBytes = 0;
   let damaged: ReadJournal['damaged'] = null;
   try {
-    for await (const { record, text, length } of recordsOf(path, 0)) {
+    for await (const { record, text, length } of recordsOf(createReadStream(path))) {
       if (record?.record === 'run' && record.version !== journalVersion) throw noJournal(path);
       if (leftBytes === 0 && record !== null) {
         if (record.record === 'outcomes' && results !== null) {
@@ -162,14 +163,11 @@ function openIfReadable(path: string): number | null {
   }
 }
 
-/** The records of a journal in a range of bytes; `null` for one that is incomplete. */
-export async function* recordsOf(
-  path: string,
-  start: number,
-  end: number = Number.POSITIVE_INFINITY,
+/** The records in bytes of a journal; `null` for one that is incomplete. */
+async function* recordsOf(
+  journal: AsyncIterable<Buffer>,
 ): AsyncGenerator<{ record: JournalRecord | null; text: string; length: number }> {
-  if (end <= start) return;
-  for await (const block of cutLines(createReadStream(path, { start, end: end - 1 }))) {
+  for await (const block of cutLines(journal)) {
     for (const { bytes } of splitLines(block)) {
       const text = bytes.toString();
       const record = text.endsWith('\n') ? parseRecord(text.slice(0, -1)) : null;

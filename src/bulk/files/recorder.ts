@@ -2,7 +2,7 @@ import type { RowOperation } from '../operations.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
 import type { ResultsSink } from './append-file.js';
-import { type Journal, recordsOf } from './journal.js';
+import type { Journal } from './journal.js';
 import { formatRanges, noOutcomes } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
 import { formatLostResult, formatOutcome, placeOutcome } from './result-line.js';
@@ -155,7 +155,7 @@ export class Recorder {
     for (const line of state.unknown) left.add(line);
     for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
       let text = '';
-      for await (const { record } of recordsOf(journal.path, state.parts[part] ?? 0, state.parts[part + 1])) {
+      for await (const { record } of journal.records(state.parts[part] ?? 0, state.parts[part + 1])) {
         if (record?.record !== 'outcomes') continue;
         for (const [line, result] of record.unknown ?? []) {
           if (!left.has(line)) continue;

@@ -340,6 +340,13 @@ describe('the files of a run', () => {
     // What was in flight when the file could not be written is sent again.
     expect(requests() - before).toBeLessThanOrEqual(200 + 32);
   });
+
+  it('are complete where connections take all descriptors of the process', async () => {
+    const name = writeRows('many.csv');
+    const run = `ulimit -n 60; userinfo -p local passback --from ${name} --concurrency 150`;
+    expect(await machine.shell(run, {}, 'bash')).toMatchObject({ status: 0 });
+    expect(resultsOf(name).filter(({ outcome }) => outcome === 'ok')).toHaveLength(200);
+  });
 });
 
 describe('an interrupted run', () => {
