@@ -1,4 +1,4 @@
-// Apart from text.ts: the SDK does without this library.
+// Apart from what the SDK loads: it does without this library.
 import { distance } from 'fastest-levenshtein';
 
 /** The most similar name by edit distance, ignoring case; `null` if none is similar enough. */
