@@ -18,11 +18,14 @@ export interface PostgresOptions {
 const defaultPoolSize = 10;
 
 /**
- * Every statement finds its rows by an index, in its order. The statistics of PostgreSQL may be old, and a cached
- * plan that was made while the table was empty would scan all of it.
+ * Every statement finds its rows by an index, in its order. Plans are kept, since one costs more than its execution,
+ * but not for long: one that was made while a table was empty would read all of it.
  */
 const planByIndex =
-  'SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
+  'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
+
+/** How long plans are kept, in milliseconds. */
+const planMs = 1000;
 
 /** What `unixepoch()` is in PostgreSQL. */
 const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
@@ -71,6 +74,8 @@ class PostgresDriver implements SqlDriver {
   readonly purgeRows = 5000;
   readonly #pool: PostgresPool;
   readonly #prepares: boolean;
+  /** When the plans of each connection were made, by the monotonic clock. */
+  readonly #plannedAt = new WeakMap<ClientBase, number>();
   /** The names of prepared statements. */
   readonly #names = new Map<string, string>();
 
@@ -103,13 +108,24 @@ class PostgresDriver implements SqlDriver {
   async #run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
     for (let run = 1; ; run++) {
       try {
-        return await this.#pool.use(work);
+        return await this.#pool.use((client) => {
+          this.#discardOldPlans(client);
+          return work(client);
+        });
       } catch (error) {
         const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;
         if (!brokenOff || run === maxRuns) throw error;
       }
       await wait(run * pauseStepMs);
     }
+  }
+
+  /** Sent together with the next statement. Other engines may not know it. */
+  #discardOldPlans(client: ClientBase): void {
+    const [now, plannedAt] = [performance.now(), this.#plannedAt.get(client)];
+    if (!this.#prepares || (plannedAt !== undefined && now - plannedAt <= planMs)) return;
+    this.#plannedAt.set(client, now);
+    if (plannedAt !== undefined) client.query('DISCARD PLANS').catch(() => {});
   }
 
   #sqlOver(client: ClientBase): Sql {

@@ -32,6 +32,8 @@ it('uses an index even if each statement was run often while the tables were emp
     for (let i = 0; i < 10; i++) await driver.read((sql) => sql.all(statement, values)).catch(() => {});
   }
   await fillStore(database.url, driver, 10_000, false);
+  // Plans are kept for a second.
+  await new Promise((resolve) => setTimeout(resolve, 1100));
   const prepared = await driver.read((sql) =>
     sql.all(
       "SELECT name, array_length(parameter_types, 1) AS values FROM pg_prepared_statements WHERE name LIKE 'userinfo%'",
@@ -41,7 +43,7 @@ it('uses an index even if each statement was run often while the tables were emp
   for (const { name, values } of prepared) {
     const given = Array.from({ length: Number(values) }, (_, index) => `'${index}'`);
     const plan = await driver.read((sql) => sql.all(`EXPLAIN EXECUTE ${name}(${given})`));
-    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toMatch(/Seq Scan|Bitmap|Sort/);
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toMatch(/Seq Scan|Bitmap|Limit[\s\S]*Sort/);
   }
   await database.remove();
 });

@@ -14,8 +14,11 @@ import { changedDigests, hasValue, toRecord, tryChange, Users, valueDigest } fro
 /** Maximum number of requests in a group. */
 const maxGroup = 64;
 
-/** Maximum number of groups of one tenant and operation under way. */
-const maxUnderWay = 4;
+/** Maximum number of groups of one tenant and operation under way: while they run, the next one fills. */
+const maxUnderWay = 2;
+
+/** The same if the next one is full. */
+const maxUnderWayIfFull = 4;
 
 /** Maximum number of waiting requests of one tenant and operation: further ones are refused. */
 const maxWaiting = 16 * maxGroup;
@@ -32,10 +35,7 @@ interface Waiting<Request, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Forms groups of the requests that arrive in one turn of the event loop, or while another group is under way. The
- * next group starts when none is under way, or when it is full.
- */
+/** Forms groups of the requests that arrive in one turn of the event loop, or while other groups are under way. */
 class Groups<Request, Outcome> {
   #waiting: Waiting<Request, Outcome>[] = [];
   #underWay = 0;
@@ -63,7 +63,7 @@ class Groups<Request, Outcome> {
   }
 
   #start(): void {
-    while (this.#underWay < (this.#waiting.length < maxGroup ? 1 : maxUnderWay)) {
+    while (this.#underWay < (this.#waiting.length < maxGroup ? maxUnderWay : maxUnderWayIfFull)) {
       const group = this.#take();
       if (group.length === 0) return;
       this.#underWay += 1;
