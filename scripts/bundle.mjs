@@ -115,11 +115,11 @@ for (const [format, dir] of [
       dynamicImportInCjs: false,
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
-      // undici comes with the client, and not with what a bundler takes of the rest.
+      // undici comes with the client: a program that takes the errors or the signing alone is bundled without it.
       codeSplitting: {
         groups: [
           { name: 'client', test: /src\/(client|bulk)\//, priority: 1 },
-          { name: 'signing', test: /src\/(protocol|signing|support)\//, priority: 2 },
+          { name: 'signing', test: /src\/(protocol|signing|support|client\/errors)\b/, priority: 2 },
         ],
       },
     },
