@@ -93,7 +93,7 @@ class PostgresDriver implements SqlDriver {
     return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
   }
 
-  /** Without BEGIN and COMMIT, which would be two more ways to the database. */
+  /** Without BEGIN and COMMIT, which cost two round trips. */
   writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
     return this.#run((client) => notTwice(this.#sqlOver(client).all(statement, values)));
   }

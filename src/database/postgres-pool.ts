@@ -101,7 +101,7 @@ export class PostgresPool {
     }
   }
 
-  /** Makes do with fewer connections for a while, because the database allows no more. */
+  /** Uses fewer connections for a while, because the database allows no more. */
   #shrink(size: number): void {
     if (this.#pool.options.max === this.#size) {
       setTimeout(() => {

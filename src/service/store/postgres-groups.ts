@@ -115,9 +115,8 @@ class Groups<Request, Outcome> {
  * The requests of a group, `$1` their tenant: their apps, compared with the tables ($2 to $4, each once), and for each
  * request the number of its app ($5) and its random ($6). `fresh` has those that were not used before.
  *
- * Rows are locked in the order of their keys, so that groups of several processes do not deadlock. Each key is joined
- * whole from a materialized list: what PostgreSQL believes about the rows of a tenant, or about what has expired, cannot
- * tempt it to read them all.
+ * Rows are locked in the order of their keys, so that groups of several processes do not deadlock. All parts of a key
+ * come from one materialized list: with statistics that are old, PostgreSQL would else read all rows of a tenant.
  */
 const useRandoms = `
   known AS (
