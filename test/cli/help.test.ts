@@ -93,6 +93,7 @@ const story = [
   'admin app create',
   'admin app list',
   'admin user put',
+  'admin user find',
   'admin user show',
   'admin user list',
   'admin code issue',

@@ -208,7 +208,7 @@ export function appOperations(context: AdminContext): AppOperations {
       }
       return encrypted;
     },
-    removeApp: ({ appKey }) => change('remove', appKey, ({ apps }) => apps.remove(appKey)),
+    removeApp: ({ appKey }) => change('delete', appKey, ({ apps }) => apps.remove(appKey)),
   };
 }
 

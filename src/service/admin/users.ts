@@ -1,4 +1,4 @@
-import { maskText } from '../../protocol/masking.js';
+import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
@@ -18,6 +18,8 @@ export interface UserKey {
 
 /** Number of records in one transaction, and in memory. */
 const batchSize = 128;
+/** Number of users that are looked up at once. */
+const foundAtOnce = 50;
 
 export interface UserOperations {
   /**
@@ -32,6 +34,15 @@ export interface UserOperations {
   putUsers(records: Iterable<UserRecord> | AsyncIterable<UserRecord>): Promise<number>;
   /** @throws NotFoundError (40401) */
   getUser(user: UserKey): Promise<UserRecord>;
+  /**
+   * The users of a tenant that have a value under a key, as a passback with `primary_key` finds them (§4.2), ordered by
+   * ID; all of them where several have it.
+   */
+  findUsers(value: {
+    readonly tenantCode: string;
+    readonly key: string;
+    readonly value: string;
+  }): AsyncIterable<UserRecord>;
   /** The users of a tenant, ordered by ID, read page by page. */
   listUsers(tenant: { readonly tenantCode: string }): AsyncIterable<UserRecord>;
   /**
@@ -77,11 +88,23 @@ export function userOperations(context: AdminContext): UserOperations {
       return count;
     },
     async getUser(key) {
-      const record = await audited(context, lineFor('get', key), ({ users }) =>
+      const record = await audited(context, lineFor('show', key), ({ users }) =>
         users.find(key.tenantCode, key.unionId),
       );
       if (record === null) throw noSuchUser(key);
       return record;
+    },
+    async *findUsers({ tenantCode, key, value }) {
+      const line = { action: 'user find', tenant_code: tenantCode, subject: `by ${maskName(key)}` };
+      await audited(context, line, async () => undefined);
+      for (let after: string | null = ''; after !== null; ) {
+        const from: string = after;
+        const page = await store.read(({ users }) =>
+          users.listByValue(tenantCode, { name: key, value }, from, foundAtOnce),
+        );
+        yield* page.records;
+        after = page.last;
+      }
     },
     async *listUsers({ tenantCode }) {
       const line = { action: 'user list', tenant_code: tenantCode, subject: 'all users' };

@@ -91,6 +91,10 @@ export const statements = {
   /** Two rows show that a value is ambiguous. */
   findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
 
+  listUsersByValue:
+    'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 AND union_id > $3' +
+    ' ORDER BY union_id LIMIT $4',
+
   addCode:
     'INSERT INTO codes (tenant_code, code, union_id, info_names, expires_at, uses_left)' +
     ' VALUES ($1, $2, $3, $4, unixepoch() + $5, $6) RETURNING expires_at',

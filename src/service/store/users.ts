@@ -37,6 +37,22 @@ export class Users {
     return rows.map(({ record }) => toRecord(record));
   }
 
+  /** The users after an ID that have a value, ordered by ID; `last` is the ID to go on from. */
+  async listByValue(
+    tenantCode: string,
+    value: { readonly name: string; readonly value: string },
+    after: string,
+    limit: number,
+  ): Promise<{ readonly records: UserRecord[]; readonly last: string | null }> {
+    const digest = valueDigest(value.name, value.value);
+    const rows = await this.#sql.all(statements.listUsersByValue, [tenantCode, digest, after, limit]);
+    const found = await Promise.all(rows.map(({ union_id }) => this.find(tenantCode, String(union_id))));
+    const records = found.filter(
+      (record): record is UserRecord => record !== null && hasValue(record, value),
+    );
+    return { records, last: rows.length < limit ? null : String(rows.at(-1)?.union_id) };
+  }
+
   /** Stores a record in place of the user's current one. */
   async put(record: UserRecord): Promise<void> {
     const values = [record.tenant_code, record.union_id, JSON.stringify(record)];

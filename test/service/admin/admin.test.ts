@@ -237,6 +237,24 @@ function withoutTime(sign: Recipe): Recipe {
   return { ...sign, params: { ...sign.params, exclude: ['random', 'timestamp'] } };
 }
 
+it('finds users by a value, all that have it', async () => {
+  const withMobile = (id: string, mobile: string) => user(id, { basic_info: { mobile } });
+  const ids = Array.from({ length: 120 }, (_, i) => `shared${String(i).padStart(3, '0')}`);
+  await admin.putUsers([...ids.map((id) => withMobile(id, '13900139000')), withMobile('u1', '13800138000')]);
+  const found = async (value: string, key = 'mobile') =>
+    (await all(admin.findUsers({ tenantCode: tenant, key, value }))).map(({ union_id }) => union_id);
+  expect(await found('13800138000')).toEqual(['u1']);
+  expect(await found('13900139000')).toEqual(ids);
+  expect(await found('13800138000', 'id_card')).toEqual([]);
+  expect(await all(admin.findUsers({ tenantCode: 'other', key: 'mobile', value: '13800138000' }))).toEqual(
+    [],
+  );
+  const [line] = await admin.listAudit({ limit: 1 });
+  expect(line?.action).toBe('user find');
+  await admin.deleteUser({ tenantCode: tenant, unionId: 'u1' });
+  expect(await found('13800138000')).toEqual([]);
+});
+
 describe('missing apps, users and codes', () => {
   it.each([
     [40401, () => admin.getUser({ tenantCode: tenant, unionId: 'nobody' })],

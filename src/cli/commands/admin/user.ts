@@ -8,7 +8,7 @@ import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.
 import type { UserKey } from '../../../service/index.js';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { decodeUtf8 } from '../../input.js';
+import { decodeUtf8, readValue } from '../../input.js';
 import { say } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
@@ -63,6 +63,32 @@ export function declareUser(admin: Command, context: CliContext): void {
     takes: takesUser,
     run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
       print(await withStore((store) => store.getUser(options))),
+  });
+  addStoreCommand(user, context, {
+    name: 'find',
+    summary: 'find users by a value',
+    description:
+      'Print the records of the users of a tenant that have a value, one JSON object per line. The value comes from ' +
+      'standard input: an argument would show it to other users of the machine.',
+    examples: [
+      [
+        'echo 13800138000 | userinfo admin user find --tenant-code acme --key mobile',
+        'by mobile phone number',
+      ],
+      [
+        'printf 13800138000 | userinfo admin user find --tenant-code acme --key mobile --query union_id',
+        'print their union IDs alone',
+      ],
+    ],
+    takes: (command) =>
+      command
+        .requiredOption('--tenant-code <code>', 'tenant of the users')
+        .requiredOption('--key <name>', 'key of the value, such as mobile or id_card'),
+    run: async ({ io, options, style, withStore }: StoreCall<{ tenantCode: string; key: string }>) => {
+      const value = await readValue(context, 'value');
+      const lines = style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
+      await withStore((store) => printList(store.findUsers({ ...options, value }), io, lines));
+    },
   });
   addStoreCommand(user, context, {
     name: 'list',
