@@ -141,7 +141,7 @@ describe('invalid input is refused before anything is sent', () => {
       [['passback', '--from', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
       [['passback', '--from', '-', '--resume'], 'a run over a stream cannot be resumed'],
       [['passback', '--from', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
-      [['read', '--names', 'a'], '--names is for many rows: it needs --from'],
+      [['read', '--failed', 'a'], '--failed is for many rows: it needs --from'],
       [['read'], 'missing required argument "code"'],
     ];
     for (const [args, said] of refused) {
