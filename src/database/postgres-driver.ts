@@ -4,7 +4,14 @@ import { StartError, StoreUnavailableError } from './errors.js';
 import { isPooled, postgresConfig } from './postgres-config.js';
 import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
-import { checkValues, type Sql, type SqlDriver, type SqlParameter, type SqlRow } from './sql-driver.js';
+import {
+  checkValues,
+  type PoolUsage,
+  type Sql,
+  type SqlDriver,
+  type SqlParameter,
+  type SqlRow,
+} from './sql-driver.js';
 
 export { describePostgres } from './postgres-config.js';
 
@@ -100,6 +107,10 @@ class PostgresDriver implements SqlDriver {
 
   /** PostgreSQL does this itself. */
   async checkpoint(): Promise<void> {}
+
+  connections(): PoolUsage {
+    return this.#pool.usage;
+  }
 
   close(): Promise<void> {
     return this.#pool.close();

@@ -6,6 +6,7 @@ import {
   TooManyConnectionsError,
   translatePostgresError,
 } from './postgres-errors.js';
+import type { PoolUsage } from './sql-driver.js';
 
 /** Maximum number of units of work per connection, running and waiting: further ones are refused. */
 const maxPerConnection = 51;
@@ -57,6 +58,11 @@ export class PostgresPool {
       this.#started -= 1;
       if (this.#started === 0) this.#onIdle?.();
     }
+  }
+
+  get usage(): PoolUsage {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   /** Waits for started work, then closes all connections. */

@@ -16,6 +16,13 @@ export interface Sql {
   all(statement: string, values?: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
 }
 
+/** How busy the connections of a pool are. */
+export interface PoolUsage {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /**
  * A database, with as thin an interface as possible. A unit of work awaits only its own statements, and may be run
  * again from its start. Errors of the database, not of a statement, are StoreUnavailableErrors.
@@ -36,6 +43,8 @@ export interface SqlDriver {
   readonly purgeRows: number;
   /** Removes deleted data from the files of the database, if that is up to the driver. */
   checkpoint(): Promise<void>;
+  /** The connections of a pool, and the units of work that wait for one; absent without a pool. */
+  readonly connections?: () => PoolUsage;
   /** Waits for started work, then closes. Later calls are refused. */
   close(): Promise<void>;
 }

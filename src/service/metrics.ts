@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Log, LogEvent } from './log.js';
+import type { Store } from './store/store.js';
 
 /** Upper bounds of the latency histogram, in seconds. */
 const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
@@ -32,6 +33,27 @@ const build = new Gauge({
   labelNames: ['version', 'node'],
   registers: [register],
 });
+const stores = new Set<Pick<Store, 'connections'>>();
+new Gauge({
+  name: 'userinfo_database_connections',
+  help: 'Connections to PostgreSQL, and units of work that wait for one.',
+  labelNames: ['state'],
+  registers: [register],
+  collect() {
+    const usages = [...stores].flatMap((store) => store.connections() ?? []);
+    if (usages.length === 0) return;
+    for (const [state, name] of [
+      ['in_use', 'inUse'],
+      ['idle', 'idle'],
+      ['waiting', 'waiting'],
+    ] as const) {
+      this.set(
+        { state },
+        usages.reduce((sum, usage) => sum + usage[name], 0),
+      );
+    }
+  },
+});
 collectDefaultMetrics({ register });
 
 // A worker answers the primary process, which adds the metrics of all workers.
@@ -60,6 +82,12 @@ function count(event: LogEvent): void {
 
 /** The metrics of this process, in the format of Prometheus; `null` in a worker, which is one of several. */
 export const ownMetrics = cluster.isWorker ? null : () => register.metrics();
+
+/** Shows the connections of a store until the returned function is called. */
+export function observeStore(store: Pick<Store, 'connections'>): () => void {
+  stores.add(store);
+  return () => stores.delete(store);
+}
 
 /** The metrics of all workers. */
 export function workersMetrics(): Promise<string> {

@@ -61,7 +61,7 @@ export async function startService(
   extension?: ServerExtension,
 ): Promise<Service> {
   const { faults, rateLimit, adminPort } = settings;
-  const { log: eventLog, metrics } = await withMetrics(settings);
+  const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
   const probe = new StoreProbe(store, log, host.steadyNow);
@@ -96,6 +96,7 @@ export async function startService(
     await wait(settings.drainDelayMs);
     await server.close();
     admin?.close();
+    unobserve();
     await store.close();
     end();
     log({ event: 'stopped' });
@@ -118,12 +119,12 @@ export async function startService(
  *
  * @throws MissingPackageError if a port for them is given
  */
-async function withMetrics({ log = () => {}, adminPort, version }: CheckedSettings) {
+async function withMetrics({ log = () => {}, adminPort, version }: CheckedSettings, store: Store) {
   try {
-    const { countEvents, ownMetrics } = await loadPart(() => import('./metrics.js'));
-    return { log: countEvents(log, version), metrics: ownMetrics };
+    const { countEvents, observeStore, ownMetrics } = await loadPart(() => import('./metrics.js'));
+    return { log: countEvents(log, version), metrics: ownMetrics, unobserve: observeStore(store) };
   } catch (error) {
     if (adminPort !== undefined || !(error instanceof MissingPackageError)) throw error;
-    return { log, metrics: null };
+    return { log, metrics: null, unobserve: () => {} };
   }
 }

@@ -2,6 +2,7 @@ import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createService, type LogEvent, type Service } from '../../src/service/index.js';
 import { draftPassback, signDraft } from '../support/foreign-client.js';
+import { createSchema } from '../support/postgres/test-schema.js';
 import { user, withApp } from '../support/running-service.js';
 
 let service: Service | undefined;
@@ -46,6 +47,15 @@ describe('monitoring', () => {
     expect(await metric(url, 'userinfo_request_duration_seconds')).not.toEqual([]);
     expect(await metric(url, 'nodejs_eventloop_lag_seconds')).toHaveLength(1);
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('13800138000');
+  });
+
+  it('has the connections to PostgreSQL', async () => {
+    const schema = await createSchema();
+    const { url } = await start({ database: schema.url, poolSize: 3 });
+    const states = (await metric(url, 'userinfo_database_connections')).map(({ labels }) => labels?.state);
+    expect(states).toEqual(['in_use', 'idle', 'waiting']);
+    await service?.close();
+    await schema.remove();
   });
 
   it('answers on the port of the service to this machine alone', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type MigrateOptions, migrate } from '../../database/migrations.js';
-import type { Sql, SqlDriver } from '../../database/sql-driver.js';
+import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Secret } from '../../signing/secret.js';
 import { loadPart } from '../../support/errors.js';
@@ -55,6 +55,8 @@ export interface Store {
    * `onFault`.
    */
   startPurge(holder: string, onFault: (error: unknown) => void): void;
+  /** How busy the connections to the database are; `null` for a database without connections. */
+  connections(): PoolUsage | null;
   /** Empties the store. */
   reset(): Promise<void>;
   close(): Promise<void>;
@@ -139,6 +141,7 @@ export async function createStore(driver: SqlDriver, options: CreateStoreOptions
     startPurge(holder, onFault) {
       purge ??= new Purge(driver, holder, onFault);
     },
+    connections: () => driver.connections?.() ?? null,
     reset: () =>
       driver.write(async (sql) => {
         for (const statement of emptyStatements) await sql.run(statement);
