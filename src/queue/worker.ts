@@ -113,8 +113,11 @@ export class Worker {
     let hasWorked = false;
     for (const run of runs) {
       if (signal.aborted) break;
-      const takenAt = performance.now();
-      const taken = await this.#retry(() => queue.take(run, holder));
+      let takenAt = 0;
+      const taken = await this.#retry(() => {
+        takenAt = performance.now();
+        return queue.take(run, holder);
+      });
       if (taken === null) continue;
       await this.#process(this.#begin(run), taken, takenAt + taken.leaseMs);
       hasWorked = true;

@@ -1,6 +1,7 @@
 // Apart from run-many.ts: the help of passback loads this, and nothing of runs.
 
 import { type Command, Option } from 'commander';
+import { InvalidInputError } from '../../protocol/errors.js';
 import { parseDuration } from '../options.js';
 import { queueOption } from '../queue/queue-option.js';
 import type { BulkOptions } from './bulk-options.js';
@@ -34,6 +35,15 @@ export function addPassbackManyOptions(command: Command): Command {
       new Option(
         '--lease <duration>',
         'with --queue: after this time others take the rows of a silent worker (default: 1m)',
-      ).argParser(parseDuration),
+      ).argParser(parseLease),
     );
+}
+
+/** pg-boss takes less than a day. */
+const longestLeaseMs = 12 * 3_600_000;
+
+function parseLease(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= longestLeaseMs) return ms;
+  throw new InvalidInputError(`a lease of ${text} is too long`, { hint: 'The maximum is 12h.' });
 }

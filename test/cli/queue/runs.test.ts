@@ -221,6 +221,18 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
     expect(both.status).toBe(2);
     expect(both.stderr).toContain('--resume is for a run without --queue');
+    const long = await machine.run([
+      '-p',
+      'local',
+      'passback',
+      '--from',
+      'x.csv',
+      ...queue(),
+      '--lease',
+      '1d',
+    ]);
+    expect(long.status).toBe(2);
+    expect(long.stderr).toContain('a lease of 1d is too long');
     write('twice.csv', ['u1,gold,', 'u2,gold,', 'u1,silver,']);
     const twice = await machine.run(['-p', 'local', 'passback', '--from', 'twice.csv', ...queue()]);
     expect(twice.status).toBe(2);
