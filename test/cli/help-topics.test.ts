@@ -42,7 +42,7 @@ describe('the topic', () => {
 
   it('environment lists every variable, and no others', () => {
     const named = new Set(
-      [...(topics.get('environment') ?? '').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b|\bTERM\b/g)].map(
+      [...(topics.get('environment') ?? '').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b|\bTERM\b|\bPGSSLMODE\b/g)].map(
         ([name]) => name,
       ),
     );

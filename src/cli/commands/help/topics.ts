@@ -18,12 +18,12 @@ const settings = Object.values(settingNames).map(
 /** In addition to those that replace a flag. */
 const others = [
   [secretVariable, 'app secret: no flag takes it'],
-  ['USERINFO_DATABASE', 'database of "serve" and "admin"; --database overrides it'],
+  ['USERINFO_DATABASE', 'database of serve and admin; --database overrides it'],
   ['DATABASE_URL', 'the same, if USERINFO_DATABASE is not set'],
   ['USERINFO_MASTER_KEY', 'keys that encrypt stored app secrets'],
   ['USERINFO_MASTER_KEY_FILE', 'file with these keys'],
-  ['USERINFO_MAX_BODY', 'a setting of "serve", as in "userinfo help operation"'],
-  ['USERINFO_QUEUE', 'queue of "worker" and "runs"; --queue overrides it'],
+  ['USERINFO_MAX_BODY', 'a setting of serve: see "userinfo help operation"'],
+  ['USERINFO_QUEUE', 'queue of worker and runs; --queue overrides it'],
   ['USERINFO_OUTPUT', 'output format; -o and --json override it'],
   ['USERINFO_CONFIG_DIR', 'folder of the profile file'],
 ] as const;
@@ -33,7 +33,7 @@ const shared = [
   ['HTTPS_PROXY, HTTP_PROXY', 'proxy for base URLs of https and of http'],
   ['NO_PROXY', 'hosts without proxy: a.example,.example.com or *'],
   ['NODE_EXTRA_CA_CERTS', 'PEM file of additional certificate authorities'],
-  ['PGSSLMODE', 'TLS to PostgreSQL, as for psql; PGPASSWORD: its password'],
+  ['PGSSLMODE', 'TLS to PostgreSQL, as for psql'],
   ['NO_COLOR, FORCE_COLOR', 'disable or force colours'],
   ['TERM', 'dumb: print without colours'],
   ['NODE_DISABLE_COMPILE_CACHE', '1: do not cache compiled code'],
