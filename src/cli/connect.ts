@@ -34,6 +34,7 @@ export async function resolveService(
     store: profiles,
   });
   for (const warning of settings.warnings) await warn(io, warning);
+  refuseApiPath(settings.base_url);
   refusePlainHttp(
     settings.base_url.value,
     settings.allow_http !== null,
@@ -42,6 +43,15 @@ export async function resolveService(
   );
   await announceProduction(io, settings);
   return settings;
+}
+
+/** @throws InvalidInputError for a base URL with the path of the operations, which is added to it */
+function refuseApiPath({ value, origin }: Settings['base_url']): void {
+  const [before, path] = value.split(/(?=\/api\/v1\b)/);
+  if (path === undefined) return;
+  throw new InvalidInputError(`the base URL (${describeOrigin(origin)}) contains ${path}`, {
+    hint: `Nothing was sent. Give what comes before it: ${before}`,
+  });
 }
 
 /** Announces that a command is about to call production. */

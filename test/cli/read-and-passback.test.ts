@@ -89,12 +89,12 @@ describe('passback', () => {
   });
 
   it.each([
-    [['a=x'], 'neither union_id nor primary_key is given\nAdd --union-id <id>, or --primary-key <key>'],
-    [['union_id=u001', 'a=x'], 'union_id names the user and is not a pair: use --union-id <id>.'],
+    [['a=x'], 'the user is not named\nAdd --union-id <id>, or --primary-key <key>'],
+    [['union_id=u001', 'a=x'], '"union_id" cannot be passed back\nName the user with --union-id <id>.'],
     [['-a=x', '--union-id', 'u001'], 'unknown option "-a"\nPut -- before an argument that begins with -'],
     [['mobile=', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
-    [['a=x', '--primary-key', 'mobile'], 'primary_key "mobile" is not a key of user_info'],
-    [['channel=x', '--union-id', 'u001'], 'user_info key "channel" is reserved'],
+    [['a=x', '--primary-key', 'mobile'], '--primary-key "mobile": no pair has this key\nAdd the pair'],
+    [['channel=x', '--union-id', 'u001'], '"channel" cannot be passed back'],
     [['a:={"b":1}', '--union-id', 'u001'], 'user_info key "a" holds an object'],
     [['a:=[1]', '--union-id', 'u001'], 'user_info key "a" holds an array'],
     [['a:=nul', '--union-id', 'u001'], 'the value of key "a" is not a JSON value'],

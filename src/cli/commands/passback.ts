@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { resultCode } from '../../protocol/result-codes.js';
+import { quoteName } from '../../protocol/text.js';
 import {
   parseUserInfo,
   reservedKeys,
@@ -9,6 +9,7 @@ import {
   toUserInfo,
   type UserInfoEntries,
 } from '../../protocol/user-info.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
 import { callService } from '../call-service.js';
@@ -122,15 +123,27 @@ async function runPassback(
 function namedRequest(
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
-  try {
-    return passbackRequest(input);
-  } catch (error) {
-    if (!(error instanceof InvalidInputError && error.resultCode === resultCode.userNotNamed)) throw error;
-    const hint = input.userInfo.has('union_id')
-      ? 'union_id names the user and is not a pair: use --union-id <id>.'
-      : 'Add --union-id <id>, or --primary-key <key> with the key of a pair that identifies the user.';
-    throw new InvalidInputError(error.message, { hint, resultCode: error.resultCode });
+  const { unionId, primaryKey, userInfo } = input;
+  const reserved = reservedKeys.find((key) => userInfo.has(key));
+  if (reserved !== undefined) {
+    throw new InvalidInputError(`"${reserved}" cannot be passed back`, {
+      hint:
+        reserved === 'union_id'
+          ? 'Name the user with --union-id <id>.'
+          : 'The channel is that of the profile.',
+    });
   }
+  if (unionId === undefined && primaryKey === undefined) {
+    throw new InvalidInputError('the user is not named', {
+      hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
+    });
+  }
+  if (unionId === undefined && primaryKey !== undefined && !userInfo.has(primaryKey)) {
+    throw new InvalidInputError(`--primary-key ${quoteName(primaryKey)}: no pair has this key`, {
+      hint: `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
+    });
+  }
+  return passbackRequest(input);
 }
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */
@@ -147,5 +160,10 @@ export async function readUserInfo(
   }
   if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
   const text = json === '-' ? decodeUtf8(await readAll(io.stdin, signal), 'standard input') : json;
+  if (text.trim() === '') {
+    throw new InvalidInputError(`${json === '-' ? 'standard input' : '--user-info'} is empty`, {
+      hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
+    });
+  }
   return parseUserInfo(text);
 }
