@@ -56,7 +56,11 @@ function parseScalar(key: string, json: string): FlatValue {
     if (entry !== undefined && more.length === 0) return entry[1];
   } catch (error) {
     if (!(error instanceof FlatJsonError)) throw error;
-    if (error.message.endsWith('one level only')) throw new InvalidInputError(`user_info ${error.message}`);
+    if (error.message.endsWith('one level only')) {
+      throw new InvalidInputError(`user_info ${error.message}`, {
+        hint: 'Give a pair for each value, or the whole as text: key=text.',
+      });
+    }
   }
   throw new InvalidInputError(`the value of key ${quoteName(key)} is not a JSON value`, {
     hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${key}=text.`,

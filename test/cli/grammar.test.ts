@@ -92,3 +92,27 @@ it('data is printed in the format that is asked for', async () => {
   expect((await machine.run(['profile', 'export', 'shop', '-o', 'yaml'])).stdout).toMatch(/^name: shop$/m);
   expect((await machine.run(['profile', 'list', '--json', '-o', 'yaml'])).stderr).toContain('cannot be used');
 });
+
+it('a list of codes has local times for people, and says where nothing is bounded', async () => {
+  const env = { USERINFO_DATABASE: machine.database, TZ: 'UTC' };
+  const user = { tenant_code: 'acme', union_id: 'u1' };
+  await machine.run(['admin', 'user', 'put'], { env, stdin: JSON.stringify(user) });
+  const issue = [
+    'admin',
+    'code',
+    'issue',
+    '--tenant-code',
+    'acme',
+    '--union-id',
+    'u1',
+    '--uses',
+    'unlimited',
+  ];
+  await machine.run(issue, { env });
+  const list = ['admin', 'code', 'list', '--tenant-code', 'acme'];
+  expect((await machine.run(list, { env })).stdout).toMatch(
+    /everything +│ unlimited +│ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d /,
+  );
+  const json = JSON.parse((await machine.run([...list, '--json'], { env })).stdout);
+  expect(json).toMatchObject({ info_names: null, uses_left: null, expires_at: expect.any(Number) });
+});

@@ -85,12 +85,13 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
 
 /**
  * Prints items as they arrive, one JSON object per line. In another format, or with a query, they are printed as
- * one list at the end.
+ * one list at the end, in a table as `forPeople` words them.
  */
 export async function printList(
   list: Iterable<object> | AsyncIterable<object>,
   io: Io,
   style: OutputStyle,
+  forPeople: (item: object) => object = (item) => item,
 ): Promise<void> {
   if (style.format === 'json' && style.select === undefined) {
     const show = style.mask ? maskText : (json: string) => json;
@@ -98,7 +99,7 @@ export async function printList(
     return;
   }
   const items: object[] = [];
-  for await (const item of list) items.push(item);
+  for await (const item of list) items.push(isPlainTable(style) ? forPeople(item) : item);
   if (items.length > 0 || !isPlainTable(style)) await printData(items, io, style);
   else await say(io, 'there are none');
 }

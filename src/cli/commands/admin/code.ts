@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseInfoNames } from '../../../protocol/info-names.js';
+import type { Admin } from '../../../service/index.js';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { say, write } from '../../io.js';
@@ -74,7 +75,7 @@ export function declareCode(admin: Command, context: CliContext): void {
     ],
     takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
     run: ({ io, options, style, withStore }: StoreCall<TenantOptions>) =>
-      withStore((store) => printList(store.listCodes(options), io, style)),
+      withStore((store) => printList(store.listCodes(options), io, style, inWords)),
   });
   addStoreCommand(code, context, {
     name: 'revoke',
@@ -126,4 +127,11 @@ function parseUses(text: string): number | 'unlimited' {
   } catch {
     throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
   }
+}
+
+/** Local time, and words for what has no bound. */
+function inWords(code: object): object {
+  const { info_names, uses_left, expires_at, ...rest } = code as Awaited<ReturnType<Admin['issueCode']>>;
+  const expires = new Date(expires_at * 1000).toLocaleString('sv');
+  return { ...rest, names: info_names?.join(', ') ?? 'everything', uses: uses_left ?? 'unlimited', expires };
 }
