@@ -126,7 +126,11 @@ describe('--dry-run', () => {
 
   it('refuses a request that breaks a rule', async () => {
     const done = await machine.run(['passback', 'channel=x', '--union-id', 'u001', '--dry-run']);
-    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('reserved') });
+    expect(done).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('cannot be passed back'),
+    });
   });
 });
 

@@ -17,6 +17,6 @@ it('docs/reference has no page of something that is gone', () => {
   expect(gone).toEqual([]);
 });
 
-it('man/userinfo.1 says what the code says', async () => {
-  await expect(manPage(commands)).toMatchFileSnapshot(join(project, 'man/userinfo.1'));
+it('docs/man/userinfo.1 says what the code says', async () => {
+  await expect(manPage(commands)).toMatchFileSnapshot(join(project, 'docs/man/userinfo.1'));
 });

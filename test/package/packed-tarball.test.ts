@@ -62,7 +62,7 @@ it('contains what is needed, and no more', () => {
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining([
-      'man/userinfo.1',
+      'docs/man/userinfo.1',
       'dist/index.js',
       'dist/service/index.d.ts',
       'dist/cli/main.cjs',
