@@ -22,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['test/**/*.test.ts', 'examples/*.test.ts'],
-          exclude: ['test/package/**'],
+          exclude: ['test/package/**', 'test/docs/**'],
         },
       },
       {

@@ -58,7 +58,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('contains what is needed, and no more', () => {
   const needed =
-    /^(README(\.zh-CN)?\.md|man\/userinfo\.1|LICENSE|CHANGELOG\.md|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/cli\/(THIRD-PARTY-LICENSES\.txt|completion\.json)|dist\/.+\.(c?js|d\.ts))$/;
+    /^(README(\.zh-CN)?\.md|docs\/man\/userinfo\.1|LICENSE|CHANGELOG\.md|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/cli\/(THIRD-PARTY-LICENSES\.txt|completion\.json)|dist\/.+\.(c?js|d\.ts))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining([

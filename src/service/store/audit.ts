@@ -21,6 +21,11 @@ export interface AuditLine {
   readonly subject: string;
 }
 
+/** An id that orders the actions of one second: the microseconds of this process, and random text. */
+function orderedId(): string {
+  return `${Math.round((performance.timeOrigin + performance.now()) * 1_000)}-${randomUUID()}`;
+}
+
 /** The actions of operators. */
 export class Audit {
   readonly #sql: Sql;
@@ -30,7 +35,7 @@ export class Audit {
   }
 
   async add({ actor, action, tenant_code, subject }: Omit<AuditLine, 'at'>): Promise<void> {
-    await this.#sql.run(statements.addAudit, [randomUUID(), actor, action, tenant_code, subject]);
+    await this.#sql.run(statements.addAudit, [orderedId(), actor, action, tenant_code, subject]);
   }
 
   /** The last actions, newest first. */

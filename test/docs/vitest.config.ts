@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+// Apart from the other tests: the transcripts are run in a terminal, page by page, as a reader would.
+export default defineConfig({
+  test: {
+    globalSetup: 'test/support/postgres/global-setup.ts',
+    include: ['test/docs/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
+});
