@@ -10,6 +10,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Most tests wait for programs that they started.
     maxWorkers: 3,
+    // Files share the modules of a worker: loading them for each file is 15 % of the suite.
+    isolate: false,
     expect: { poll: { timeout: 15_000 } },
     coverage: {
       include: ['src/{client,protocol,service,signing}/**'],
