@@ -4,7 +4,7 @@ import type { UserRecord } from '../../protocol/user-record.js';
 import { type App, isSameApp } from './apps.js';
 import type { Records } from './store.js';
 
-/** What each authenticated request uses up (§5.4), whatever becomes of it. */
+/** What each authenticated request uses up (§5.4), whatever its result. */
 export interface AppRequest {
   /** As it was when the request was authenticated. */
   readonly app: App;
