@@ -13,9 +13,6 @@ const counted = Number(process.env.USERINFO_BENCH_ROWS ?? 300_000);
 const countedOfScript = 3_000;
 /** They take turns, so that what else the machine does meets all of them. */
 const turns = 5;
-/** Of the bare loop's. */
-const leastRate = 0.85;
-const mostCpu = 1.3;
 
 const machine = new Machine();
 const file = join(machine.folder, 'rows.csv');
@@ -76,8 +73,6 @@ it('measures bulk passback against a bare loop over undici', { timeout: 3_600_00
     const rate = 1 / ratioTo(bare, usages, 'seconds');
     const cpu = ratioTo(bare, usages, 'cpuSeconds');
     lines.push(describe(ours.name, usages, rate, cpu));
-    expect.soft(rate, ours.name).toBeGreaterThanOrEqual(leastRate);
-    expect.soft(cpu, ours.name).toBeLessThanOrEqual(mostCpu);
   }
   const title = `${counted} rows to a trivial server, whole processes, medians of ${turns} turns`;
   process.stdout.write(`\n${[title, ...lines].join('\n')}\n`);
