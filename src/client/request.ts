@@ -13,12 +13,11 @@ import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import { checkMembers, passbackInput, readInput } from './options.js';
 
-/** The credentials of an app, and its signers. */
-export interface Credentials {
+/** An app as its requests name it, and its signers. */
+export interface SigningApp {
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey: string;
-  readonly secret: Secret;
   readonly signers: Signers;
 }
 
@@ -174,7 +173,7 @@ export interface Moment {
 export function signableRequest(
   { endpoint, parameters }: PlainRequest,
   baseUrl: string,
-  caller: Pick<Credentials, 'tenantCode' | 'appKey' | 'channel'>,
+  caller: Omit<SigningApp, 'signers'>,
   { random, timestamp }: Moment,
 ): SignableRequest {
   const own: Readonly<Record<string, string>> = {
@@ -202,12 +201,13 @@ export function signableRequest(
 export function signRequest(
   request: PlainRequest,
   baseUrl: string,
-  credentials: Credentials,
+  app: SigningApp,
+  secret: Secret,
   moment: Moment,
 ): SignedRequest {
   const { endpoint } = request;
-  const { signers, secret, tenantCode, appKey, channel } = credentials;
-  const signable = signableRequest(request, baseUrl, credentials, moment);
+  const { signers, tenantCode, appKey, channel } = app;
+  const signable = signableRequest(request, baseUrl, app, moment);
   const { app_sign, sign } = signBoth(signers, signable, secret);
   const parameters = new Map(signable.params).set('app_sign', app_sign.digest).set('sign', sign.digest);
   // The parameters of the operation were checked when the request was built.

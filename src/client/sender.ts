@@ -19,9 +19,9 @@ import {
   type UserInfoClientOptions,
 } from './options.js';
 import {
-  type Credentials,
   type PlainRequest,
   type SignedRequest,
+  type SigningApp,
   signRequest,
   toWireRequest,
   type WireRequest,
@@ -42,7 +42,7 @@ export class Sender {
   readonly hooks: Hooks;
   /** The result codes of the service. */
   readonly resultCodes: ResultCodeTable;
-  readonly #credentials: Omit<Credentials, 'secret'>;
+  readonly #app: SigningApp;
   readonly #secret: CurrentSecret;
   readonly #ownsConnections: boolean;
   readonly #random: () => string;
@@ -63,7 +63,7 @@ export class Sender {
     this.host = host;
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
-    this.#credentials = {
+    this.#app = {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
@@ -104,8 +104,7 @@ export class Sender {
     const random: unknown = this.#random();
     if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
     const moment = { random, timestamp: Math.floor(this.#now() / 1000) };
-    const credentials = { ...this.#credentials, secret: this.#secret.now() };
-    return signRequest(request, this.baseUrl, credentials, moment);
+    return signRequest(request, this.baseUrl, this.#app, this.#secret.now(), moment);
   }
 
   /**
