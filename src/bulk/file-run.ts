@@ -3,10 +3,11 @@ import type { Sender } from '../client/sender.js';
 import { missingInfoNames } from '../protocol/info-names.js';
 import type { Pacing } from './engine/flow-control.js';
 import { type EngineListener, RowEngine } from './engine/row-engine.js';
+import { type FailureGroup, FailureGroups } from './failure-groups.js';
 import { FailedFile, type FailedPlace } from './files/failed-file.js';
 import { Recorder, type RunRecord } from './files/recorder.js';
 import { type RowOperation, userOf } from './operations.js';
-import type { Outcome, OutcomeCounts, RowOutcome } from './outcome.js';
+import type { OutcomeCounts, RowOutcome } from './outcome.js';
 import { type FileRow, type RowSource, readRows } from './source/rows.js';
 
 /** How a run over a file ended. */
@@ -30,21 +31,6 @@ export interface RunReport {
   readonly failures: readonly FailureGroup[];
 }
 
-/** Rows that are not ok for the same reason. */
-interface FailureGroup {
-  readonly outcome: Exclude<Outcome, 'ok'>;
-  /** `40401 no such user`, or the message of the error. */
-  readonly reason: string;
-  rows: number;
-  /** The first of them. */
-  readonly lines: number[];
-}
-
-/** Maximum number of groups: rows with further reasons form one group. */
-const maxGroups = 50;
-/** Maximum number of lines that a group names. */
-const maxLines = 5;
-
 /** A run: its rows, what is done with them, and its files. Connections, results and journal are closed at its end. */
 interface FileRunOptions<Row extends FileRow> extends RunRecord {
   readonly source: RowSource<Row>;
@@ -65,9 +51,8 @@ export class FileRun<Row extends FileRow> {
   readonly #failed: FailedFile<Row> | null;
   readonly #startedAt = performance.now();
   #done = 0;
-  #failures = 0;
   readonly #missing = new Map<string, number>();
-  readonly #groups = new Map<string, FailureGroup>();
+  readonly #failures = new FailureGroups();
   #stoppedBy: RunReport['stoppedBy'] = null;
 
   /** @throws InvalidInputError if the file of failed rows cannot be written */
@@ -125,7 +110,7 @@ export class FileRun<Row extends FileRow> {
         stoppedBy: this.#stoppedBy,
         failedRows,
         missing: this.#missing,
-        failures: [...this.#groups.values()].sort((one, other) => other.rows - one.rows),
+        failures: this.#failures.byRows(),
       };
     } finally {
       results.close();
@@ -170,24 +155,11 @@ export class FileRun<Row extends FileRow> {
       }
       return;
     }
-    this.#countFailure(result.outcome, reasonOf(result.error), result.row.line);
-    this.#failures += 1;
-    if (this.#failures === this.#options.maxFailures) this.#stop('failures');
-  }
-
-  #countFailure(outcome: FailureGroup['outcome'], { key, reason }: Reason, line: number): void {
-    const found = `${outcome} ${key}`;
-    const isOther = this.#groups.size >= maxGroups && !this.#groups.has(found);
-    const name = isOther ? `${outcome} other` : found;
-    let group = this.#groups.get(name);
-    if (group === undefined) {
-      group = { outcome, reason: isOther ? 'other reasons' : reason, rows: 0, lines: [] };
-      this.#groups.set(name, group);
-    }
-    group.rows += 1;
-    if (group.lines.length === maxLines && line > (group.lines.at(-1) ?? 0)) return;
-    group.lines.push(line);
-    group.lines.sort((one, other) => one - other).splice(maxLines);
+    const { error } = result;
+    const isRefused = error instanceof RejectedError;
+    const reason = isRefused ? { code: error.resultCode, text: error.msg } : { text: error.message };
+    this.#failures.add(result.outcome, result.row.line, reason);
+    if (this.#failures.rows === this.#options.maxFailures) this.#stop('failures');
   }
 
   /**
@@ -230,17 +202,6 @@ export class FileRun<Row extends FileRow> {
       return null;
     }
   }
-}
-
-interface Reason {
-  readonly key: string;
-  readonly reason: string;
-}
-
-/** Why a row is not ok; a service may write another `msg` for each row, but not another code. */
-function reasonOf(error: Error): Reason {
-  if (!(error instanceof RejectedError)) return { key: error.message, reason: error.message };
-  return { key: String(error.resultCode), reason: `${error.resultCode} ${error.msg}` };
 }
 
 /** Whether the row is worth another run. */

@@ -49,19 +49,13 @@ export function formatSummary(
   report: RunReport,
   { operation: { name, usesUpCode }, paths, failed, resume }: SummaryContext,
 ): string[] {
-  const { counts, done, durationMs } = report;
+  const { done, durationMs } = report;
   const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
-  const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
   const lines = [
     done === 0 && report.isFinished
       ? `${name}: nothing was left to do`
       : `${name}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
-    ...outcomes
-      .filter((outcome) => outcome === 'ok' || counts[outcome] > 0)
-      .flatMap((outcome) => [
-        `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`,
-        ...describeFailures(report, outcome, width),
-      ]),
+    ...describeOutcomes(report),
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);
   if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
@@ -76,6 +70,18 @@ export function formatSummary(
   return lines;
 }
 
+/** How many rows have each outcome, and why they are not ok. */
+export function describeOutcomes(report: Pick<RunReport, 'counts' | 'failures'>): string[] {
+  const { counts } = report;
+  const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
+  return outcomes
+    .filter((outcome) => outcome === 'ok' || counts[outcome] > 0)
+    .flatMap((outcome) => [
+      `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`,
+      ...describeFailures(report, outcome, width),
+    ]);
+}
+
 /** Maximum number of reasons that are shown for an outcome. */
 const shownReasons = 5;
 /** Maximum length of a reason, and of a line of the summary that has one, in characters. */
@@ -83,7 +89,11 @@ const reasonLength = 40;
 const lineLength = 79;
 
 /** The reasons of the rows of this part with an outcome, and the first lines of each. */
-function describeFailures({ failures, counts }: RunReport, outcome: Outcome, width: number): string[] {
+function describeFailures(
+  { failures, counts }: Pick<RunReport, 'counts' | 'failures'>,
+  outcome: Outcome,
+  width: number,
+): string[] {
   const groups = failures.filter((group) => group.outcome === outcome);
   if (groups.length === 0) return [];
   const describe = (rows: number, words: string) => `${formatCount(rows).padStart(10 + width)}  ${words}`;
