@@ -4,11 +4,12 @@ import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
 import { missingInfoNames, reasonsForMissing, splitInfoNames } from '../protocol/info-names.js';
-import { clientOptions, resolveService } from './connect.js';
+import { clientOptions } from './client-options.js';
 import type { CliContext } from './context.js';
-import { type Io, say } from './io.js';
+import { resolveDeployment } from './deployment.js';
+import { type Io, printMessage } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
-import { printAnswer } from './output/print.js';
+import { printAnswer } from './output/print-answer.js';
 import { isPlainTable, outputStyle } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 
@@ -26,7 +27,7 @@ export async function callService(
 ): Promise<void> {
   const { io, signal } = context;
   const style = await outputStyle(options, io);
-  const settings = await resolveService(context, options);
+  const settings = await resolveDeployment(context, options);
   await beforeSending(settings);
   const client = await context.connect(await clientOptions(context, settings, options));
   const print = (answer: Answer<Envelope<unknown>>) => printAnswer(answer, io, style);
@@ -58,5 +59,6 @@ async function reportMissing(
 ): Promise<void> {
   const names = splitInfoNames(parameters.get('info_name') ?? '');
   const missing = missingInfoNames(names, envelope.data);
-  if (missing.length > 0) await say(io, `not in the answer: ${missing.join(', ')} (${reasonsForMissing})`);
+  if (missing.length > 0)
+    await printMessage(io, `not in the answer: ${missing.join(', ')} (${reasonsForMissing})`);
 }

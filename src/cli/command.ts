@@ -1,7 +1,8 @@
-import type { Command, HelpConfiguration } from 'commander';
+import type { Command } from 'commander';
 import type { CliContext } from './context.js';
+import { type CommonGroup, examples, showCommon } from './help-layout.js';
 import type { Io } from './io.js';
-import { type CommonOptions, examples } from './options.js';
+import type { CommonOptions } from './options.js';
 import { printData } from './output/print.js';
 import { isPlainTable, type OutputStyle, outputStyle } from './output/style.js';
 
@@ -77,47 +78,3 @@ export function addGroup(
     .helpCommand('help [command]', 'show the help of a command')
     .addHelpText('after', examples(...shown));
 }
-
-/** The common options, by what they are about. */
-const commonGroups = {
-  profile: ['--profile'],
-  output: ['--output', '--json', '--query', '--mask'],
-  network: ['--timeout', '--attempts', '--verbose'],
-  confirm: ['--yes', '--no-input'],
-} as const;
-export type CommonGroup = keyof typeof commonGroups;
-
-const shownCommon = new WeakMap<Command, readonly string[]>();
-
-/** Has the help of a command list the common options that apply to it. */
-export function showCommon(command: Command, groups: readonly CommonGroup[]): void {
-  shownCommon.set(command, [...groups.flatMap((group) => commonGroups[group]), '--no-color']);
-}
-
-/** Groups of options that a page of the help explains; the help of a command has their flags. */
-const pages: Readonly<Record<string, string>> = {
-  'Global Options:': '"userinfo --help"',
-  'Connection:': '"userinfo help connection"',
-  'Operation:': '"userinfo help operation"',
-  'Many rows:': '"userinfo help many-rows"',
-};
-
-/** The help of commands: at most 60 lines, with the common options that apply. */
-export const helpLayout: HelpConfiguration = {
-  showGlobalOptions: true,
-  subcommandTerm: (command) => command.name(),
-  visibleGlobalOptions: (command) => {
-    const flags = shownCommon.get(command) ?? [];
-    let root = command;
-    while (root.parent !== null) root = root.parent;
-    return root.options.filter(({ long }) => flags.includes(long ?? ''));
-  },
-  formatItemList: (heading, items, helper) => {
-    const page = pages[heading];
-    if (items.length === 0) return [];
-    if (page === undefined) return [heading, ...items, ''];
-    const flags = items.map((item) => /(?:-\w, )?--[\w-]+/.exec(item)?.[0].replace(', ', '/'));
-    const text = helper.boxWrap(flags.join(', '), (helper.helpWidth ?? 80) - 2);
-    return [`${heading.replace(':', '')} (see ${page}):`, text.replace(/^/gm, '  '), ''];
-  },
-};

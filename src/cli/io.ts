@@ -50,7 +50,7 @@ export function writeStyled(stream: Writable, data: string | Uint8Array): Promis
 }
 
 /** Prints a one-line message to stderr, after a `label` that may be coloured. */
-export function say(io: Io, message: string, label = ''): Promise<void> {
+export function printMessage(io: Io, message: string, label = ''): Promise<void> {
   return writeStyled(io.stderr, `${label}${showText(message)}\n`);
 }
 

@@ -4,7 +4,7 @@ import type { WireRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import { encodePairs } from '../protocol/percent-encoding.js';
 import { quoteWhereNeeded } from '../support/shell.js';
-import { type Io, say, write } from './io.js';
+import { type Io, printMessage, write } from './io.js';
 import { printData } from './output/print.js';
 import { isPlainTable, type OutputStyle } from './output/style.js';
 
@@ -53,7 +53,7 @@ export async function printPreview(
   } else {
     await printData(parts, io, style);
   }
-  if (!reveal) await say(io, 'Codes, signatures and personal data are masked: --reveal shows them.');
+  if (!reveal) await printMessage(io, 'Codes, signatures and personal data are masked: --reveal shows them.');
 }
 
 interface RequestParts {

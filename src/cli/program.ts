@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { helpLayout } from './command.js';
 import { declarationsFor } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
+import { examples, helpLayout } from './help-layout.js';
 import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
-import { addCommonOptions, type CommonOptions, examples } from './options.js';
+import { addCommonOptions, type CommonOptions } from './options.js';
 import { reportError } from './report-error.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */

@@ -1,7 +1,7 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { explainMissing } from '../support/errors.js';
 import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
-import { type Io, OutputError, say } from './io.js';
+import { type Io, OutputError, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
 
 /** What is known of an error on the command line. `hint` says what to do next, in lines. */
@@ -28,14 +28,14 @@ export async function reportError(
   if (exit === exitStatus.success || error instanceof ReportedError) return exit;
   const report = describe(error, exit);
   if (json) {
-    await say(io, JSON.stringify({ error: report }));
+    await printMessage(io, JSON.stringify({ error: report }));
     return exit;
   }
   const label = `${colorsFor(io.stderr, io.env).red('error:')} `;
-  await say(io, report.message, exit === exitStatus.interrupted ? '' : label);
+  await printMessage(io, report.message, exit === exitStatus.interrupted ? '' : label);
   const isFault = exit === exitStatus.fault && !(error instanceof OutputError);
   const lines = isFault && verbose && error instanceof Error ? error.stack : report.hint;
-  for (const line of lines?.split('\n') ?? []) await say(io, line);
+  for (const line of lines?.split('\n') ?? []) await printMessage(io, line);
   return exit;
 }
 

@@ -12,7 +12,7 @@ import type { Secret } from '../signing/secret.js';
 import { isSystemError } from '../support/errors.js';
 import { nearestName } from '../support/nearest-name.js';
 import { shellRunner } from '../support/shell.js';
-import { loadSigning, readSecretOf } from './connect.js';
+import { loadSigning, readSecretOf } from './client-options.js';
 import type { CliContext } from './context.js';
 import { readJson } from './input.js';
 import type { CommonOptions } from './options.js';

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { type CommonOptions, type ConnectionOptions, parseCount, parseRate } from '../options.js';
+import { parseCount, parseRate } from '../option-values.js';
+import type { CommonOptions, ConnectionOptions } from '../options.js';
 
 /** The options of a run over many rows. */
 export interface BulkOptions extends CommonOptions, ConnectionOptions {

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { parseDuration } from '../options.js';
+import { parseDuration } from '../option-values.js';
 import { queueOption } from '../queue/queue-option.js';
 import type { BulkOptions } from './bulk-options.js';
 

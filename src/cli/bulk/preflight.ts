@@ -2,7 +2,7 @@ import { WrongDelimiterError } from '../../bulk/source/columns.js';
 import { type Preflight, preflight } from '../../bulk/source/preflight.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
-import { say } from '../io.js';
+import { printMessage } from '../io.js';
 import { warnOfKeys } from '../pairs.js';
 import { withProgress } from './progress.js';
 import type { BulkRun } from './run-many.js';
@@ -35,9 +35,9 @@ export async function checkRows({
       }),
   );
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
-  for (const { line, message } of checked.faults) await say(io, `line ${line}: ${message}`);
+  for (const { line, message } of checked.faults) await printMessage(io, `line ${line}: ${message}`);
   const more = checked.faultCount - checked.faults.length;
-  if (more > 0) await say(io, `and ${formatRows(more)} more`);
+  if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
   if (checked.broken instanceof WrongDelimiterError) {
     const hint = `Name the delimiter: ${commandLine(args, checked.broken.option)}`;
     throw new InvalidInputError(checked.broken.message, { hint });

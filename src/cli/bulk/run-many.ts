@@ -20,9 +20,10 @@ import { checkedInput, InputChangedError } from '../../bulk/source/checked-input
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames } from '../../protocol/info-names.js';
-import { clientOptions, resolveService } from '../connect.js';
+import { clientOptions } from '../client-options.js';
 import type { CliContext } from '../context.js';
-import { say } from '../io.js';
+import { resolveDeployment } from '../deployment.js';
+import { printMessage } from '../io.js';
 import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { showData } from '../output/terminal-text.js';
@@ -94,7 +95,7 @@ export async function withRows<T>(
   operation: RowOperation,
   work: (run: BulkRun) => Promise<T>,
 ): Promise<T> {
-  const settings = await resolveService(context, options);
+  const settings = await resolveDeployment(context, options);
   const source = await openRows(context.io, options, operation.columns);
   try {
     return await work({ context, options, operation, settings, source });
@@ -152,7 +153,7 @@ async function runFile(run: BulkRun): Promise<void> {
       channel: settings.channel.value,
       'app key': settings.app_key.value,
     });
-    if (note !== null) await say(context.io, note);
+    if (note !== null) await printMessage(context.io, note);
     const checked = { ...source, input: checkedInput(source.input, digest) };
     await execute({ ...run, source: checked }, record, paths, rows);
   } finally {
@@ -219,7 +220,7 @@ export async function confirmWrite(
       { hint: 'Add --yes to confirm in advance. Nothing was sent.' },
     );
   }
-  await say(io, `about to write ${rows} to production, ${host}`);
+  await printMessage(io, `about to write ${rows} to production, ${host}`);
   const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`, () => true);
   if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}: nothing was sent`);
 }
@@ -238,7 +239,7 @@ export async function reportDryRun(
   const style = await outputStyle(options, io);
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
-  await say(io, `dry run: ${name} of ${formatRows(rows)} would go to ${host}, ${environment}`);
+  await printMessage(io, `dry run: ${name} of ${formatRows(rows)} would go to ${host}, ${environment}`);
   if (isPlainTable(style)) return;
   await printData({ dry_run: true, operation: name, rows, host, environment }, io, style);
 }
@@ -287,7 +288,7 @@ async function execute(
   }
   const resume = paths && commandLine(args, ['--resume']);
   const end = { operation, paths, failed: options.failed, resume };
-  if (!options.quiet) for (const line of formatSummary(report, end)) await say(io, line);
+  if (!options.quiet) for (const line of formatSummary(report, end)) await printMessage(io, line);
   if (!isPlainTable(style) && paths !== null) await printData(reportData(report, end), io, style);
   const error = errorOf(report, source.input.name, total, () => retryHint(report, options, operation, args));
   if (error !== null) throw explainRefusal(error, settings, operation.name);

@@ -10,8 +10,8 @@ import {
   resultCode,
 } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
+import { readResultCodes } from '../client-options.js';
 import { addCommand, type Call } from '../command.js';
-import { readResultCodes } from '../connect.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
 

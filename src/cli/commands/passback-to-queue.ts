@@ -12,7 +12,7 @@ import { withProgress } from '../bulk/progress.js';
 import { type BulkRun, confirmWrite, reportDryRun, userNaming, withRows } from '../bulk/run-many.js';
 import { formatRows } from '../bulk/summary.js';
 import type { CliContext } from '../context.js';
-import { say, write } from '../io.js';
+import { printMessage, write } from '../io.js';
 import { printData } from '../output/print.js';
 import { isPlainTable, outputStyle } from '../output/style.js';
 import { targetOf, withQueue } from '../queue/queue-option.js';
@@ -63,7 +63,7 @@ export async function passbackToQueue(context: CliContext, command: Command): Pr
       ),
     );
     if (!options.quiet) {
-      await say(io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
+      await printMessage(io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
     }
     if (isPlainTable(style)) await write(io.stdout, `${run}\n`);
     else await printData({ run, rows: count }, io, style);

@@ -13,17 +13,11 @@ import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
 import { callService } from '../call-service.js';
-import { showCommon } from '../command.js';
 import type { CliContext } from '../context.js';
+import { examples, formatColumns, showCommon } from '../help-layout.js';
 import { decodeUtf8 } from '../input.js';
 import { readAll } from '../io.js';
-import {
-  addConnectionOptions,
-  type CommonOptions,
-  type ConnectionOptions,
-  examples,
-  formatColumns,
-} from '../options.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs, warnOfKeys } from '../pairs.js';
 import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
 import { confirm } from '../prompt.js';

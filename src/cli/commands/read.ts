@@ -6,12 +6,8 @@ import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
 import { addCommand, type Call } from '../command.js';
 import type { CliContext } from '../context.js';
-import {
-  addConnectionOptions,
-  type CommonOptions,
-  type ConnectionOptions,
-  formatColumns,
-} from '../options.js';
+import { formatColumns } from '../help-layout.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
 const missingCode = "error: missing required argument 'code'";

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
-import { addGroup, showCommon } from '../command.js';
+import { addGroup } from '../command.js';
 import type { CliContext } from '../context.js';
-import { say } from '../io.js';
-import { examples } from '../options.js';
+import { examples, showCommon } from '../help-layout.js';
+import { printMessage } from '../io.js';
 import { printData, printList } from '../output/print.js';
 import { outputStyle } from '../output/style.js';
 import { confirm } from '../prompt.js';
@@ -127,7 +127,7 @@ async function change(
   work: (queue: Queue) => Promise<string>,
 ): Promise<void> {
   if (question !== null) await confirm(context, question, options.yes);
-  await say(context.io, await withQueue(context, options.queue, work));
+  await printMessage(context.io, await withQueue(context, options.queue, work));
 }
 
 async function runList(context: CliContext, options: QueueOptions): Promise<void> {

@@ -4,10 +4,11 @@ import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { FailedRowsError } from '../bulk/summary.js';
-import { showCommon } from '../command.js';
-import { clientOptions, resolveService } from '../connect.js';
+import { clientOptions } from '../client-options.js';
 import type { CliContext } from '../context.js';
-import { addConnectionOptions, type ConnectionOptions, examples } from '../options.js';
+import { resolveDeployment } from '../deployment.js';
+import { examples, showCommon } from '../help-layout.js';
+import { addConnectionOptions, type ConnectionOptions } from '../options.js';
 import { showText } from '../output/terminal-text.js';
 import {
   addQueueOption,
@@ -46,7 +47,7 @@ export function declareWorker(program: Command, context: CliContext): void {
 async function runCommand(context: CliContext, options: WorkerOptions): Promise<void> {
   const { io, signal } = context;
   const { concurrency, attempts, timeout, drain = false } = options;
-  const settings = await resolveService(context, options);
+  const settings = await resolveDeployment(context, options);
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
   const { Worker } = await import('../../queue/worker.js');

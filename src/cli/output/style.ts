@@ -1,8 +1,13 @@
 import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
-import { type Io, say, type Terminal } from '../io.js';
-import { type CommonOptions, type OutputFormat, outputFormat } from '../options.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { type Io, printMessage, type Terminal } from '../io.js';
+import type { CommonOptions } from '../options.js';
 import type { TableStyle } from './data-table.js';
 import type { Select } from './query.js';
+
+/** The output formats. `csv` is flat; the others keep the nesting of the data. */
+export const outputFormats = ['table', 'json', 'yaml', 'csv'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
 
 /**
  * Colours for a stream: none with NO_COLOR or `--no-color`, always with FORCE_COLOR, otherwise if it is a
@@ -20,7 +25,7 @@ function colorLevel(stream: Terminal<unknown>, env: Io['env'], wanted: boolean):
 
 /** Writes a warning to stderr. */
 export function warn(io: Io, warning: string): Promise<void> {
-  return say(io, warning, `${colorsFor(io.stderr, io.env).yellow('warning:')} `);
+  return printMessage(io, warning, `${colorsFor(io.stderr, io.env).yellow('warning:')} `);
 }
 
 /** How a command prints its data. */
@@ -48,6 +53,24 @@ export async function outputStyle(
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
   return { ...style, select: compileQuery(options.query) };
+}
+
+/**
+ * The output format: flag, else USERINFO_OUTPUT, else table.
+ *
+ * @throws InvalidInputError for an unknown format in USERINFO_OUTPUT
+ */
+function outputFormat(
+  { output, json }: Pick<CommonOptions, 'output' | 'json'>,
+  env: Readonly<Record<string, string | undefined>>,
+): OutputFormat {
+  if (json) return 'json';
+  const wanted = output ?? (env.USERINFO_OUTPUT || 'table');
+  const format = outputFormats.find((known) => known === wanted);
+  if (format !== undefined) return format;
+  throw new InvalidInputError(`USERINFO_OUTPUT is ${JSON.stringify(wanted)}`, {
+    hint: `Set it to one of ${outputFormats.join(', ')}.`,
+  });
 }
 
 /** Whether the output is the default table, without a query. */

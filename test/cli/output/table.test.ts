@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { formatDataTable, formatEnvelopeTable } from '../../../src/cli/output/data-table.js';
-import { printAnswer } from '../../../src/cli/output/print.js';
+import { printAnswer } from '../../../src/cli/output/print-answer.js';
 import { showText } from '../../../src/cli/output/terminal-text.js';
 
 const plain = { colors: new Chalk({ level: 0 }), columns: undefined };

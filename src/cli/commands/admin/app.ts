@@ -6,8 +6,8 @@ import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
-import { say } from '../../io.js';
-import { parseDuration } from '../../options.js';
+import { printMessage } from '../../io.js';
+import { parseDuration } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
@@ -113,7 +113,7 @@ export function declareApp(admin: Command, context: CliContext): void {
       takes: takesKey,
       run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
         await withStore((store) => change(store, options));
-        await say(io, `${done} app "${options.appKey}"`);
+        await printMessage(io, `${done} app "${options.appKey}"`);
       },
     });
   };
@@ -179,7 +179,8 @@ export function declareApp(admin: Command, context: CliContext): void {
     ],
     run: async ({ io, isTable, print, withStore }) => {
       const encrypted = await withStore((store) => store.encryptSecrets());
-      if (isTable) await say(io, `encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'app' : 'apps'}`);
+      if (isTable)
+        await printMessage(io, `encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'app' : 'apps'}`);
       else await print({ encrypted });
     },
   });
@@ -198,7 +199,7 @@ export function declareApp(admin: Command, context: CliContext): void {
         await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
         await store.removeApp(options);
       });
-      await say(io, `deleted app "${options.appKey}"`);
+      await printMessage(io, `deleted app "${options.appKey}"`);
     },
   });
 }
@@ -221,7 +222,7 @@ async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>
       ...(defaultSigning && { recipes: null }),
     }),
   );
-  await say(io, `changed app "${appKey}"`);
+  await printMessage(io, `changed app "${appKey}"`);
 }
 
 /** The recipes of a file; warns of their weaknesses. */
@@ -264,9 +265,12 @@ async function createApp({
   }, true);
   if (profile === undefined) {
     await print({ ...created, app_secret: app_secret.reveal() });
-    await say(io, 'The secret is shown only once; "userinfo admin app rotate-secret" creates another.');
+    await printMessage(
+      io,
+      'The secret is shown only once; "userinfo admin app rotate-secret" creates another.',
+    );
   } else {
     await print({ ...created, profile });
-    await say(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
+    await printMessage(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
   }
 }

@@ -3,8 +3,8 @@ import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { Admin } from '../../../service/index.js';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { say, write } from '../../io.js';
-import { parseCount, parseDuration } from '../../options.js';
+import { printMessage, write } from '../../io.js';
+import { parseCount, parseDuration } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { addStoreCommand, type StoreCall } from './store.js';
 
@@ -98,7 +98,7 @@ export function declareCode(admin: Command, context: CliContext): void {
         .requiredOption('--tenant-code <code>', 'tenant of the code'),
     run: async ({ io, options, withStore }: StoreCall<TenantOptions>, value: string) => {
       await withStore((store) => store.revokeCode({ tenantCode: options.tenantCode, code: value }));
-      await say(io, 'revoked');
+      await printMessage(io, 'revoked');
     },
   });
 }
@@ -117,7 +117,7 @@ async function issueCode({ io, options, isTable, print, withStore }: StoreCall<I
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);
   const until = new Date(issued.expires_at * 1000).toISOString().replace('.000Z', 'Z');
-  await say(io, `for ${issued.info_names?.join(', ') ?? 'everything'}, until ${until}`);
+  await printMessage(io, `for ${issued.info_names?.join(', ') ?? 'everything'}, until ${until}`);
 }
 
 function parseUses(text: string): number | 'unlimited' {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { parseCount } from '../../options.js';
+import { parseCount } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { declareApp } from './app.js';
 import { declareCode } from './code.js';

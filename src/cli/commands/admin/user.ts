@@ -9,7 +9,7 @@ import type { UserKey } from '../../../service/index.js';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { decodeUtf8, readValue } from '../../input.js';
-import { say } from '../../io.js';
+import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
 import { addStoreCommand, type StoreCall } from './store.js';
@@ -48,7 +48,7 @@ export function declareUser(admin: Command, context: CliContext): void {
     takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
     run: async ({ io, isTable, print, withStore }, file: string) => {
       const put = await withStore((store) => store.putUsers(readRecords(context, file)), true);
-      if (isTable) await say(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
+      if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
       else await print({ put });
     },
   });
@@ -125,7 +125,7 @@ export function declareUser(admin: Command, context: CliContext): void {
         await confirm(context, `Delete ${what}?`, options.yes);
         await store.deleteUser(options);
       });
-      await say(io, `deleted user "${options.unionId}"`);
+      await printMessage(io, `deleted user "${options.unionId}"`);
     },
   });
 }

@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
 import { nearestName } from '../../../support/nearest-name.js';
-import { showCommon } from '../../command.js';
 import type { CliContext } from '../../context.js';
+import { examples, formatColumns, showCommon } from '../../help-layout.js';
 import { write } from '../../io.js';
-import { examples, formatColumns } from '../../options.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {

@@ -7,7 +7,9 @@ import type { SigningRecipes } from '../../../signing/recipe.js';
 import { addBulkOptions } from '../../bulk/bulk-options.js';
 import { addPassbackManyOptions } from '../../bulk/passback-options.js';
 import { exitStatus } from '../../exit-status.js';
-import { addConnectionOptions, formatColumns, outputFormats } from '../../options.js';
+import { formatColumns } from '../../help-layout.js';
+import { addConnectionOptions } from '../../options.js';
+import { outputFormats } from '../../output/style.js';
 import { addServeOptions } from '../serve/index.js';
 import type { HelpTopic } from './index.js';
 

@@ -15,11 +15,11 @@ import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
+import { loadSigning, readResultCodes } from '../../client-options.js';
 import { addCommand, type Call } from '../../command.js';
-import { loadSigning, readResultCodes } from '../../connect.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
-import { say } from '../../io.js';
+import { printMessage } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { requirePreset } from '../../resolve-signing.js';
 import {
@@ -83,7 +83,7 @@ async function runAdd(context: CliContext, name: string, options: EditOptions): 
     ...(allow_http && { allow_http }),
   };
   const { active } = await profiles.change((list) => addProfile(list, profile));
-  await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
+  await printMessage(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
   await warnOfPlainText(context, profile.secret);
 }
 
@@ -145,7 +145,7 @@ export function declareSet(profile: Command, context: CliContext): void {
         });
       }
       const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
-      if (changed !== undefined) await say(io, `changed ${describeProfile(changed)}`);
+      if (changed !== undefined) await printMessage(io, `changed ${describeProfile(changed)}`);
       if (patch.secret !== undefined) await warnOfPlainText(context, patch.secret);
     },
   });

@@ -4,7 +4,7 @@ import { activateProfile, removeProfile, renameProfile } from '../../../profiles
 import { quoteName } from '../../../protocol/text.js';
 import { addCommand, addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { say, write, writeStyled } from '../../io.js';
+import { printMessage, write, writeStyled } from '../../io.js';
 import { colorsFor, tableStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
@@ -54,7 +54,7 @@ function declareList(profile: Command, context: CliContext): void {
       });
       if (!isTable) return print(rows);
       if (rows.length === 0) {
-        return say(io, 'There are no profiles yet: "userinfo profile add <name>" adds one.');
+        return printMessage(io, 'There are no profiles yet: "userinfo profile add <name>" adds one.');
       }
       const { formatTable } = await import('../../output/table.js');
       const colors = colorsFor(io.stdout, io.env, options.color);
@@ -84,10 +84,10 @@ function declareUse(profile: Command, context: CliContext): void {
       const profile = (await context.profiles.change((list) => activateProfile(list, name))).profiles.get(
         name,
       );
-      if (profile !== undefined) await say(io, `now using ${describeProfile(profile)}`);
+      if (profile !== undefined) await printMessage(io, `now using ${describeProfile(profile)}`);
       const named = io.env.USERINFO_PROFILE;
       if (!named || named === name) return;
-      await say(io, `USERINFO_PROFILE is ${quoteName(named)} and takes precedence in this shell.`);
+      await printMessage(io, `USERINFO_PROFILE is ${quoteName(named)} and takes precedence in this shell.`);
     },
   });
 }
@@ -105,7 +105,7 @@ function declareRename(profile: Command, context: CliContext): void {
     takes: (command) => takesName(command).argument('<new-name>', 'its new name'),
     run: async ({ io }, name: string, newName: string) => {
       await context.profiles.change((list) => renameProfile(list, name, newName));
-      await say(io, `renamed "${name}" to "${newName}"`);
+      await printMessage(io, `renamed "${name}" to "${newName}"`);
     },
   });
 }
@@ -125,9 +125,9 @@ function declareDelete(profile: Command, context: CliContext): void {
       const profile = await context.profiles.get(name);
       await confirm(context, `Delete profile ${describeProfile(profile)}?`, options.yes);
       const { active, profiles: left } = await context.profiles.change((list) => removeProfile(list, name));
-      await say(io, `deleted "${name}"`);
+      await printMessage(io, `deleted "${name}"`);
       if (active === null && left.size > 0) {
-        await say(io, 'No profile is active now: "userinfo profile use" selects one.');
+        await printMessage(io, 'No profile is active now: "userinfo profile use" selects one.');
       }
     },
   });

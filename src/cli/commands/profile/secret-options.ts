@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
 import type { CliContext } from '../../context.js';
 import { readValue } from '../../input.js';
-import { say } from '../../io.js';
+import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
@@ -64,7 +64,7 @@ export async function warnOfPlainText({ io, profiles }: CliContext, secret: Secr
   if (secret.kind !== 'file') return;
   for (const warning of secretWarnings(secret.value)) await warn(io, warning);
   const path = showText(profiles.path);
-  await say(
+  await printMessage(
     io,
     `The app secret is in plain text in ${path} (mode 0600). --app-secret-command keeps it elsewhere.`,
   );

@@ -7,7 +7,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { inputName, readJson } from '../../input.js';
-import { say, write } from '../../io.js';
+import { printMessage, write } from '../../io.js';
 import { confirm } from '../../prompt.js';
 import {
   addSecretOptions,
@@ -91,6 +91,6 @@ async function importProfile(
   }
   const profile = { ...read, secret: given ?? (await promptForSecret(context)) };
   const { active } = await profiles.change((list) => addProfile(list, profile));
-  await say(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
+  await printMessage(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
   await warnOfPlainText(context, profile.secret);
 }

@@ -8,7 +8,7 @@ import { describeSystemError } from '../../../support/errors.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { databaseOption } from '../../database.js';
-import { parseCount, parseDuration, parseRate } from '../../options.js';
+import { parseCount, parseDuration, parseRate } from '../../option-values.js';
 import { defaultHost, defaultPort, parseFaults, parseSize, type ServeOptions } from './options.js';
 import { runServe } from './run.js';
 

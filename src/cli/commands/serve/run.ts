@@ -5,7 +5,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { chooseDatabase, masterKeys, namedDatabase } from '../../database.js';
-import { say, untilAborted } from '../../io.js';
+import { printMessage, untilAborted } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -64,7 +64,7 @@ async function serveHere(
   try {
     const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
     // JSON logs are read by programs, which need no introduction.
-    if (options.logFormat === 'pretty') for (const line of lines) await say(context.io, line);
+    if (options.logFormat === 'pretty') for (const line of lines) await printMessage(context.io, line);
     await untilAborted(context.signal);
   } finally {
     await service.close();

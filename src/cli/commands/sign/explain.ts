@@ -5,9 +5,10 @@ import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing/verify/compare-messages.js';
+import { readSecretOf } from '../../client-options.js';
 import { addCommand, type Call } from '../../command.js';
-import { readSecretOf, resolveService } from '../../connect.js';
 import type { CliContext } from '../../context.js';
+import { resolveDeployment } from '../../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
@@ -130,7 +131,7 @@ async function explainRequest(call: Call<RequestOptions>, request: PlainRequest)
   if (options.sample !== undefined) {
     throw new InvalidInputError('--sample is a request: it cannot be combined with read or passback');
   }
-  const settings = await resolveService(context, options);
+  const settings = await resolveDeployment(context, options);
   const signing =
     options.recipe === undefined
       ? await profileSigning(context, settings.signing)

@@ -4,7 +4,7 @@ import type { Sample } from '../../../signing/request.js';
 import { readSample } from '../../../signing/samples/read-sample.js';
 import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
-import { say } from '../../io.js';
+import { printMessage } from '../../io.js';
 
 /** Options for the source of a signed request. */
 export interface SampleOptions {
@@ -39,7 +39,10 @@ export async function readSampleInput(
     });
   }
   if (file === '-' && context.io.stdin.isTTY) {
-    await say(context.io, 'paste a request (URL, curl command, HTTP text or JSON), then press Ctrl-D:');
+    await printMessage(
+      context.io,
+      'paste a request (URL, curl command, HTTP text or JSON), then press Ctrl-D:',
+    );
   }
   const text = file === undefined ? (argument ?? '') : await readText(context, file);
   if (/^\s*\{/.test(text)) parseJson(text, file === undefined ? 'the request' : inputName(file));

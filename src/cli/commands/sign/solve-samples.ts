@@ -9,7 +9,7 @@ import type { SolveTask } from '../../../solve/candidates/search-space.js';
 import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { say } from '../../io.js';
+import { printMessage } from '../../io.js';
 import { selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
@@ -38,7 +38,7 @@ export async function solveSamples(
   if (save !== undefined && present !== null && names.length > 0) {
     const sources = isModule(present) ? { app_sign: present, sign: present } : present;
     await profiles.change((list) => updateProfile(list, save, { signing: { ...sources, ...found } }));
-    await say(io, `saved in profile "${save}": ${names.join(' and ')}`);
+    await printMessage(io, `saved in profile "${save}": ${names.join(' and ')}`);
   }
   const fault = faultOf(report);
   if (fault !== null) throw fault;

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Sample } from '../../../signing/request.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { parseCount, parseDuration } from '../../options.js';
+import { parseCount, parseDuration } from '../../option-values.js';
 import { readSampleInput } from './sample-input.js';
 
 export interface SolveOptions {

@@ -1,0 +1,92 @@
+import { dirname } from 'node:path';
+import type { ClientHooks } from '../client/hooks.js';
+import type { UserInfoClientOptions } from '../client/options.js';
+import { secretWarnings } from '../profiles/secret.js';
+import type { Settings } from '../profiles/settings.js';
+import { type SigningSource, usesModule } from '../profiles/signing-source.js';
+import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
+import { quoteName } from '../protocol/text.js';
+import type { Signers } from '../signing/app-signatures.js';
+import type { Secret } from '../signing/secret.js';
+import type { CliContext } from './context.js';
+import { readJson } from './input.js';
+import type { Io } from './io.js';
+import { networkOptions } from './network.js';
+import type { CommonOptions, ConnectionOptions } from './options.js';
+import { warn } from './output/style.js';
+import { showText } from './output/terminal-text.js';
+
+/** Reads the secret, and warns of characters that copy-and-paste may have added. */
+export async function readSecretOf(context: CliContext, settings: Pick<Settings, 'secret'>): Promise<Secret> {
+  const secret = await settings.secret.read();
+  for (const warning of secretWarnings(secret)) await warn(context.io, warning);
+  return secret;
+}
+
+/** Creates the signers of a profile; this loads a signing module. */
+export async function loadSigning({ profiles }: CliContext, source: SigningSource): Promise<Signers> {
+  if (usesModule(source)) profiles.refuseUnsafeFile();
+  const { loadSigners } = await import('../profiles/load-signers.js');
+  return loadSigners(source, dirname(profiles.path));
+}
+
+/** The options of a client: settings, command-line options, and the secret, which is read here unless given. */
+export async function clientOptions(
+  context: CliContext,
+  settings: Settings,
+  options: CommonOptions & Pick<ConnectionOptions, 'resultCodes'>,
+  secret?: Secret,
+): Promise<UserInfoClientOptions> {
+  const { io } = context;
+  const resultCodes = (await readResultCodes(context, options)) ?? settings.result_codes;
+  return {
+    baseUrl: settings.base_url.value,
+    tenantCode: settings.tenant_code.value,
+    channel: settings.channel.value,
+    appKey: settings.app_key.value,
+    appSecret: secret ?? (await readSecretOf(context, settings)),
+    timeoutMs: options.timeout,
+    attempts: options.attempts,
+    ...(await networkOptions(settings, io.env)),
+    ...(settings.signing === null ? {} : { signing: await loadSigning(context, settings.signing) }),
+    ...(resultCodes === null ? {} : { resultCodes }),
+    ...(options.verbose ? traceExchange(io) : {}),
+  };
+}
+
+/**
+ * The result codes of the file of `--result-codes`; `null` if it is empty, `undefined` without the option.
+ *
+ * @throws InvalidInputError for a file that cannot be read, or codes that are not valid
+ */
+export async function readResultCodes(
+  context: CliContext,
+  { resultCodes: file }: Pick<ConnectionOptions, 'resultCodes'>,
+): Promise<PlatformResultCodes | null | undefined> {
+  if (file === undefined) return undefined;
+  if (file === '') return null;
+  const json = await readJson(context, file);
+  parseResultCodes(json, quoteName(file));
+  return json as PlatformResultCodes;
+}
+
+/** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */
+function traceExchange(io: Io): Required<ClientHooks> {
+  const print = (...lines: readonly string[]) =>
+    io.stderr.write(lines.map((line) => `${showText(line)}\n`).join(''));
+  return {
+    onRequest: ({ method, url, attempt, parameters }) =>
+      print(
+        `> ${method} ${url}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
+        ...parameters.map(([name, value]) => `>   ${name}=${value}`),
+      ),
+    onResponse: ({ httpStatus, resultCode, durationMs, headers, envelope }) =>
+      print(
+        `< HTTP ${httpStatus}, code ${resultCode ?? 'none'}, ${durationMs} ms`,
+        ...headers.map(([name, value]) => `<   ${name}: ${value}`),
+        ...(envelope === undefined ? [] : [`<   ${envelope}`]),
+      ),
+    onNoAnswer: ({ message, reason, durationMs }) =>
+      print(`< no answer (${reason}), ${durationMs} ms: ${message}`),
+  };
+}

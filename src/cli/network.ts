@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import type { UserInfoClientOptions } from '../client/options.js';
+import { parseProxy } from '../client/proxy.js';
+import { describeOrigin } from '../profiles/flags-and-environment.js';
+import type { Settings } from '../profiles/settings.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { quoteName } from '../protocol/text.js';
+import { decodeUtf8 } from './input.js';
+import type { Io } from './io.js';
+
+type NetworkOptions = Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>;
+
+/**
+ * How a client reaches the service from this machine.
+ *
+ * @throws InvalidInputError for an unreadable CA file or an invalid proxy
+ */
+export async function networkOptions(
+  { base_url, allow_http, ca_file }: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file'>,
+  env: Io['env'],
+): Promise<NetworkOptions> {
+  const proxy = proxyFor(base_url.value, env);
+  if (proxy !== null) parseProxy(proxy.address, proxy.variable);
+  return {
+    allowHttp: allow_http !== null,
+    ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
+    ...(proxy === null ? {} : { proxy: proxy.address }),
+  };
+}
+
+/** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
+async function readAuthorities(
+  file: NonNullable<Settings['ca_file']>,
+  extra: string | undefined,
+): Promise<string> {
+  const label = `the CA file (${describeOrigin(file.origin)})`;
+  const ours = await readPem(file.value, label);
+  const { checkAuthorities } = await import('../client/tls-trust.js');
+  checkAuthorities(ours, label);
+  return extra ? `${ours}\n${await readPem(extra, 'the file of NODE_EXTRA_CA_CERTS')}` : ours;
+}
+
+async function readPem(path: string, label: string): Promise<string> {
+  try {
+    return decodeUtf8(readFileSync(path), label);
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new InvalidInputError(`${label} cannot be read (${code}): ${quoteName(path)}`, { cause: error });
+  }
+}
+
+/** A proxy, and the environment variable that names it. */
+interface NamedProxy {
+  readonly address: string;
+  readonly variable: string;
+}
+
+/**
+ * The proxy for a base URL: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY lists its host. The lower-
+ * case names take precedence, as in curl. `null`: no proxy.
+ */
+export function proxyFor(baseUrl: string, env: Io['env']): NamedProxy | null {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;
+  const address = env[variable];
+  if (!address) return null;
+  const exceptions = (env.no_proxy || env.NO_PROXY || '').split(/[,\s]+/).filter((entry) => entry !== '');
+  const usedPort = port || (protocol === 'https:' ? '443' : '80');
+  return exceptions.some((entry) => covers(entry, hostname, usedPort)) ? null : { address, variable };
+}
+
+/**
+ * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and its subdomains;
+ * `:port` limits it to a port.
+ */
+function covers(entry: string, hostname: string, port: string): boolean {
+  if (entry === '*') return true;
+  const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
+  const isIpv6 = name.includes(':') && !name.startsWith('[');
+  const covered = (isIpv6 ? `[${entry}]` : name.replace(/^\*?\./, '')).toLowerCase();
+  if (!isIpv6 && onlyPort !== undefined && onlyPort !== port) return false;
+  return hostname === covered || hostname.endsWith(`.${covered}`);
+}
