@@ -9,7 +9,7 @@ export function examples(...lines: readonly (readonly [command: string, purpose:
 /** Continues a long command on further lines, as a shell reads them. */
 function breakCommand(command: string): string {
   const lines = [''];
-  for (const part of command.split(/ (?=--?[a-z]|[|>] |&& |"\$\()|(?<=;) /)) {
+  for (const part of command.split(/ (?=--?[a-z]|'https?:|[|>] |&& |"\$\()|(?<=;) /)) {
     const line = lines.at(-1) ?? '';
     const joined = line === '' ? part : `${line} ${part}`;
     if (joined.length <= 72 || line === '') lines[lines.length - 1] = joined;

@@ -39,7 +39,7 @@ export function declareSignExplain(sign: Command, context: CliContext): void {
         'any request, with any recipe',
       ],
       [
-        'echo \'{"url":"https://example.com/","params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
+        'echo \'{"params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
           'userinfo sign explain --recipe kv-suffix --sample - --json',
         'a sample file; output as JSON',
       ],

@@ -29,13 +29,12 @@ export function declareSignSolve(sign: Command, context: CliContext): void {
       'The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
     examples: [
       [
-        "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/api?title=tea&nonce=x1&appid=7&sign=a07b348b57c50e569da34ea266d465eb'",
+        "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/?b=2&a=1&sign=421dc348575e4e3c4f13dba596484c13'",
         'from a signed URL',
       ],
       [
-        'echo \'{"url":"https://example.com/api","params":{"title":"tea","nonce":"x1","appid":"7"},' +
-          '"signature":"5554941EBF8494E9245D3895A818F2DD","secret":"s"}\' | userinfo sign solve --sample - --json',
-        'from a sample file, as JSON',
+        'userinfo read some-code --print-curl --reveal | userinfo sign solve - --json',
+        'from a curl command, with the secret of the profile; as JSON',
       ],
     ],
     takes: (command) =>

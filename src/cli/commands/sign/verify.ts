@@ -38,8 +38,8 @@ export function declareSignVerify(sign: Command, context: CliContext): void {
         'check a signed request',
       ],
       [
-        'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
-          "\"curl 'https://example.com/api' -d 'b=2&a=1'\" --theirs 'a1b2******'",
+        "USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix --theirs 'a1b2******' " +
+          "'https://example.com/api?b=2&a=1'",
         'compare the texts to sign',
       ],
     ],
