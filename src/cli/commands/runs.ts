@@ -2,17 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
-import { addGroup } from '../command.js';
+import { addCommand, addGroup, type Call } from '../command.js';
 import type { CliContext } from '../context.js';
-import { examples, showCommon } from '../help-layout.js';
 import { printMessage } from '../io.js';
-import { printData, printList } from '../output/print.js';
-import { outputStyle } from '../output/style.js';
+import { printList } from '../output/print.js';
 import { confirm } from '../prompt.js';
 import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
 import type { ResultsOptions } from '../queue/results.js';
 
-type Examples = readonly (readonly [command: string, purpose: string])[];
+const takesRun = (command: Command) =>
+  addQueueOption(command).argument('<run>', 'name of the run, see "runs list"');
 
 export function declareRuns(program: Command, context: CliContext): void {
   const runs = addGroup(program, {
@@ -24,115 +23,118 @@ export function declareRuns(program: Command, context: CliContext): void {
       [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`, 'the outcomes of a run, when it is done'],
     ],
   });
-  const declare = (name: string, summary: string, description: string, shown: Examples) => {
-    const command = runs.command(name).summary(summary).description(description);
-    showCommon(command, name === 'delete' || name === 'cancel' ? ['confirm'] : ['output']);
-    return addQueueOption(command).addHelpText(
-      'after',
-      examples(...shown.map(([line, purpose]) => [`userinfo runs ${line}`, purpose] as const)),
-    );
-  };
-  const declareForRun = (...given: Parameters<typeof declare>) =>
-    declare(...given).argument('<run>', 'name of the run, see "runs list"');
-
-  const list = declare(
-    'list',
-    'list the runs',
-    'List the runs of a queue, oldest first; with --json, one object per line.',
-    [
-      [`list ${exampleQueue}`, 'as a table'],
-      [`list ${exampleQueue} --json`, 'one object per line'],
+  addCommand(runs, context, {
+    name: 'list',
+    summary: 'list the runs',
+    description: 'List the runs of a queue, oldest first; with --json, one object per line.',
+    examples: [
+      [`userinfo runs list ${exampleQueue}`, 'as a table'],
+      [`userinfo runs list ${exampleQueue} --json`, 'one object per line'],
     ],
-  ).action(() => runList(context, list.optsWithGlobals()));
-
-  const show = declareForRun(
-    'show',
-    'show the progress of a run',
-    'Show a run: its deployment, how many rows are done, how fast, and how many workers process it now.',
-    [
-      [`show 3f9a1c07d2 ${exampleQueue}`, 'as a table'],
-      [`show 3f9a1c07d2 ${exampleQueue} --query state`, 'its state: loading, ready, done or cancelled'],
+    takes: addQueueOption,
+    run: runList,
+  });
+  addCommand(runs, context, {
+    name: 'show',
+    summary: 'show the progress of a run',
+    description:
+      'Show a run: its deployment, how many rows are done, how fast, and how many workers process it now.',
+    examples: [
+      [`userinfo runs show 3f9a1c07d2 ${exampleQueue}`, 'as a table'],
+      [
+        `userinfo runs show 3f9a1c07d2 ${exampleQueue} --query state`,
+        'its state: loading, ready, done or cancelled',
+      ],
     ],
-  ).action((run: string) => runShow(context, run, show.optsWithGlobals()));
-
-  const results = declareForRun(
-    'results',
-    'get the outcomes of the rows of a run',
-    'Write one line per row, as "passback --from" does. A queue deletes finished rows: the user of each comes from ' +
+    takes: takesRun,
+    run: runShow,
+  });
+  addCommand(runs, context, {
+    name: 'results',
+    summary: 'get the outcomes of the rows of a run',
+    description:
+      'Write one line per row, as "passback --from" does. A queue deletes finished rows: the user of each comes from ' +
       'the input file.',
-    [
-      [`results 3f9a1c07d2 ${exampleQueue} --wait`, 'to standard output, when all rows are done'],
-      [`results 3f9a1c07d2 ${exampleQueue} --failed again.csv`, 'also write the rows to retry'],
+    examples: [
+      [
+        `userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`,
+        'to standard output, when all rows are done',
+      ],
+      [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --failed again.csv`, 'also write the rows to retry'],
     ],
-  )
-    .option('--from <file>', 'input file, if it has moved')
-    .option('--results <file>', 'file for the lines (default: standard output)')
-    .option('--failed <file>', 'file for the rows to retry, in the format of the input')
-    .option('--wait', 'wait for the end of the run')
-    .action((run: string) => runResults(context, run, results.optsWithGlobals()));
-
-  const retry = declareForRun(
-    'retry',
-    'retry the failed chunks of a run',
-    'Let workers take the chunks again that have failed: those whose workers died, or got nothing done, 20 times. ' +
+    takes: (command) =>
+      takesRun(command)
+        .option('--from <file>', 'input file, if it has moved')
+        .option('--results <file>', 'file for the lines (default: standard output)')
+        .option('--failed <file>', 'file for the rows to retry, in the format of the input')
+        .option('--wait', 'wait for the end of the run'),
+    run: runResults,
+  });
+  addCommand(runs, context, {
+    name: 'retry',
+    summary: 'retry the failed chunks of a run',
+    description:
+      'Let workers take the chunks again that have failed: those whose workers died, or got nothing done, 20 times. ' +
       'Rows that have an outcome are not sent again; "runs results --failed" writes rows that failed to a file.',
-    [
-      [`retry 3f9a1c07d2 ${exampleQueue}`, 'retry its failed chunks'],
-      [`show 3f9a1c07d2 ${exampleQueue} --query failed_chunks`, 'how many there are'],
+    examples: [
+      [`userinfo runs retry 3f9a1c07d2 ${exampleQueue}`, 'retry its failed chunks'],
+      [`userinfo runs show 3f9a1c07d2 ${exampleQueue} --query failed_chunks`, 'how many there are'],
     ],
-  ).action((run: string) =>
-    change(context, retry.optsWithGlobals(), null, async (queue) => {
-      const chunks = await queue.retry(run);
-      return `workers take ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'} of run ${run} again`;
-    }),
-  );
-
-  const cancel = declareForRun(
-    'cancel',
-    'cancel a run',
-    'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue. ' +
+    takes: takesRun,
+    run: (call: Call<QueueOptions>, run: string) =>
+      change(call, null, async (queue) => {
+        const chunks = await queue.retry(run);
+        return `workers take ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'} of run ${run} again`;
+      }),
+  });
+  addCommand(runs, context, {
+    name: 'cancel',
+    common: ['confirm'],
+    summary: 'cancel a run',
+    description:
+      'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue. ' +
       'Asks first.',
-    [
-      [`cancel 3f9a1c07d2 ${exampleQueue}`, 'cancel it'],
-      [`results 3f9a1c07d2 ${exampleQueue}`, 'the outcomes of the rows that were sent'],
+    examples: [
+      [`userinfo runs cancel 3f9a1c07d2 ${exampleQueue}`, 'cancel it'],
+      [`userinfo runs results 3f9a1c07d2 ${exampleQueue}`, 'the outcomes of the rows that were sent'],
     ],
-  ).action((run: string) =>
-    change(context, cancel.optsWithGlobals(), `Cancel run ${run}?`, async (queue) => {
-      await queue.cancel(run);
-      return `run ${run} is cancelled; requests in flight still finish`;
-    }),
-  );
-
-  const remove = declareForRun(
-    'delete',
-    'delete a finished run',
-    'Delete all data of a finished run from the queue: its outcomes, and rows that were kept. Asks first.',
-    [
-      [`delete 3f9a1c07d2 ${exampleQueue}`, 'delete it'],
-      [`list ${exampleQueue}`, 'the remaining runs'],
+    takes: takesRun,
+    run: (call: Call<QueueOptions>, run: string) =>
+      change(call, `Cancel run ${run}?`, async (queue) => {
+        await queue.cancel(run);
+        return `run ${run} is cancelled; requests in flight still finish`;
+      }),
+  });
+  addCommand(runs, context, {
+    name: 'delete',
+    common: ['confirm'],
+    summary: 'delete a finished run',
+    description:
+      'Delete all data of a finished run from the queue: its outcomes, and rows that were kept. Asks first.',
+    examples: [
+      [`userinfo runs delete 3f9a1c07d2 ${exampleQueue}`, 'delete it'],
+      [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
     ],
-  ).action((run: string) =>
-    change(context, remove.optsWithGlobals(), `Delete run ${run}?`, async (queue) => {
-      await queue.purge(run);
-      return `run ${run} is deleted`;
-    }),
-  );
+    takes: takesRun,
+    run: (call: Call<QueueOptions>, run: string) =>
+      change(call, `Delete run ${run}?`, async (queue) => {
+        await queue.purge(run);
+        return `run ${run} is deleted`;
+      }),
+  });
 }
 
 /** Changes a run, after a question if there is one, and says what was done. */
 async function change(
-  context: CliContext,
-  options: QueueOptions,
+  { context, io, options }: Call<QueueOptions>,
   question: string | null,
   work: (queue: Queue) => Promise<string>,
 ): Promise<void> {
   if (question !== null) await confirm(context, question, options.yes);
-  await printMessage(context.io, await withQueue(context, options.queue, work));
+  await printMessage(io, await withQueue(context, options.queue, work));
 }
 
-async function runList(context: CliContext, options: QueueOptions): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
+async function runList({ context, io, options, style }: Call<QueueOptions>): Promise<void> {
   const list = await withQueue(context, options.queue, (queue) => queue.list());
   const summaries = list.map((run) => ({
     run: run.run,
@@ -147,9 +149,7 @@ async function runList(context: CliContext, options: QueueOptions): Promise<void
   await printList(summaries, io, style);
 }
 
-async function runShow(context: CliContext, name: string, options: QueueOptions): Promise<void> {
-  const { io } = context;
-  const style = await outputStyle(options, io);
+async function runShow({ context, options, print }: Call<QueueOptions>, name: string): Promise<void> {
   await withQueue(context, options.queue, async (queue) => {
     const run = await queue.find(name);
     const { target, counts, naming, rate, endedAt } = run;
@@ -171,7 +171,7 @@ async function runShow(context: CliContext, name: string, options: QueueOptions)
       created_at: toSeconds(run.createdAt),
       ...(endedAt === null ? {} : { ended_at: toSeconds(endedAt) }),
     };
-    await printData(shown, io, style);
+    await print(shown);
   });
 }
 
@@ -195,9 +195,8 @@ function toSeconds(ms: number): number {
 const pollMs = 500;
 
 async function runResults(
-  context: CliContext,
+  { context, options }: Call<ResultsOptions & QueueOptions & { readonly wait?: true }>,
   name: string,
-  options: ResultsOptions & QueueOptions & { readonly wait?: true },
 ): Promise<void> {
   const { writeResults } = await import('../queue/results.js');
   await withQueue(context, options.queue, async (queue) => {

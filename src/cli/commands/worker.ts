@@ -5,9 +5,9 @@ import type { QueuedRun } from '../../queue/run.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { FailedRowsError } from '../bulk/summary.js';
 import { clientOptions } from '../client-options.js';
+import { addCommand, type Call } from '../command.js';
 import type { CliContext } from '../context.js';
 import { resolveDeployment } from '../deployment.js';
-import { examples, showCommon } from '../help-layout.js';
 import { addConnectionOptions, type ConnectionOptions } from '../options.js';
 import { showText } from '../output/terminal-text.js';
 import {
@@ -24,27 +24,27 @@ interface WorkerOptions extends QueueOptions, ConnectionOptions {
 }
 
 export function declareWorker(program: Command, context: CliContext): void {
-  const command = program
-    .command('worker')
-    .summary('process queued rows')
-    .description(
+  addCommand(program, context, {
+    name: 'worker',
+    common: ['profile', 'network'],
+    summary: 'process queued rows',
+    description:
       'Process the runs of a queue that are for the deployment of the profile, a chunk of each in turn, together with ' +
-        'any number of other workers. Ctrl-C returns unfinished rows to the queue.',
-    );
-  addConnectionOptions(addConcurrencyOption(addQueueOption(command)))
-    .option('--drain', 'exit when no rows are left')
-    .addHelpText(
-      'after',
-      examples(
-        [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
-        [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
+      'any number of other workers. Ctrl-C returns unfinished rows to the queue.',
+    examples: [
+      [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
+      [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
+    ],
+    takes: (command) =>
+      addConnectionOptions(addConcurrencyOption(addQueueOption(command))).option(
+        '--drain',
+        'exit when no rows are left',
       ),
-    )
-    .action(() => runCommand(context, command.optsWithGlobals()));
-  showCommon(command, ['profile', 'network']);
+    run: runWorker,
+  });
 }
 
-async function runCommand(context: CliContext, options: WorkerOptions): Promise<void> {
+async function runWorker({ context, options }: Call<WorkerOptions>): Promise<void> {
   const { io, signal } = context;
   const { concurrency, attempts, timeout, drain = false } = options;
   const settings = await resolveDeployment(context, options);
