@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
 import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/text.js';
 import { compileRecipes, type SignerPair, type SigningChoice } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
@@ -71,12 +72,28 @@ function settingsOf({ io, profiles }: CliContext, flags: CommonOptions): Promise
 async function readRecipes(context: CliContext, source: string): Promise<Recipe | SigningRecipes> {
   const preset = findPreset(source);
   if (preset !== undefined) return preset.recipe;
-  const json = await readJson(context, source).catch((error: unknown) => {
+  const { signing } = await readSigningFile(context, source).catch((error: unknown) => {
     // A missing file without a dot or a slash in its name is more likely a misspelt preset.
     if (isSystemError((error as Error).cause, 'ENOENT') && /^[\w-]+$/.test(source)) requirePreset(source);
     throw error;
   });
-  return isPair(json) ? parseSigningRecipes(json) : parseRecipe(json);
+  return isPair(signing) ? parseSigningRecipes(signing) : parseRecipe(signing);
+}
+
+/** A file of recipes, which may also have the `result_codes` of the platform. */
+interface SigningFile {
+  /** Untrusted JSON. */
+  readonly signing: unknown;
+  readonly resultCodes?: PlatformResultCodes;
+}
+
+/** @throws InvalidInputError for a file that cannot be read, or result codes that are not valid */
+export async function readSigningFile(context: CliContext, file: string): Promise<SigningFile> {
+  const json = await readJson(context, file);
+  if (typeof json !== 'object' || json === null || !('result_codes' in json)) return { signing: json };
+  const { result_codes, ...signing } = json;
+  parseResultCodes(result_codes, `${quoteName(file)}: result_codes`);
+  return { signing, resultCodes: result_codes as PlatformResultCodes };
 }
 
 /** @throws InvalidInputError that suggests the most similar name */

@@ -54,3 +54,30 @@ it("the platform's result codes come from --result-codes or the profile, and dec
   await machine.run(['profile', 'set', 'shop', '--result-codes', '']);
   expect(readFileSync(machine.profileFile, 'utf8')).not.toContain('1001');
 });
+
+it('a file of recipes may have the result codes of the platform, for a profile', async () => {
+  const file = join(machine.profileFile, '../platform.json');
+  const recipe = { message: ['$params', '$secret'], steps: ['sha256'] };
+  const write = (result_codes: unknown) =>
+    writeFileSync(file, JSON.stringify({ app_sign: recipe, sign: recipe, result_codes }));
+  const shown = async () => (await machine.run(['profile', 'show', 'shop'])).stdout;
+  const set = (...args: string[]) => machine.run(['profile', 'set', 'shop', '--signing', file, ...args]);
+
+  write({ 2001: 'tooManyRequests' });
+  expect(await set()).toMatchObject({ status: 0 });
+  expect(await shown()).toMatch(/result codes +│ 2001 /);
+  codes.push(2001);
+  expect(await machine.run(['read', 'c1'])).toMatchObject({ status: 0 });
+  const explained = await machine.run(['sign', 'explain', 'read', 'c1', '--recipe', file, '--json']);
+  expect(JSON.parse(explained.stdout).sign.digest).toHaveLength(64);
+
+  const own = join(machine.profileFile, '../own.json');
+  writeFileSync(own, '{"2002": "codeNotValid"}');
+  expect(await set('--result-codes', own)).toMatchObject({ status: 0 });
+  expect(await shown()).toMatch(/result codes +│ 2002 /);
+
+  write({ 2001: 'tooMany' });
+  const wrong = await set();
+  expect(wrong).toMatchObject({ status: 2 });
+  expect(wrong.stderr).toContain('result_codes: "2001": means is not valid');
+});

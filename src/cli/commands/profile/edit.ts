@@ -18,10 +18,9 @@ import { defaultRecipes } from '../../../signing/presets.js';
 import { loadSigning, readResultCodes } from '../../client-options.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { readJson } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { requirePreset } from '../../resolve-signing.js';
+import { readSigningFile, requirePreset } from '../../resolve-signing.js';
 import {
   addSecretOptions,
   promptForSecret,
@@ -153,7 +152,10 @@ export function declareSet(profile: Command, context: CliContext): void {
 
 function addEditOptions(command: Command): Command {
   return addSecretOptions(addConnectionOptions(command, 'Values:').optionsGroup('Values:'))
-    .option('--signing <file>', 'sign with the recipes {app_sign, sign} of a JSON file')
+    .option(
+      '--signing <file>',
+      'sign with the recipes {app_sign, sign} of a JSON file; its result_codes are taken too',
+    )
     .addOption(
       new Option(
         '--signing-preset <names>',
@@ -182,8 +184,10 @@ async function patchOf(
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
   if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
   const secret = await secretSourceOf(options, context);
-  const signing = await signingSourceOf(context, options, current);
-  const result_codes = await readResultCodes(context, options);
+  const file = options.signing === undefined ? null : await readSigningFile(context, options.signing);
+  const signing = await signingSourceOf(context, options, file?.signing, current);
+  const codes = await readResultCodes(context, options);
+  const result_codes = codes === undefined ? file?.resultCodes : codes;
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
     // The permission for plain HTTP applied to the previous base URL.
@@ -201,19 +205,16 @@ async function patchOf(
 }
 
 /**
- * The signing that the options name; `undefined` if none, `null` for the default recipes. A signature without a
- * preset keeps that of `current`. A module is loaded once to check it.
+ * The signing that the options name; `undefined` if none, `null` for the default recipes. `json` is that of the file
+ * of `--signing`. A signature without a preset keeps that of `current`. A module is loaded once to check it.
  */
 async function signingSourceOf(
   context: CliContext,
-  { signing, signingModule, signingPreset }: EditOptions,
-  current: SigningSource | undefined,
+  { signingModule, signingPreset }: EditOptions,
+  json: unknown = signingModule && { module: resolve(signingModule) },
+  current?: SigningSource,
 ): Promise<SigningSource | null | undefined> {
   if (signingPreset !== undefined) return fromPresets(signingPreset, current);
-  const json =
-    signing === undefined
-      ? signingModule && { module: resolve(signingModule) }
-      : await readJson(context, signing);
   if (json === undefined) return undefined;
   const source = parseSigningSource(json);
   await loadSigning(context, source);
