@@ -55,6 +55,7 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       return openAdmin({
         database: await chooseDatabase(database, create),
         create,
+        upgrade: io.env.USERINFO_NO_MIGRATE === undefined,
         masterKeys: await masterKeys(io.env),
       });
     },

@@ -6,6 +6,7 @@ import { quoteName } from '../protocol/text.js';
 import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { dataFolder } from '../support/folders.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 import type { Io } from './io.js';
 
 /** `--database` of `serve` and `admin`. */
@@ -25,6 +26,15 @@ export function databaseOption(): Option {
 export function namedDatabase(option: string | undefined, env: Io['env']): string | undefined {
   if (option !== '') return option ?? (env.USERINFO_DATABASE || env.DATABASE_URL || undefined);
   throw new InvalidInputError('--database is empty', { hint: 'Is it a variable that is not set?' });
+}
+
+/** `--database` for a command to paste, without the password of a URL; empty for a variable, which stays set. */
+export function databaseFlag(option: string | undefined): string {
+  if (option === undefined) return '';
+  const name = option
+    .replace(/^(\w+:\/\/[^:/@]*):.*@/, '$1@')
+    .replace(/([?&](?:ssl)?password=)[^&]*/g, '$1…');
+  return ` --database ${quoteWhereNeeded(name)}`;
 }
 
 /**

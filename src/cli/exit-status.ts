@@ -41,6 +41,7 @@ const statusByCode: Readonly<Record<string, number>> = {
   PORT_IN_USE: exitStatus.usage,
   CANNOT_LISTEN: exitStatus.usage,
   CANNOT_OPEN_DATABASE: exitStatus.usage,
+  OLD_SCHEMA: exitStatus.usage,
   REJECTED: exitStatus.rejected,
   CHECK_FAILED: exitStatus.rejected,
   NOT_FOUND: exitStatus.usage,

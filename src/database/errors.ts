@@ -2,12 +2,15 @@ import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js'
 import { resultCode } from '../protocol/result-codes.js';
 
 /**
- * Why the service, or its database, cannot be started.
+ * Why the service, or its database, cannot be started. OLD_SCHEMA: its migrations were not applied.
  *
  * @example
  * const isBusy = (code: StartFault) => code === 'PORT_IN_USE';
  */
-export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE';
+export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE' | 'OLD_SCHEMA';
+
+/** What to do where a database is missing. */
+export const missingHint = 'Name the database of the service with --database, or create it: userinfo migrate';
 
 /**
  * The service, or its database, cannot be started: nothing was opened, or it is closed again.

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
-import { StartError, StoreUnavailableError } from './errors.js';
+import { missingHint, StartError, StoreUnavailableError } from './errors.js';
 import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
@@ -211,7 +211,7 @@ function createSqliteFile(path: string, create: boolean): void {
   if (stats !== undefined) return;
   if (!create) {
     throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, {
-      hint: 'Name the database of the service with --database, or start the service first.',
+      hint: missingHint,
     });
   }
   try {

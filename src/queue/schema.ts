@@ -7,6 +7,7 @@ export const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
 export const queueSchema: Schema = {
   table: 'userinfo_runs_migrations',
   owner: 'the queue',
+  worksWith: 2,
   steps: [
     [
       `CREATE TABLE userinfo_runs (
@@ -21,5 +22,6 @@ export const queueSchema: Schema = {
         run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,
         PRIMARY KEY (run, line))`,
     ],
+    ['ALTER TABLE userinfo_runs_migrations ADD COLUMN works_with BIGINT'],
   ],
 };

@@ -1,5 +1,6 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
+import type { Migration } from '../database/migrations.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { Secret } from '../signing/secret.js';
 import { loadPart } from '../support/errors.js';
@@ -10,6 +11,7 @@ import { openStore } from './store/store.js';
 import type { ServerExtension, TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
+export type { Migration } from '../database/migrations.js';
 export { MissingPackageError } from '../support/errors.js';
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';
@@ -48,7 +50,10 @@ export type {
  * @example
  * const serviceOptions: ServiceOptions = { port: 8787, database: 'users.db' };
  */
-export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
+export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {
+  /** Whether a missing database is created. Default: true. */
+  readonly create?: boolean;
+}
 
 /**
  * Options of the store.
@@ -66,6 +71,8 @@ export interface StoreOptions {
   readonly masterKeys?: readonly Secret[];
   /** PostgreSQL: maximum number of connections. Default: 10. */
   readonly poolSize?: number;
+  /** Whether the tables of an older version are brought up to date, rather than refused. Default: true. */
+  readonly upgrade?: boolean;
 }
 
 /**
@@ -185,6 +192,30 @@ export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly create?: boolean;
   /** Who acts, for the audit. Default: the user of the operating system. */
   readonly actor?: string;
+}
+
+/**
+ * Creates the tables of a database, or brings them up to date, as the service does when it starts. Programs of a version
+ * with which the new tables work go on beside those of this one.
+ *
+ * @returns the number of its schema before (0 for none) and after
+ * @throws StartError for a newer schema that does not work with this version, or a database that cannot be used
+ * @example
+ * const { from, to } = await migrateDatabase({ database: 'users.db' });
+ */
+export async function migrateDatabase(
+  options: StoreOptions & Pick<AdminOptions, 'actor'>,
+): Promise<Migration> {
+  const store = await openStore(options.database ?? ':memory:', options);
+  try {
+    const { from, to } = store.migration;
+    const line = { actor: options.actor ?? userName(), action: 'migrate', tenant_code: null };
+    if (from !== to)
+      await store.write(({ audit }) => audit.add({ ...line, subject: `schema ${from} to ${to}` }));
+    return store.migration;
+  } finally {
+    await store.close();
+  }
 }
 
 /** A container may run under a number without a name. */

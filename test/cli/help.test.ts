@@ -91,6 +91,7 @@ it('of read and passback lists the special names and the reserved keys', () => {
 
 /** In the order in which a newcomer would come to need them; what deletes comes last. */
 const story = [
+  'migrate',
   'admin app create',
   'admin app list',
   'admin user put',

@@ -7,7 +7,7 @@ import { applyPassback } from '../../src/protocol/passback.js';
 import { parseUserInfo } from '../../src/protocol/user-info.js';
 import type { Code } from '../../src/service/store/codes.js';
 import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
-import { statements } from '../../src/service/store/statements.js';
+import { statements, storeSchema } from '../../src/service/store/statements.js';
 import { createStore, type Store } from '../../src/service/store/store.js';
 import { Users } from '../../src/service/store/users.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -177,6 +177,22 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       const newer = await database.open();
       await expect(createStore(newer)).rejects.toThrow(StartError);
       await expect(newer.read((sql) => sql.all('SELECT 1'))).rejects.toThrow('closed');
+    });
+
+    it('runs on a newer schema that works with this version, and leaves it as it is', async () => {
+      const newest = storeSchema.steps.length + 1;
+      const setWorksWith = (oldest: number) =>
+        driver.write((sql) =>
+          sql.run('UPDATE userinfo_migrations SET works_with = $1 WHERE version = $2', [oldest, newest]),
+        );
+      await driver.write((sql) => sql.run('INSERT INTO userinfo_migrations (version) VALUES ($1)', [newest]));
+      await setWorksWith(newest);
+      await expect(createStore(await database.open())).rejects.toThrow('newer than this version');
+      await setWorksWith(newest - 1);
+      store = await createStore(await database.open(), { upgrade: false });
+      expect(store.migration).toEqual({ from: newest, to: newest });
+      await put(user('u1'));
+      expect(await find('u1')).toEqual(user('u1'));
     });
 
     it('keeps apps, each key once', async () => {
@@ -575,8 +591,13 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
           await sql.run(`ALTER TABLE apps DROP COLUMN ${column}`);
         }
         await sql.run('DELETE FROM userinfo_migrations WHERE version > 1');
+        await sql.run('ALTER TABLE userinfo_migrations DROP COLUMN works_with');
+      });
+      await expect(createStore(await database.open(), { upgrade: false })).rejects.toMatchObject({
+        code: 'OLD_SCHEMA',
       });
       store = await createStore(await database.open());
+      expect(store.migration).toEqual({ from: 1, to: storeSchema.steps.length });
       await store.check();
       expect(await useNonce()).toBe(false);
       await pass('nonces', 10_000);

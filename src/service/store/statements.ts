@@ -4,6 +4,7 @@ import type { Schema } from '../../database/migrations.js';
 export const storeSchema: Schema = {
   table: 'userinfo_migrations',
   owner: 'the service',
+  worksWith: 4,
   steps: [
     [
       `CREATE TABLE apps (
@@ -42,6 +43,7 @@ export const storeSchema: Schema = {
       at BIGINT NOT NULL, id TEXT NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, tenant_code TEXT,
       subject TEXT NOT NULL, PRIMARY KEY (at, id))`,
     ],
+    ['ALTER TABLE userinfo_migrations ADD COLUMN works_with BIGINT'],
   ],
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
-import { type MigrateOptions, migrate } from '../../database/migrations.js';
+import { type MigrateOptions, type Migration, migrate } from '../../database/migrations.js';
 import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Secret } from '../../signing/secret.js';
@@ -36,6 +36,8 @@ export interface Records {
  * run again from its start. Methods throw a StoreUnavailableError if the database does not answer.
  */
 export interface Store {
+  /** What opening it made of its schema. */
+  readonly migration: Migration;
   /** Reads committed data. */
   read<T>(work: (records: Records) => Promise<T>): Promise<T>;
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
@@ -87,8 +89,9 @@ export async function createStore(driver: SqlDriver, options: CreateStoreOptions
     nonces: new Nonces(sql),
     audit: new Audit(sql),
   });
+  let migration: Migration;
   try {
-    await migrate(driver, storeSchema, options);
+    migration = await migrate(driver, storeSchema, options);
     // A key that is missing is noticed now, not at the first request.
     await driver.read((sql) => recordsOf(sql).apps.list('', checkedApps));
   } catch (error) {
@@ -112,6 +115,7 @@ export async function createStore(driver: SqlDriver, options: CreateStoreOptions
   const groups = driver.engine === 'postgres' ? new PostgresGroups(driver) : null;
   const apps = new Map<string, App>();
   return {
+    migration,
     read: (work) => driver.read((sql) => work(recordsOf(sql))),
     write,
     knownApp: (appKey) => apps.get(appKey),
@@ -153,13 +157,9 @@ export async function createStore(driver: SqlDriver, options: CreateStoreOptions
   };
 }
 
-interface OpenStoreOptions {
-  /** Keys for the secrets of apps. */
-  readonly masterKeys?: readonly Secret[];
+interface OpenStoreOptions extends CreateStoreOptions {
   /** PostgreSQL: maximum number of connections. Default: 10. */
   readonly poolSize?: number;
-  /** Whether a missing database or missing tables are created. Default: true. */
-  readonly create?: boolean;
 }
 
 /** A mistyped URL, which may hold a password: no message may show it as the name of a file. */

@@ -3,13 +3,18 @@ import { type Command, Help, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
-import { quoteName } from '../../../protocol/text.js';
-import { describeSystemError } from '../../../support/errors.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
-import { defaultHost, defaultPort, parseFaults, parseSize, type ServeOptions } from './options.js';
+import {
+  configOption,
+  defaultHost,
+  defaultPort,
+  parseFaults,
+  parseSize,
+  type ServeOptions,
+} from './options.js';
 import { runServe } from './run.js';
 
 export function declareServe(program: Command, context: CliContext): void {
@@ -49,7 +54,9 @@ const common = ['host', 'port', 'database', 'workers', 'logFormat', 'fault', 'fa
 export function addServeOptions(command: Command): Command {
   for (const option of settings()) {
     const name = option.attributeName();
-    const variable = platformVariables[name] ?? `USERINFO_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+    const variable =
+      platformVariables[name] ??
+      `USERINFO_${option.negate ? 'NO_' : ''}${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
     // The variables of the database are those of `admin`, too.
     command.addOption(name === 'database' ? option : option.env(variable));
     if (!common.includes(name)) option.helpGroup('Operation:');
@@ -59,22 +66,10 @@ export function addServeOptions(command: Command): Command {
     new Help().optionDescription(Object.create(option, { envVar: { value: undefined } }));
   return command
     .configureHelp({ ...command.configureHelp(), optionDescription })
-    .addOption(new Option('--config <file>', 'file of variables, NAME=value a line').argParser(loadVariables))
+    .addOption(configOption())
     .option('--page', 'show the last requests at / (default: if --host is this machine)')
     .option('--no-page', 'do not show them')
     .option('--demo', 'create an app, users and a profile "demo", and print commands to try');
-}
-
-/** Variables that are set already stay as they are. Node.js takes a flag --env-file for its own. */
-function loadVariables(path: string): string {
-  try {
-    process.loadEnvFile(path);
-    return path;
-  } catch (cause) {
-    throw new InvalidInputError(`${quoteName(path)} cannot be read: ${describeSystemError(cause)}`, {
-      cause,
-    });
-  }
 }
 
 /** The settings of the service. */
@@ -83,6 +78,7 @@ function settings(): Option[] {
     new Option('--host <address>', 'address to listen on').default(defaultHost),
     new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
     databaseOption(),
+    new Option('--no-migrate', 'refuse an older schema; "userinfo migrate" updates it'),
     new Option('--pool-size <n>', 'PostgreSQL connections a process (default: 10)').argParser((text) =>
       parseCount(text, 'connections'),
     ),

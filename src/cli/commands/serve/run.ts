@@ -4,7 +4,7 @@ import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
-import { chooseDatabase, masterKeys, namedDatabase } from '../../database.js';
+import { chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage, untilAborted } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
@@ -23,7 +23,7 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
   refuseUnfit(options);
   const { io, signal, args } = context;
   const { workers, host, port } = options;
-  const { createLog, createService } = await import('../../../service/index.js');
+  const { createLog, createService, StartError } = await import('../../../service/index.js');
   const log = droppingLog(
     createLog({
       format: options.logFormat,
@@ -36,10 +36,18 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
   const start = async (shared: ServiceOptions = {}) =>
     createService({
       ...settingsOf(options),
-      database: await chooseDatabase(options.database, true),
+      database: await chooseDatabase(options.database, options.migrate),
+      create: options.migrate,
+      upgrade: options.migrate,
       masterKeys: await masterKeys(io.env),
       log,
       ...shared,
+    }).catch((error: unknown) => {
+      throw error instanceof StartError && error.code === 'OLD_SCHEMA'
+        ? new StartError(error.code, error.message, {
+            hint: `Run: userinfo migrate${databaseFlag(given.database)}`,
+          })
+        : error;
     });
   if (workers === 1) {
     await serveHere(context, options, start);

@@ -1,0 +1,39 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect, it } from 'vitest';
+import { Machine, printedBy } from '../support/cli.js';
+
+it('migrates a database apart from the service, which says how where that is wanted', async () => {
+  using machine = new Machine();
+  const serve = ['serve', '--no-migrate', '--port', '0'];
+  const missing = await machine.run([...serve, '--database', 'new.db']);
+  expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining('userinfo migrate')]);
+  const migrate = ['migrate', '--database', 'new.db', '--json'];
+  const { to } = JSON.parse((await machine.run(migrate)).stdout);
+  expect(to).toBeGreaterThan(3);
+  expect(JSON.parse((await machine.run(migrate)).stdout)).toEqual({ from: to, to });
+
+  const database = new DatabaseSync(machine.database);
+  database.exec('CREATE TABLE userinfo_migrations (version BIGINT NOT NULL PRIMARY KEY)');
+  database.close();
+  const empty = await machine.run([...serve, '--database', machine.database]);
+  expect(empty.stderr).toContain('holds no tables of the service');
+
+  const old = new DatabaseSync(`${machine.folder}/new.db`);
+  old.exec(`DELETE FROM userinfo_migrations WHERE version > 3;
+    ALTER TABLE userinfo_migrations DROP COLUMN works_with`);
+  old.close();
+  const refused = await machine.run([...serve, '--database', 'new.db']);
+  const [, command = ''] = /^Run: userinfo (.*)$/m.exec(refused.stderr) ?? [];
+  expect([refused.status, command]).toEqual([2, 'migrate --database new.db']);
+  const admin = await machine.run(['admin', 'app', 'list', '--database', 'new.db'], {
+    env: { USERINFO_NO_MIGRATE: '1' },
+  });
+  expect([admin.status, admin.stderr]).toEqual([2, expect.stringContaining('schema 3')]);
+  expect((await machine.run(command.split(' '))).stderr).toBe(`migrated from schema 3 to ${to}\n`);
+
+  const service = machine.start([...serve, '--database', 'new.db']);
+  await printedBy(service, /listening on/);
+  service.kill('SIGKILL');
+  const audit = await machine.run(['admin', 'audit', '--database', 'new.db', '--query', '[*].subject']);
+  expect(audit.stdout).toContain(`schema 3 to ${to}`);
+});
