@@ -5,12 +5,11 @@ import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
 import { missingInfoNames, reasonsForMissing, splitInfoNames } from '../protocol/info-names.js';
 import { clientOptions } from './client-options.js';
-import type { CliContext } from './context.js';
+import type { Call } from './command.js';
 import { resolveDeployment } from './deployment.js';
 import { type Io, printMessage } from './io.js';
-import type { CommonOptions, ConnectionOptions } from './options.js';
+import type { ConnectionOptions } from './options.js';
 import { printAnswer } from './output/print-answer.js';
-import { isPlainTable, outputStyle } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 
 /**
@@ -20,13 +19,10 @@ import { isPreview, type PreviewOptions, printPreview } from './preview.js';
  * of the process: closing it takes 3 ms.
  */
 export async function callService(
-  context: CliContext,
-  options: CommonOptions & ConnectionOptions & PreviewOptions,
+  { context, io, options, style, isTable }: Call<ConnectionOptions & PreviewOptions>,
   request: PlainRequest,
   beforeSending: (settings: Settings) => Promise<void> = async () => {},
 ): Promise<void> {
-  const { io, signal } = context;
-  const style = await outputStyle(options, io);
   const settings = await resolveDeployment(context, options);
   await beforeSending(settings);
   const client = await context.connect(await clientOptions(context, settings, options));
@@ -36,7 +32,7 @@ export async function callService(
       await printPreview(client.sign(request), options, settings, io, style);
       return;
     }
-    const answer = await client.send(request, { signal });
+    const answer = await client.send(request, { signal: context.signal });
     await print(answer);
     await reportMissing(request, answer, io);
   } catch (error) {
@@ -46,7 +42,7 @@ export async function callService(
     const { explainRefusal } = await import('./refused-signature.js');
     const explained = explainRefusal(error, settings, request.endpoint.operation);
     // The table above the error says the reason.
-    const isSaid = error instanceof RejectedError && isPlainTable(style) && io.stdout.isTTY;
+    const isSaid = error instanceof RejectedError && isTable && io.stdout.isTTY;
     throw isSaid ? Object.assign(explained, { message: 'the service refused the request' }) : explained;
   }
 }

@@ -36,11 +36,17 @@ export interface ResultsSink {
   close(): void;
 }
 
-/** Results for a stream such as standard output, which stays open; `show` transforms each text. */
+/**
+ * Results for a stream such as standard output, which stays open; `show` transforms each text. After an error of the
+ * stream, `append` throws a RunFileError.
+ */
 export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
   return {
     append(text) {
       stream.write(show(text));
+      if (!stream.errored) return;
+      const what = `the results cannot be written: ${describeSystemError(stream.errored)}`;
+      throw new RunFileError(what, { hint: 'Write them to a file with --results.', cause: stream.errored });
     },
     isFull(onRoom) {
       if (stream.writableNeedDrain && !stream.listeners('drain').includes(onRoom))

@@ -7,6 +7,7 @@ import { isSystemError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
 import { type Outcome, outcomes } from '../outcome.js';
+import { RunInputError } from '../source/input.js';
 import { cutLines, splitLines } from '../source/lines.js';
 import { AppendFile, type Contents, placeOf, unwritable } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
@@ -90,9 +91,6 @@ export async function lockFiles(paths: readonly (string | null | undefined)[]): 
     throw isSystemError(error) ? unwritable(current, error) : error;
   }
 }
-
-/** There is a run over these files that is not finished. */
-export class UnfinishedRunError extends InvalidInputError {}
 
 /** The files of a run, locked against other runs until they are released. */
 export class RunFiles {
@@ -221,24 +219,25 @@ function requireUsable(
   usesUpCode: boolean,
 ): void {
   if (start === 'new' && !state.isFinished) {
-    throw new UnfinishedRunError(`${quoteName(journal)} is of a run that is not finished`, {
-      hint: '--resume continues it and sends no row twice; --restart sends every row again.',
-    });
+    const message = `${quoteName(journal)} is of a run that is not finished`;
+    throw new RunInputError(message, '--restart sends every row again. To continue it:', '--resume');
   }
   if (start !== 'resume' || damaged === null) return;
   if (damaged === 'results' && statSync(results, { throwIfNoEntry: false }) === undefined) {
-    throw new InvalidInputError(`the results of the run, ${quoteName(results)}, are missing`, {
-      hint: 'Put the file back, or name it with --results; --restart sends every row again.',
-    });
+    const message = `the results of the run, ${quoteName(results)}, are missing`;
+    const hint = 'Put the file back, or name it with --results. To send every row again:';
+    throw new RunInputError(message, hint, '--restart');
   }
   if (usesUpCode) throw damagedRead(damaged === 'results' ? results : journal);
 }
 
 /** Codes that may have been sent cannot be sent again: there is no safe guess. */
 function damagedRead(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} is damaged: which codes are used up is not certain`, {
-    hint: 'Put back a copy of the results and the journal; --restart sends every code again, used ones too.',
-  });
+  return new RunInputError(
+    `${quoteName(path)} is damaged: which codes are used up is not certain`,
+    'Put back a copy of results and journal, and resume. To send every code again, used ones too:',
+    '--restart',
+  );
 }
 
 function noteOf(journal: string, { size, leftBytes, damaged }: ReadJournal): string | null {
@@ -252,9 +251,10 @@ async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJo
   if (isNamed || (start === 'resume' && found !== null)) return;
   if (start === 'restart') await requireResults(paths.results);
   else if (hasContent(paths.results)) {
-    throw new InvalidInputError(
+    throw new RunInputError(
       `${quoteName(paths.results)} is there already, and no journal says that this run wrote it`,
-      { hint: '--restart replaces the results of another run; --results names another file.' },
+      'Name another file with --results. To replace it, if it holds the results of a run:',
+      '--restart',
     );
   }
 }
@@ -281,9 +281,10 @@ function checkIdentity(journal: string, begun: RunIdentity, given: RunIdentity):
     if (begun[name] === given[name]) continue;
     const was = begun[name] === undefined ? 'not given' : quoteName(begun[name]);
     const is = given[name] === undefined ? 'not given' : quoteName(given[name]);
-    throw new InvalidInputError(
+    throw new RunInputError(
       `the run of ${quoteName(journal)} was begun with another ${name}: ${was}, now ${is}`,
-      { hint: 'Resume it with what it was begun with; --restart sends every row again.' },
+      'Resume it with what it was begun with. To send every row again:',
+      '--restart',
     );
   }
 }

@@ -7,7 +7,7 @@ import { usualPartBytes as blockBytes, type Input } from './input.js';
 export class InputChangedError extends InvalidInputError {
   constructor(name: string) {
     super(`${quoteName(name)} was changed after it was checked: what changed was not sent`, {
-      hint: 'Restore the file and add --resume, or send all rows of the new one with --restart.',
+      hint: 'Start again when nothing writes to the file any more.',
     });
   }
 }

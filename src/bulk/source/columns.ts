@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName, textFault } from '../../protocol/text.js';
 import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
+import { RunInputError } from './input.js';
 
 /** The types of the cells of a column; the default is text. */
 export const cellTypes = ['text', 'number', 'boolean'] as const;
@@ -71,23 +72,6 @@ export interface ColumnRules {
 /** What separates cells in files of some countries and programs. */
 const delimiters = [';', '\t', '|', ','];
 
-/** The header is one cell, in which another delimiter stands. */
-export class WrongDelimiterError extends InvalidInputError {
-  /** The option that names the delimiter. */
-  readonly option: readonly [name: string, value: string];
-
-  constructor(header: string, delimiter: string) {
-    const option = ['--delimiter', delimiter.replace('\t', '\\t')] as const;
-    super(
-      `line 1: there is one column, ${quoteName(header.slice(0, 60))}: cells seem to be separated otherwise`,
-      {
-        hint: `Add ${option[0]} '${option[1]}'.`,
-      },
-    );
-    this.option = option;
-  }
-}
-
 /** @throws InvalidInputError for an invalid header, or one that the operation cannot use */
 export function checkColumns(columns: readonly string[], rules: ColumnRules): void {
   const seen = new Set<string>();
@@ -118,7 +102,10 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules): vo
 function missingColumn(columns: readonly string[], { required, hint }: ColumnRules): InvalidInputError {
   const [only = ''] = columns;
   const delimiter = columns.length === 1 ? delimiters.find((one) => only.includes(one)) : undefined;
-  if (delimiter !== undefined) return new WrongDelimiterError(only, delimiter);
+  if (delimiter !== undefined) {
+    const message = `line 1: there is one column, ${quoteName(only.slice(0, 60))}: cells seem to be separated otherwise`;
+    return new RunInputError(message, 'Name the delimiter:', '--delimiter', delimiter.replace('\t', '\\t'));
+  }
   const found = columns.slice(0, 8).map(quoteName).join(', ');
   return new InvalidInputError(`line 1: no column is named ${quoteName(required)}; found ${found}`, { hint });
 }

@@ -5,6 +5,19 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import { describeSystemError } from '../../support/errors.js';
 
+/**
+ * Invalid input of a run. Its hint ends with what to run: the same command with these options, which the command line
+ * completes.
+ */
+export class RunInputError extends InvalidInputError {
+  readonly options: readonly string[];
+
+  constructor(message: string, hint: string, ...options: string[]) {
+    super(message, { hint });
+    this.options = options;
+  }
+}
+
 /** Returns the first bytes of a stream, at least `size` of them if there are so many, and the rest. */
 export async function peek(
   bytes: AsyncIterable<Buffer>,
@@ -61,7 +74,7 @@ async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code?.startsWith('Z_') !== true) throw error;
-    const fault = code === 'Z_BUF_ERROR' ? 'ends in the middle' : `is damaged (${code})`;
+    const fault = code === 'Z_BUF_ERROR' ? 'ends in the middle' : 'is damaged';
     throw new InvalidInputError(`the gzip file ${fault}`, { hint: 'Copy or pack it again.', cause: error });
   }
 }

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { parseCount, parseRate } from '../option-values.js';
+import { parseCount, parseDuration, parseRate } from '../option-values.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
+import { queueOption } from '../queue/queue-option.js';
 
 /** The options of a run over many rows. */
 export interface BulkOptions extends CommonOptions, ConnectionOptions {
@@ -23,79 +24,97 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly preflight: boolean;
   readonly maxFailures?: number;
   readonly quiet?: true;
-  /** Of `passback` alone: `age:number,vip:boolean`. */
+  // Of `read` alone.
+  readonly names?: string;
+  readonly scope?: string;
+  // Of `passback` alone.
+  readonly unionIdColumn?: string;
+  readonly primaryKey?: string;
+  /** `age:number,vip:boolean` */
   readonly types?: string;
-  /** Of `passback` alone: whether an empty cell is a value. */
+  /** Whether an empty cell is a value. */
   readonly empty?: 'keep' | 'drop';
+  /** The URL of a database whose queue takes the rows; without it they are sent by this process. */
+  readonly queue?: string;
+  readonly keep?: true;
+  /** Milliseconds. */
+  readonly lease?: number;
 }
 
+const group = 'Many rows:';
 const defaultConcurrency = 32;
+/** Milliseconds. */
+export const defaultLeaseMs = 60_000;
 
-/** Adds the options of a run over many rows; those of one operation are in its own file. */
+/** Adds the options of a run over many rows. */
 export function addBulkOptions(command: Command): Command {
   command
-    .optionsGroup('Many rows:')
-    .addOption(new Option('--from <file>', 'many rows: CSV or NDJSON, .gz too; - is standard input'))
+    .optionsGroup(group)
+    .option('--from <file>', 'many rows: CSV or NDJSON, .gz too; - is standard input')
     .addOption(
-      new Option('--format <format>', 'format of the rows (default: from the file name)').choices(formats),
+      new Option('--format <format>', 'format of the rows (default: from the file name)').choices([
+        'csv',
+        'ndjson',
+      ]),
     )
-    .addOption(new Option('--delimiter <text>', 'text between cells (default: a comma)'))
-    .addOption(new Option('--encoding <name>', 'such as gb18030 (default: utf-8)'))
-    .addOption(new Option('--force-encoding', 'use it, though the file looks like UTF-8'));
+    .option('--delimiter <text>', 'text between cells (default: a comma)')
+    .option('--encoding <name>', 'such as gb18030 (default: utf-8)')
+    .option('--force-encoding', 'use it, though the file looks like UTF-8');
   return addConcurrencyOption(command)
-    .addOption(new Option('--rate <n/s>', 'maximum number of requests a second').argParser(parseRate))
-    .addOption(new Option('--results <file>', 'a line a row (default: <from>.results.ndjson)'))
-    .addOption(new Option('--failed <file>', 'file for the rows to retry, in the format of the input'))
-    .addOption(new Option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)'))
+    .option('--rate <n/s>', 'maximum number of requests a second', parseRate)
+    .option('--results <file>', 'a line a row (default: <from>.results.ndjson)')
+    .option('--failed <file>', 'file for the rows to retry, in the format of the input')
+    .option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)')
     .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
-    .addOption(new Option('--restart', 'start over, and replace the files of the run before'))
-    .addOption(new Option('--no-preflight', 'do not check all rows before the first is sent'))
-    .addOption(
-      new Option('--max-failures <n>', 'stop when so many rows have failed').argParser((text) =>
-        parseCount(text, 'rows'),
-      ),
-    )
-    .addOption(new Option('--quiet', 'show no progress and no summary'));
+    .option('--restart', 'start over, and replace the files of the run before')
+    .option('--no-preflight', 'do not check all rows before the first is sent')
+    .option('--max-failures <n>', 'stop when so many rows have failed', (text) => parseCount(text, 'rows'))
+    .option('--quiet', 'show no progress and no summary');
 }
 
 /** Maximum number of requests that a run or a worker has in flight. */
 export function addConcurrencyOption(command: Command): Command {
-  return command.addOption(
-    new Option('--concurrency <n>', 'maximum number of requests in flight')
-      .default(defaultConcurrency)
-      .argParser((text) => parseCount(text, 'requests')),
+  return command.option(
+    '--concurrency <n>',
+    'maximum number of requests in flight',
+    (text) => parseCount(text, 'requests'),
+    defaultConcurrency,
   );
 }
 
-const formats = ['csv', 'ndjson'] as const;
+/** Adds the options of `passback --from`, after those of every run. */
+export function addPassbackManyOptions(command: Command): Command {
+  return command
+    .option('--union-id-column <name>', 'the column of user IDs (default: union_id)')
+    .option('--types <list>', 'columns that are not text, as age:number,vip:boolean')
+    .addOption(
+      new Option('--empty <what>', 'what an empty cell is (default: drop)').choices(['drop', 'keep']),
+    )
+    .addOption(queueOption('hand the rows to workers through PostgreSQL'))
+    .option('--keep', 'leave them in the queue when they are done')
+    .option(
+      '--lease <duration>',
+      'with --queue: after this time others take the rows of a silent worker (default: 1m)',
+      parseLease,
+    );
+}
 
-/** The options that are valid only with `--from`. */
-const onlyWithFrom = [
-  'format',
-  'delimiter',
-  'encoding',
-  'forceEncoding',
-  'concurrency',
-  'rate',
-  'results',
-  'failed',
-  'journal',
-  'resume',
-  'restart',
-  'preflight',
-  'maxFailures',
-  'quiet',
-];
+/** pg-boss takes less than a day. */
+const longestLeaseMs = 12 * 3_600_000;
+
+function parseLease(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= longestLeaseMs) return ms;
+  throw new InvalidInputError(`a lease of ${text} is too long`, { hint: 'The maximum is 12h.' });
+}
 
 /**
- * Whether a command line is for many rows. `others` are the options of many rows of this operation, `single` is
- * what only a call for one row takes.
+ * Whether a command line is for many rows; `single` is what only a call for one row takes.
  *
  * @throws InvalidInputError if it asks for both, or has an option of many rows without `--from`
  */
 export function isBulk(
   command: Command,
-  others: readonly string[],
   single: { readonly given: boolean; readonly argument: string; readonly hint: string },
 ): boolean {
   const isGiven = (name: string) => command.getOptionValueSource(name) === 'cli';
@@ -105,8 +124,9 @@ export function isBulk(
       hint: single.hint,
     });
   }
-  const lost = [...onlyWithFrom, ...others].find(isGiven);
+  const lost = command.options.find(
+    (option) => option.helpGroupHeading === group && isGiven(option.attributeName()),
+  );
   if (lost === undefined) return false;
-  const flag = command.options.find((option) => option.attributeName() === lost)?.long ?? lost;
-  throw new InvalidInputError(`${flag} is for many rows: it needs --from`);
+  throw new InvalidInputError(`${lost.long} is for many rows: it needs --from`);
 }

@@ -1,4 +1,3 @@
-import { WrongDelimiterError } from '../../bulk/source/columns.js';
 import { type Preflight, preflight } from '../../bulk/source/preflight.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -6,7 +5,7 @@ import { printMessage } from '../io.js';
 import { warnOfKeys } from '../pairs.js';
 import { withProgress } from './progress.js';
 import type { BulkRun } from './run-many.js';
-import { commandLine, formatRows } from './summary.js';
+import { formatRows } from './summary.js';
 
 /**
  * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Warns of names that
@@ -15,7 +14,8 @@ import { commandLine, formatRows } from './summary.js';
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
  */
 export async function checkRows({
-  context: { io, args, signal },
+  context: { signal },
+  io,
   options,
   operation,
   settings,
@@ -38,10 +38,6 @@ export async function checkRows({
   for (const { line, message } of checked.faults) await printMessage(io, `line ${line}: ${message}`);
   const more = checked.faultCount - checked.faults.length;
   if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
-  if (checked.broken instanceof WrongDelimiterError) {
-    const hint = `Name the delimiter: ${commandLine(args, checked.broken.option)}`;
-    throw new InvalidInputError(checked.broken.message, { hint });
-  }
   if (checked.broken !== null) throw checked.broken;
   if (checked.rows === 0) throw noRows(name);
   if (checked.faultCount > 0) {

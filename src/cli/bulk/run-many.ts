@@ -12,25 +12,21 @@ import {
   type RunStart,
   refuseSame,
   requireResults,
-  UnfinishedRunError,
 } from '../../bulk/files/run-files.js';
 import { passbackRows, type RowOperation, readRows, type UserNaming } from '../../bulk/operations.js';
 import { outcomes } from '../../bulk/outcome.js';
 import { checkedInput, InputChangedError } from '../../bulk/source/checked-input.js';
+import { RunInputError } from '../../bulk/source/input.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames } from '../../protocol/info-names.js';
 import { clientOptions } from '../client-options.js';
-import type { CliContext } from '../context.js';
+import type { Call } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
 import { printMessage } from '../io.js';
-import { printData } from '../output/print.js';
-import { isPlainTable, outputStyle } from '../output/style.js';
 import { showData } from '../output/terminal-text.js';
 import { explainRefusal } from '../refused-signature.js';
-import { hintOf } from '../report-error.js';
 import type { BulkOptions } from './bulk-options.js';
-import type { PassbackManyOptions } from './passback-options.js';
 import { checkRows, noRows } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type OpenedRows, openRows } from './row-source.js';
@@ -44,33 +40,25 @@ import {
   retryHint,
 } from './summary.js';
 
-/** A run over many rows: the command, what it does with each row, and where the rows come from. */
-export interface BulkRun {
-  readonly context: CliContext;
-  readonly options: BulkOptions;
+/** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */
+export interface BulkRun extends Call<BulkOptions> {
   readonly operation: RowOperation;
   readonly settings: Settings;
   readonly source: OpenedRows;
 }
 
-/** Options of `read --from`, in addition to those of every run. */
-interface ReadManyOptions extends BulkOptions {
-  readonly names?: string;
-  readonly scope?: string;
-}
-
 /** Runs `read --from`. */
-export async function readMany(context: CliContext, options: ReadManyOptions): Promise<void> {
-  const names = options.names === undefined ? [] : parseInfoNames([options.names]);
-  await runMany(context, options, readRows(names, options.scope));
+export async function readMany(call: Call<BulkOptions>): Promise<void> {
+  const { names, scope } = call.options;
+  await runMany(call, readRows(names === undefined ? [] : parseInfoNames([names]), scope));
 }
 
 /** Runs `passback --from`. */
-export async function passbackMany(context: CliContext, options: PassbackManyOptions): Promise<void> {
-  const lost = (['keep', 'lease'] as const).find((name) => options[name] !== undefined);
+export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
+  const lost = (['keep', 'lease'] as const).find((name) => call.options[name] !== undefined);
   if (lost !== undefined)
     throw new InvalidInputError(`--${lost} is for the rows of a queue: it needs --queue`);
-  await runMany(context, options, passbackRows(userNaming(options)));
+  await runMany(call, passbackRows(userNaming(call.options)));
 }
 
 /**
@@ -78,7 +66,7 @@ export async function passbackMany(context: CliContext, options: PassbackManyOpt
  *
  * @throws InvalidInputError for options that exclude each other
  */
-export function userNaming({ unionIdColumn, primaryKey }: PassbackManyOptions): UserNaming {
+export function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNaming {
   if (primaryKey === undefined) return { by: 'union_id', column: unionIdColumn ?? 'union_id' };
   if (unionIdColumn === undefined) return { by: 'primary_key', key: primaryKey };
   throw new InvalidInputError('--union-id-column and --primary-key are both given: use one of them');
@@ -90,33 +78,19 @@ export function userNaming({ unionIdColumn, primaryKey }: PassbackManyOptions): 
  * @throws InvalidInputError, and what `work` throws
  */
 export async function withRows<T>(
-  context: CliContext,
-  options: BulkOptions,
+  call: Call<BulkOptions>,
   operation: RowOperation,
   work: (run: BulkRun) => Promise<T>,
 ): Promise<T> {
-  const settings = await resolveDeployment(context, options);
-  const source = await openRows(context.io, options, operation.columns);
+  const { context, io, options } = call;
   try {
-    return await work({ context, options, operation, settings, source });
-  } finally {
-    await source.input.close();
-  }
-}
-
-/**
- * Sends the rows that `--from` names.
- *
- * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
- */
-async function runMany(context: CliContext, options: BulkOptions, operation: RowOperation): Promise<void> {
-  if (options.dryRun && !options.preflight) {
-    throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
-  }
-  try {
-    await withRows(context, options, operation, (run) =>
-      run.source.input.size === null ? runStream(run) : runFile(run),
-    );
+    const settings = await resolveDeployment(context, options);
+    const source = await openRows(io, options, operation.columns);
+    try {
+      return await work({ ...call, operation, settings, source });
+    } finally {
+      await source.input.close();
+    }
   } catch (error) {
     throw error instanceof InvalidInputError ? nothingSent(error, context.args) : error;
   }
@@ -125,16 +99,26 @@ async function runMany(context: CliContext, options: BulkOptions, operation: Row
 /** Invalid input that is noticed after rows were sent ends a run with another error. */
 function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
   const { message, cause } = error;
-  const hint =
-    error instanceof UnfinishedRunError
-      ? `--restart sends every row again. To continue it: ${commandLine(args, ['--resume'])}`
-      : (error.hint ?? '');
-  if (/nothing was|not sent/i.test(message + hint)) return error;
-  return new InvalidInputError(message, { hint: `Nothing was sent. ${hint}`.trim(), cause });
+  const command = error instanceof RunInputError ? commandLine(args, error.options) : '';
+  const hint = `${error.hint ?? ''} ${command}`.trim();
+  const isSaid = /nothing was|not sent/i.test(message + hint);
+  return new InvalidInputError(message, { hint: isSaid ? hint : `Nothing was sent. ${hint}`.trim(), cause });
+}
+
+/**
+ * Sends the rows that `--from` names.
+ *
+ * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
+ */
+async function runMany(call: Call<BulkOptions>, operation: RowOperation): Promise<void> {
+  if (call.options.dryRun && !call.options.preflight) {
+    throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
+  }
+  await withRows(call, operation, (run) => (run.source.input.size === null ? runStream(run) : runFile(run)));
 }
 
 async function runFile(run: BulkRun): Promise<void> {
-  const { context, options, operation, settings, source } = run;
+  const { io, options, operation, settings, source } = run;
   const paths = pathsOf(options);
   if (options.dryRun) return dryRun(run);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
@@ -153,7 +137,7 @@ async function runFile(run: BulkRun): Promise<void> {
       channel: settings.channel.value,
       'app key': settings.app_key.value,
     });
-    if (note !== null) await printMessage(context.io, note);
+    if (note !== null) await printMessage(io, note);
     const checked = { ...source, input: checkedInput(source.input, digest) };
     await execute({ ...run, source: checked }, record, paths, rows);
   } finally {
@@ -173,7 +157,7 @@ function pathsOf({ from, journal, results, failed }: BulkOptions): RunPaths {
 }
 
 async function runStream(run: BulkRun): Promise<void> {
-  const { context, options } = run;
+  const { io, options } = run;
   const lost = (['resume', 'restart', 'journal'] as const).find((name) => options[name] !== undefined);
   if (lost !== undefined) {
     throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
@@ -189,7 +173,7 @@ async function runStream(run: BulkRun): Promise<void> {
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
     if (failed !== null) requireOurs(failed);
     await confirmWrite(run, 'the rows of a stream');
-    const { stdout } = context.io;
+    const { stdout } = io;
     const show = stdout.isTTY ? showData : undefined;
     const sink = results === undefined ? streamSink(stdout, show) : AppendFile.open(results);
     const record = { results: sink, journal: null, failed, state: new JournalState() };
@@ -206,10 +190,9 @@ async function runStream(run: BulkRun): Promise<void> {
  * @throws InvalidInputError if another name was typed, or there is no terminal to ask on: nothing was sent
  */
 export async function confirmWrite(
-  { context, options, operation, settings }: BulkRun,
+  { context: { prompt }, io, options, operation, settings }: BulkRun,
   rows: string,
 ): Promise<void> {
-  const { io, prompt } = context;
   const { environment, profile, base_url } = settings;
   if (!operation.isWrite || environment.value !== 'production' || options.yes) return;
   const { host } = new URL(base_url.value);
@@ -233,15 +216,13 @@ async function dryRun(run: BulkRun): Promise<void> {
 
 /** Prints what a run would do. */
 export async function reportDryRun(
-  { context: { io }, options, operation: { name }, settings }: BulkRun,
+  { io, isTable, print, operation: { name }, settings }: BulkRun,
   rows: number,
 ): Promise<void> {
-  const style = await outputStyle(options, io);
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
   await printMessage(io, `dry run: ${name} of ${formatRows(rows)} would go to ${host}, ${environment}`);
-  if (isPlainTable(style)) return;
-  await printData({ dry_run: true, operation: name, rows, host, environment }, io, style);
+  if (!isTable) await print({ dry_run: true, operation: name, rows, host, environment });
 }
 
 /**
@@ -251,14 +232,14 @@ export async function reportDryRun(
  * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
  */
 async function execute(
-  { context, options, operation, settings, source }: BulkRun,
+  bulkRun: BulkRun,
   record: RunRecord & { readonly failed: FailedPlace | null },
   paths: RunPaths | null,
   total: number | null,
 ): Promise<void> {
-  const { io, signal, args } = context;
+  const { context, io, options, isTable, print, operation, settings, source } = bulkRun;
+  const { signal, args } = context;
   const { concurrency, rate, attempts, timeout, maxFailures } = options;
-  const style = await outputStyle(options, io);
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
   let stop = () => {};
@@ -289,32 +270,36 @@ async function execute(
   const resume = paths && commandLine(args, ['--resume']);
   const end = { operation, paths, failed: options.failed, resume };
   if (!options.quiet) for (const line of formatSummary(report, end)) await printMessage(io, line);
-  if (!isPlainTable(style) && paths !== null) await printData(reportData(report, end), io, style);
-  const error = errorOf(report, source.input.name, total, () => retryHint(report, options, operation, args));
+  if (!isTable && paths !== null) await print(reportData(report, end));
+  const error = errorOf(report, bulkRun, total);
   if (error !== null) throw explainRefusal(error, settings, operation.name);
 }
 
 function errorOf(
-  { counts, done, stoppedBy }: RunReport,
-  input: string,
+  report: RunReport,
+  { context: { args }, options, operation, source }: BulkRun,
   total: number | null,
-  retry: () => string,
 ): Error | null {
+  const { counts, done, stoppedBy } = report;
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
-  if (stoppedBy instanceof InputChangedError || (stoppedBy instanceof InvalidInputError && done > 0)) {
+  const isChanged = stoppedBy instanceof InputChangedError;
+  if (isChanged || (stoppedBy instanceof InvalidInputError && done > 0)) {
     // Invalid input usually ends a run before anything is sent.
-    const hint = `${formatRows(done)} have an outcome. ${hintOf(stoppedBy) ?? ''}`.trim();
+    const advice = isChanged
+      ? `Restore the file, and resume. To send all rows of the new one: ${commandLine(args, ['--restart'])}`
+      : (stoppedBy.hint ?? '');
+    const hint = `${formatRows(done)} have an outcome. ${advice}`.trim();
     return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
   }
   if (stoppedBy instanceof Error) return stoppedBy;
-  if (rows === 0) return noRows(input);
+  if (rows === 0) return noRows(source.input.name);
   if (counts.ok === rows && stoppedBy === null) return null;
   const failed = rows - counts.ok;
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
   return new FailedRowsError(
     `${stopped}${formatCount(failed)} of ${formatRows(total ?? rows)} ${failed === 1 ? 'is' : 'are'} not ok`,
-    { hint: retry() },
+    { hint: retryHint(report, options, operation, args) },
   );
 }
 

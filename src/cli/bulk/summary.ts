@@ -61,9 +61,8 @@ export function formatSummary(
   if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
   if (report.unwritten > 0) {
     const answered = `${formatRows(report.unwritten)} were answered and could not be written`;
-    lines.push(
-      `lost     ${answered}: ${usesUpCode ? 'their codes are used up' : '--resume sends them again'}`,
-    );
+    const again = resume === null ? '' : ': --resume sends them again';
+    lines.push(`lost     ${answered}${usesUpCode ? ': their codes are used up' : again}`);
   }
   if (report.missing.size > 0) lines.push(describeMissing(report.missing));
   if (resume !== null && !report.isFinished) lines.push(`resume with: ${resume}`);

@@ -6,20 +6,14 @@ import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.
 import { readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { loadRun, type RowsToLoad, UniqueUsers } from '../../queue/load-run.js';
-import { defaultLeaseMs, type PassbackManyOptions } from '../bulk/passback-options.js';
+import { type BulkOptions, defaultLeaseMs } from '../bulk/bulk-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
 import { type BulkRun, confirmWrite, reportDryRun, userNaming, withRows } from '../bulk/run-many.js';
 import { formatRows } from '../bulk/summary.js';
-import type { CliContext } from '../context.js';
+import type { Call } from '../command.js';
 import { printMessage, write } from '../io.js';
-import { printData } from '../output/print.js';
-import { isPlainTable, outputStyle } from '../output/style.js';
 import { targetOf, withQueue } from '../queue/queue-option.js';
-
-interface QueuedPassbackOptions extends PassbackManyOptions {
-  readonly queue: string;
-}
 
 /** Options of a local run that do not apply to a queue, and what to use instead. */
 const notForQueue: Readonly<Record<string, string>> = {
@@ -34,14 +28,12 @@ const notForQueue: Readonly<Record<string, string>> = {
 };
 
 /** Runs `passback --from --queue`: checks the rows and adds them to the queue as one run. */
-export async function passbackToQueue(context: CliContext, command: Command): Promise<void> {
-  const options: QueuedPassbackOptions = command.optsWithGlobals();
-  refuseLocalOptions(command);
-  const { io, signal } = context;
-  const style = await outputStyle(options, io);
+export async function passbackToQueue(call: Call<BulkOptions>, url: string): Promise<void> {
+  const { context, io, options, isTable, print } = call;
+  refuseLocalOptions(call.command);
   const naming = userNaming(options);
   const users = new UniqueUsers();
-  await withRows(context, options, checkingUsers(passbackRows(naming), users), async (opened) => {
+  await withRows(call, checkingUsers(passbackRows(naming), users), async (opened) => {
     if (opened.source.input.size === null) throw noFile();
     const { hash, digest, rows } = await checkRows(opened);
     users.check();
@@ -57,16 +49,16 @@ export async function passbackToQueue(context: CliContext, command: Command): Pr
       rate: rate ?? null,
       keepsRows: keep ?? false,
     };
-    const run = await withQueue(context, options.queue, (queue) =>
+    const run = await withQueue(context, url, (queue) =>
       withLoading(opened, digest, count, (toLoad) =>
-        loadRun(queue, newRun, lease ?? defaultLeaseMs, toLoad, signal),
+        loadRun(queue, newRun, lease ?? defaultLeaseMs, toLoad, context.signal),
       ),
     );
     if (!options.quiet) {
       await printMessage(io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
     }
-    if (isPlainTable(style)) await write(io.stdout, `${run}\n`);
-    else await printData({ run, rows: count }, io, style);
+    if (isTable) await write(io.stdout, `${run}\n`);
+    else await print({ run, rows: count });
   });
 }
 
@@ -83,7 +75,7 @@ function checkingUsers(operation: RowOperation, users: UniqueUsers): RowOperatio
 
 /** Shows the progress of reading rows for a queue. */
 function withLoading<T>(
-  { context: { io }, options, source }: BulkRun,
+  { io, options, source }: BulkRun,
   checked: InputDigest,
   total: number,
   work: (rows: RowsToLoad) => Promise<T>,

@@ -10,11 +10,11 @@ import {
   type UserInfoEntries,
 } from '../../protocol/user-info.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
-import { addPassbackManyOptions, onlyPassbackMany } from '../bulk/passback-options.js';
+import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
+import { addCommand, type Call } from '../command.js';
 import type { CliContext } from '../context.js';
-import { examples, formatColumns, showCommon } from '../help-layout.js';
+import { formatColumns } from '../help-layout.js';
 import { decodeUtf8 } from '../input.js';
 import { readAll } from '../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
@@ -38,71 +38,62 @@ export function addPassbackArguments(command: Command): Command {
 }
 
 export function declarePassback(program: Command, context: CliContext): void {
-  const command = program
-    .command('passback')
-    .summary('pass information about a user back')
-    .description(
+  addCommand(program, context, {
+    name: 'passback',
+    common: ['profile', 'output', 'network', 'confirm'],
+    summary: 'pass information about a user back',
+    description:
       'Write key/value pairs to the record of one user, named by union ID or by one of the pairs; ' +
-        'with --from, to the records of many users.',
-    );
-  addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
-  addPassbackManyOptions(addBulkOptions(command))
-    .addHelpText(
-      'after',
-      () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
+      'with --from, to the records of many users.',
+    examples: [
+      ['userinfo passback acme_level=gold age:=28 name=张三 --union-id u001', 'three pairs for one user'],
+      [
+        'userinfo passback mobile=13800138000 acme_level=gold --primary-key mobile',
+        'the user with that mobile number',
+      ],
+      [
+        'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
+        'from standard input, so that no value is in the shell history',
+      ],
+      [
+        "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
+        'one row per user; users.csv.results.ndjson has their outcomes',
+      ],
+      [
+        'userinfo passback --from users.csv --queue postgres://userinfo@db.example/queue',
+        'processed by "userinfo worker" on any number of machines',
+      ],
+    ],
+    takes: (command) => {
+      addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
+      return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
+        'after',
+        () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
 stored as it is; give it a prefix of your own, such as acme_level.`,
-    )
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo passback acme_level=gold age:=28 name=张三 --union-id u001', 'three pairs for one user'],
-        [
-          'userinfo passback mobile=13800138000 acme_level=gold --primary-key mobile',
-          'the user with that mobile number',
-        ],
-        [
-          'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
-          'from standard input, so that no value is in the shell history',
-        ],
-        [
-          "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
-          'one row per user; users.csv.results.ndjson has their outcomes',
-        ],
-        [
-          'userinfo passback --from users.csv --queue postgres://userinfo@db.example/queue',
-          'processed by "userinfo worker" on any number of machines',
-        ],
-      ),
-    )
-    .action((pairs: string[]) => runEither(context, command, pairs));
-  showCommon(command, ['profile', 'output', 'network', 'confirm']);
+      );
+    },
+    run: async (call: Call<PassbackOptions & BulkOptions>, pairs: string[]) => {
+      const { userInfo, unionId, queue } = call.options;
+      const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
+      const hint =
+        'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
+      if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
+        return runPassback(call, pairs);
+      }
+      if (queue !== undefined) return (await import('./passback-to-queue.js')).passbackToQueue(call, queue);
+      return (await import('../bulk/run-many.js')).passbackMany(call);
+    },
+  });
 }
 
-async function runEither(context: CliContext, command: Command, pairs: readonly string[]): Promise<void> {
-  const options: PassbackOptions = command.optsWithGlobals();
-  const isSingle = pairs.length > 0 || options.userInfo !== undefined || options.unionId !== undefined;
-  const hint =
-    'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
-  const single = { given: isSingle, argument: 'pairs, --user-info or --union-id', hint };
-  if (!isBulk(command, onlyPassbackMany, single)) return runPassback(context, pairs, options);
-  if (command.getOptionValue('queue') !== undefined) {
-    const { passbackToQueue } = await import('./passback-to-queue.js');
-    return passbackToQueue(context, command);
-  }
-  const { passbackMany } = await import('../bulk/run-many.js');
-  return passbackMany(context, command.optsWithGlobals());
-}
-
-async function runPassback(
-  context: CliContext,
-  pairs: readonly string[],
-  { unionId, primaryKey, userInfo: json, ...options }: PassbackOptions,
-): Promise<void> {
-  const userInfo = await readUserInfo(context, pairs, json);
+async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]): Promise<void> {
+  const { context, io, options } = call;
+  const { unionId, primaryKey } = options;
+  const userInfo = await readUserInfo(context, pairs, options.userInfo);
   const request = namedRequest({ unionId, primaryKey, userInfo });
-  await callService(context, options, request, async (settings) => {
-    await warnOfKeys(context.io, userInfo.keys(), settings.key_prefix);
+  await callService(call, request, async (settings) => {
+    await warnOfKeys(io, userInfo.keys(), settings.key_prefix);
     if (settings.environment.value !== 'production' || isPreview(options)) return;
     const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
     await confirm(context, `Write ${count} to a user in production?`, options.yes);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ReadInput, readRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
-import { addBulkOptions, isBulk } from '../bulk/bulk-options.js';
+import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
 import { addCommand, type Call } from '../command.js';
 import type { CliContext } from '../context.js';
@@ -70,16 +70,16 @@ Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
       );
     },
-    run: async ({ command, options }: Call<ReadOptions>, code: string | undefined, names: string[]) => {
+    run: async (call: Call<ReadOptions & BulkOptions>, code: string | undefined, names: string[]) => {
+      const { command, options } = call;
       const hint =
         'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
-      if (isBulk(command, [], { given: code !== undefined, argument: 'a code', hint })) {
-        const { readMany } = await import('../bulk/run-many.js');
-        return readMany(context, command.optsWithGlobals());
+      if (isBulk(command, { given: code !== undefined, argument: 'a code', hint })) {
+        return (await import('../bulk/run-many.js')).readMany(call);
       }
       if (code === undefined) return command.error(missingCode, { code: 'commander.missingArgument' });
       const input = readInputOf(await givenCode(context, code), names, options);
-      return callService(context, options, readRequest(input));
+      return callService(call, readRequest(input));
     },
   });
 }

@@ -299,6 +299,9 @@ describe('the files of a run', () => {
     expect(changed.stderr).toContain(
       'error: the run of "changed.csv.userinfo-journal" was begun with another input file',
     );
+    expect(changed.stderr).toMatch(
+      /^Nothing was sent\..* To send every row again: userinfo -p local passback --from changed\.csv --restart$/m,
+    );
     expect(requests()).toBe(before);
   });
 

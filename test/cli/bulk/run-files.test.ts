@@ -355,6 +355,40 @@ describe('files of a run', () => {
     expect(statSync(path('modes.csv.results.ndjson')).mode & 0o777).toBe(0o600);
   });
 
+  it('that go to a full disk as standard output end the run', async () => {
+    const name = writeRows('full.csv');
+    const run = `userinfo ${args('-', '--concurrency', '4').join(' ')} < ${name} > /dev/full`;
+    const done = await machine.shell(run, options);
+    expect(done.status).toBe(6);
+    expect(done.stderr).toMatch(
+      /^lost {5}\d rows? were answered and could not be written\nerror: the results cannot be written: no space is left on the disk\nWrite them to a file with --results\.\n$/m,
+    );
+    expect(server.requests.length).toBeLessThan(20);
+  });
+
+  it('of a read that are damaged are refused, with a command that can be pasted', async () => {
+    writeFileSync(path('codes.csv'), 'code\nc1\nc2\n');
+    const read = ['-p', 'local', 'read', '--from', 'codes.csv'];
+    expect(await machine.run(read, options)).toMatchObject({ status: 0 });
+    writeFileSync(
+      path('codes.csv.userinfo-journal'),
+      content('codes.csv.userinfo-journal').replace('sent', 'tens'),
+    );
+    const refused = await machine.run([...read, '--resume'], options);
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    const [message, hint = '', ...more] = refused.stderr.trimEnd().split('\n');
+    expect(message).toBe(
+      'error: "codes.csv.userinfo-journal" is damaged: which codes are used up is not certain',
+    );
+    expect(hint).toMatch(
+      /^Nothing was sent\. Put back .*: userinfo -p local read --from codes\.csv --restart$/,
+    );
+    expect(more).toEqual([]);
+    expect(server.requests).toHaveLength(2);
+    expect(await machine.shell(hint.slice(hint.indexOf(': ') + 2), options)).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(4);
+  });
+
   it('end the run if the journal is removed meanwhile', async () => {
     const name = writeRows('no-journal.csv');
     onRequest = (count) => {

@@ -4,8 +4,7 @@ import { secretVariable, settingNames } from '../../../profiles/flags-and-enviro
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
-import { addBulkOptions } from '../../bulk/bulk-options.js';
-import { addPassbackManyOptions } from '../../bulk/passback-options.js';
+import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
 import { exitStatus } from '../../exit-status.js';
 import { formatColumns } from '../../help-layout.js';
 import { addConnectionOptions } from '../../options.js';
