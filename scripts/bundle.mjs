@@ -116,10 +116,15 @@ for (const [format, dir] of [
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
       // undici comes with the client: a program that takes the errors or the signing alone is bundled without it.
+      // The SDK loads these two files; what the service alone needs is in others.
       codeSplitting: {
         groups: [
           { name: 'client', test: /src\/(client|bulk)\//, priority: 1 },
-          { name: 'signing', test: /src\/(protocol|signing|support|client\/errors)\b/, priority: 2 },
+          {
+            name: 'signing',
+            test: /src\/(client\/errors|protocol\/(?!openapi|user-record)|signing\/(?!verify)|support)/,
+            priority: 2,
+          },
         ],
       },
     },

@@ -1,7 +1,6 @@
 import { defaultScope, type Endpoint, endpoints, formContentType, type Parameter } from './endpoints.js';
 import { specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
-import { deviceInfoKeys, locationInfoKeys } from './read-data.js';
 import {
   entryOf,
   httpStatusOf,
@@ -11,7 +10,7 @@ import {
   resultCodes,
 } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
-import { basicInfoFields, loginDeviceFields } from './user-record.js';
+import { basicInfoFields, deviceInfoKeys, locationInfoKeys, loginDeviceFields } from './user-record.js';
 
 /** The version in the paths (§9). */
 const apiVersion = 'v1';

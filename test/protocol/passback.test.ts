@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InvalidInputError } from '../../src/protocol/errors.js';
 import { applyPassback, checkPassback, storedText } from '../../src/protocol/passback.js';
-import { readData } from '../../src/protocol/read-data.js';
 import { parseUserInfo, reservedKeys, toUserInfo } from '../../src/protocol/user-info.js';
-import type { UserRecord } from '../../src/protocol/user-record.js';
+import { readData, type UserRecord } from '../../src/protocol/user-record.js';
 
 const nobody: UserRecord = {
   tenant_code: 'acme',

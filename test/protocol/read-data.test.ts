@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readableValues, readData } from '../../src/protocol/read-data.js';
-import { parseUserRecord } from '../../src/protocol/user-record.js';
+import { parseUserRecord, readableValues, readData } from '../../src/protocol/user-record.js';
 
 const record = parseUserRecord(
   JSON.stringify({

@@ -3,8 +3,7 @@ import { StoreUnavailableError } from '../../database/errors.js';
 import type { Sql } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
-import { readableValues } from '../../protocol/read-data.js';
-import type { UserRecord } from '../../protocol/user-record.js';
+import { readableValues, type UserRecord } from '../../protocol/user-record.js';
 import { addValues, digestCounts, removeValues, statements } from './statements.js';
 
 /** Why a change did not find exactly one user. */
