@@ -92,7 +92,8 @@ export class MissingPackageError extends UserInfoError {
   }
 }
 
-const missing = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[^@./'][^/']*)/;
+/** Deno says "Could not". */
+const missing = /^C(?:annot|ould not) find (?:package|module) '((?:@[^/']+\/)?[^@./'][^/']*)/;
 
 /** Replaces the error of an import by a MissingPackageError if a package was not found. */
 export function explainMissing(error: unknown): unknown {

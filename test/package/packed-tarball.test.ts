@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -174,46 +175,36 @@ describe('installed by npm into an empty folder, without install scripts', () =>
   );
 });
 
+/** A project that has the package without its optional dependencies. */
+function clientAlone(): string {
+  if (existsSync(join(folder, 'client-alone'))) return join(folder, 'client-alone');
+  const consumer = emptyProject('client-alone');
+  run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=dev', '--omit=optional', tarball);
+  for (const program of ['read.mjs', 'missing.mjs'])
+    cpSync(join(import.meta.dirname, 'projects', program), join(consumer, program));
+  return consumer;
+}
+
+/** Runs the client, and a service that names the packages that it needs. */
+function expectClientAlone(...runtime: readonly [command: string, ...args: string[]]): void {
+  const [command, ...args] = runtime;
+  expect(run(clientAlone(), command, ...args, 'read.mjs')).toBe('ok\n');
+  expect(run(clientAlone(), command, ...args, 'missing.mjs').split('\n')).toEqual([
+    'MISSING_PACKAGE the package fastify, which this needs, is not installed',
+    'MISSING_PACKAGE the package @photostructure/sqlite, which this needs, is not installed',
+    'MISSING_PACKAGE the package pg, which this needs, is not installed',
+    '',
+  ]);
+}
+
 describe('installed without its optional dependencies', () => {
-  let consumer: string;
-
-  beforeAll(() => {
-    consumer = emptyProject('client-alone');
-    run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=dev', '--omit=optional', tarball);
-  });
-
   it('is a handful of packages', () => {
-    expect(readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-      'csv-parse',
-      'csv-stringify',
-      'lossless-json',
-      'undici',
-      'userinfo-cli',
-    ]);
+    const names = readdirSync(join(clientAlone(), 'node_modules')).filter((name) => !name.startsWith('.'));
+    expect(names).toEqual(['csv-parse', 'csv-stringify', 'lossless-json', 'undici', 'userinfo-cli']);
   });
 
   it('gives a client that works, and a service that names the package that it needs', () => {
-    const program = `
-      import { createServer } from 'node:http';
-      import { UserInfoClient } from 'userinfo-cli';
-      import { createService, openAdmin } from 'userinfo-cli/service';
-      const server = createServer((_, answer) => answer.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'));
-      await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
-      const baseUrl = 'http://127.0.0.1:' + server.address().port;
-      const client = new UserInfoClient({ baseUrl, tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' });
-      console.log((await client.read({ code: 'c1' })).envelope.msg);
-      await client.close();
-      server.close();
-      const ask = [() => createService(), () => openAdmin({ database: ':memory:' }),
-        () => openAdmin({ database: 'postgres://u@127.0.0.1:1/x' })];
-      for (const start of ask) await start().catch((error) => console.log(error.code, error.message));`;
-    expect(run(consumer, process.execPath, '--input-type=module', '-e', program).split('\n')).toEqual([
-      'ok',
-      'MISSING_PACKAGE the package fastify, which this needs, is not installed',
-      'MISSING_PACKAGE the package @photostructure/sqlite, which this needs, is not installed',
-      'MISSING_PACKAGE the package pg, which this needs, is not installed',
-      '',
-    ]);
+    expectClientAlone(process.execPath);
   });
 
   it.each([
@@ -233,7 +224,7 @@ describe('installed without its optional dependencies', () => {
       USERINFO_APP_SECRET: 's',
     };
     const result = spawnSync(process.execPath, [installed, ...args], {
-      cwd: consumer,
+      cwd: clientAlone(),
       env,
       encoding: 'utf8',
     });
@@ -281,11 +272,16 @@ describe('installed beside the tools of other projects', () => {
     expect(run(consumer, process.execPath, 'formats.cjs')).toMatch(/^(true ?){6}\n$/);
   });
 
-  it('runs on Bun and Deno', () => {
+  it('runs on Bun and Deno, also without its optional dependencies', () => {
     const bun = readdirSync(bin('@oven')).find((name) => !name.endsWith('-baseline')) ?? '';
-    for (const program of ['read.mjs', 'service.mjs']) {
-      expect(run(consumer, bin(`@oven/${bun}/bin/bun`), program)).toBe('ok\n');
-      expect(run(consumer, bin('.bin/deno'), 'run', '--allow-all', program)).toBe('ok\n');
+    const runtimes: [string, ...string[]][] = [
+      [bin(`@oven/${bun}/bin/bun`)],
+      [bin('.bin/deno'), 'run', '--allow-all'],
+    ];
+    for (const [command, ...args] of runtimes) {
+      for (const program of ['read.mjs', 'service.mjs'])
+        expect([command, run(consumer, command, ...args, program)]).toEqual([command, 'ok\n']);
+      expectClientAlone(command, ...args);
     }
   });
 

@@ -123,34 +123,38 @@ async function listen(
 
 /** Takes at most `drainMs` and `closeGraceMs`. */
 async function close(app: FastifyInstance, inFlight: InFlight, drainMs: number): Promise<void> {
-  const drained = AbortSignal.timeout(drainMs);
-  await acceptWaiting(inFlight, drained);
+  const drainedAt = performance.now() + Math.max(1, drainMs);
+  await acceptWaiting(inFlight, drainedAt);
   // The HTTP server's own `close` would cut idle connections at once, and with them requests in transit. Bun's is no
   // net.Server.
   if (app.server instanceof NetServer) NetServer.prototype.close.call(app.server);
-  await Promise.race([inFlight.allClosed(), untilAborted(drained)]);
+  await allClosed(inFlight, drainedAt - performance.now());
   app.server.closeIdleConnections();
   inFlight.closeUnused();
-  await Promise.race([inFlight.allClosed(), untilAborted(AbortSignal.timeout(closeGraceMs))]);
+  await allClosed(inFlight, closeGraceMs);
   app.server.closeAllConnections();
   await app.close();
 }
 
 /**
  * Accepts the connections in the backlog, which may carry requests already: at least one per turn of the event
- * loop.
+ * loop. `end` is a time of `performance.now()`.
  */
-async function acceptWaiting(inFlight: InFlight, end: AbortSignal): Promise<void> {
-  for (let before = -1; before !== inFlight.accepted && !end.aborted; ) {
+async function acceptWaiting(inFlight: InFlight, end: number): Promise<void> {
+  for (let before = -1; before !== inFlight.accepted && performance.now() < end; ) {
     before = inFlight.accepted;
     await nextTurn();
     await nextTurn();
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
+/** Waits until no connection is open, at most `ms`. No `AbortSignal.timeout`: on Deno it keeps the process running. */
+function allClosed(inFlight: InFlight, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    const timer = setTimeout(resolve, ms);
+    inFlight.allClosed().then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }

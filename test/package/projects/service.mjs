@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers';
 import { UserInfoClient } from 'userinfo-cli';
 import { createService } from 'userinfo-cli/service';
 
@@ -13,3 +14,5 @@ const { envelope } = await client.passback({ unionId: 'u1', userInfo: { level: '
 process.stdout.write(`${envelope.msg}\n`);
 await client.close();
 await service.close();
+// Printed only if something keeps the process running.
+setTimeout(() => process.stdout.write('still running\n'), 4_000).unref();
