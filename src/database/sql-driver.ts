@@ -49,6 +49,12 @@ export interface SqlDriver {
   close(): Promise<void>;
 }
 
+/** The results of statements of a transaction that do not wait for each other; all have ended when this settles. */
+export async function allEnded<T>(statements: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(statements);
+  return Promise.all(statements);
+}
+
 /**
  * Checks values before a library truncates text at U+0000, takes `undefined` for null or rounds a number.
  *

@@ -180,7 +180,7 @@ export class SqliteConnection {
     // Without a schema, CREATE would use the in-memory database. A transaction that writes locks every row.
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
-      .replace(/ FOR UPDATE$/, '');
+      .replace(/ FOR (?:UPDATE|KEY SHARE)(?= RETURNING|$)/, '');
     const prepared = {
       statement: this.#database.prepare(inStore),
       values: new Set(sql.match(/\$\d+/g)).size,

@@ -33,6 +33,7 @@ export type { Service } from './service.js';
 export type { ServiceHost, ServiceSettings } from './settings.js';
 export type { AuditLine } from './store/audit.js';
 export type { Code } from './store/codes.js';
+export type { DeletedRows } from './store/users.js';
 export type {
   TestAnswer,
   TestApp,

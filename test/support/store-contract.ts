@@ -163,6 +163,12 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       store.write(async ({ users }) => {
         for (const record of records) await users.put(record);
       });
+    /** To a user that is put first if there is none. */
+    const issue = (issued: Omit<Code, 'expires_at'>) =>
+      store.write(async ({ users, codes }) => {
+        if ((await users.find('acme', issued.union_id)) === null) await users.put(user(issued.union_id));
+        return codes.add(issued, 300);
+      });
     const find = (unionId: string, tenantCode = 'acme') =>
       store.read(({ users }) => users.find(tenantCode, unionId));
     const passback = (by: [name: string, value: string], userInfo: string, tenantCode = 'acme') =>
@@ -356,12 +362,11 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     it('carries out reads that arrive together, each code and each random as often as allowed', async () => {
       await store.write(({ apps }) => apps.add(one));
       await put(user('u1'), user('u2'));
-      await store.write(async ({ codes }) => {
-        for (const text of ['a', 'b', 'gone']) {
-          await codes.add(code(text, { uses_left: 3, union_id: text === 'gone' ? 'u9' : 'u2' }), 300);
-        }
-        await codes.add(code('all', { uses_left: null, info_names: null }), 300);
-      });
+      for (const text of ['a', 'b', 'gone']) {
+        await issue(code(text, { uses_left: 3, union_id: text === 'gone' ? 'u9' : 'u2' }));
+      }
+      await issue(code('all', { uses_left: null, info_names: null }));
+      await driver.write((sql) => sql.run('DELETE FROM users WHERE union_id = $1', ['u9']));
       const together = ['a', 'b', 'all', 'gone', 'unknown', null].flatMap((text) =>
         Array.from({ length: 12 }, () => read(text)),
       );
@@ -432,7 +437,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         await apps.add(app('s1', 'other'));
       });
       await put(user('u1'));
-      await store.write(({ codes }) => codes.add(code('a', { uses_left: 1 }), 300));
+      await issue(code('a', { uses_left: 1 }));
       const changed = { app: { ...app('another secret'), revision: 9 }, random: 'used later' };
       const outcomes = [
         read('a', changed),
@@ -465,20 +470,25 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await passback(['theirs', '1'], '{"a":"1"}')).toBe('no user');
       expect((await find('u1', 'other'))?.extension_info).toEqual({ level: 'gold', theirs: '1' });
       expect(await find('u1', 'nobody')).toBeNull();
-      await store.write(({ codes }) => codes.add(code('c1'), 300));
+      await issue(code('c1'));
       expect(await store.write(({ codes }) => codes.use('other', 'c1'))).toBeNull();
       expect(await store.write(({ codes }) => codes.remove('other', 'c1'))).toBe(false);
       expect(await store.read(({ codes }) => codes.list('other', '', 10))).toEqual([]);
-      expect(await store.write(({ users }) => users.delete('other', 'u1'))).toBe(true);
+      expect(await store.write(({ users }) => users.delete('other', 'u1'))).not.toBeNull();
       expect(await find('u1')).not.toBeNull();
       expect(await store.write(({ codes }) => codes.use('acme', 'c1'))).not.toBeNull();
     });
 
     it('deletes a user with its codes and values', async () => {
       await put(user('u1', { extension_info: { level: 'gold' } }));
-      await store.write(({ codes }) => codes.add(code('c1'), 300));
-      expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBe(true);
-      expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBe(false);
+      await issue(code('c1'));
+      expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toEqual({
+        records: 1,
+        indexed_values: 1,
+        codes: 1,
+      });
+      expect(await store.write(({ users }) => users.delete('acme', 'u1'))).toBeNull();
+      expect(await store.write(({ codes }) => codes.add(code('c2'), 300))).toBeNull();
       expect(await find('u1')).toBeNull();
       expect(await passback(['level', 'gold'], '{"a":"1"}')).toBe('no user');
       expect(await store.write(({ codes }) => codes.use('acme', 'c1'))).toBeNull();
@@ -493,7 +503,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     });
 
     it.each([1, 3])('lets a code for %i uses be taken that often, by however many at once', async (uses) => {
-      await store.write(({ codes }) => codes.add(code('c1', { uses_left: uses }), 300));
+      await issue(code('c1', { uses_left: uses }));
       const takes = Array.from({ length: 30 }, (_, i) =>
         (i % 2 === 0 ? store : other).write(({ codes }) => codes.use('acme', 'c1')),
       );
@@ -507,7 +517,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
 
     it('takes a code without a limit as often as one likes, until it expires by the clock of the database', async () => {
       const unlimited = code('c1', { uses_left: null, info_names: null });
-      const issued = await store.write(({ codes }) => codes.add(unlimited, 300));
+      const issued = (await issue(unlimited)) as Code;
       expect(Math.abs(issued.expires_at - 300 - Date.now() / 1000)).toBeLessThan(60);
       const take = () => store.write(({ codes }) => codes.use('acme', 'c1'));
       expect(await take()).toEqual({ union_id: 'u1', info_names: null });
@@ -517,7 +527,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       const listed = await store.read(({ codes }) => codes.list('acme', '', 10));
       expect(listed).toEqual([{ ...issued, expires_at: issued.expires_at - 300 }]);
       expect(await store.write(({ codes }) => codes.remove('acme', 'c1'))).toBe(true);
-      await store.write(({ codes }) => codes.add(unlimited, 300));
+      await issue(unlimited);
       expect(await take()).not.toBeNull();
     });
 
@@ -548,10 +558,10 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         (_, i) => `('quiet', 'k1', 'random${i}', ${1000 + (i % 50)})`,
       );
       await driver.write((sql) => sql.run(`INSERT INTO nonces VALUES ${expired.join(', ')}`));
-      await store.write(({ codes }) => codes.add(code('c1'), 300));
+      await issue(code('c1'));
       await pass('codes', 301);
       await useNonce();
-      await store.write(({ codes }) => codes.add(code('c2'), 300));
+      await issue(code('c2'));
       purgeOver('one');
       await expect.poll(() => rowsOf('nonces')).toMatchObject([{ random: 'abcdefgh' }]);
       await expect.poll(() => rowsOf('codes')).toMatchObject([{ code: 'c2' }]);
@@ -632,7 +642,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
 
     it('is empty after a reset', async () => {
       await put(user('u1', { extension_info: { level: 'gold' } }));
-      await store.write(({ codes }) => codes.add(code('c1'), 300));
+      await issue(code('c1'));
       await store.reset();
       for (const table of ['apps', 'users', 'user_values', 'codes', 'nonces']) {
         expect(await rowsOf(table)).toEqual([]);

@@ -1,3 +1,4 @@
+import { allEnded } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
 import { maskText } from '../../protocol/masking.js';
@@ -8,6 +9,7 @@ import {
   type AdminContext,
   audited,
   checkCount,
+  checkKey,
   listAll,
   NotFoundError,
   randomHex,
@@ -54,6 +56,15 @@ export interface CodeOperations {
    * @throws InvalidInputError for an invalid option
    */
   issueCode(code: NewCode): Promise<Code>;
+  /**
+   * Issues a code to each of several users, in one transaction.
+   *
+   * @returns the codes in the order of the users; `null` for a user that does not exist
+   * @throws InvalidInputError for an invalid option
+   */
+  issueCodes(
+    codes: Omit<NewCode, 'unionId'> & { readonly unionIds: readonly string[] },
+  ): Promise<(Code | null)[]>;
   /** The codes of a tenant; used and expired ones until they are purged. */
   listCodes(tenant: { readonly tenantCode: string }): AsyncIterable<Code>;
   /**
@@ -66,23 +77,35 @@ export interface CodeOperations {
 
 export function codeOperations(context: AdminContext): CodeOperations {
   const { store } = context;
-  return {
-    async issueCode({ tenantCode, unionId, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 }) {
-      const code = {
-        tenant_code: tenantCode,
-        code: randomHex(context, codeBytes),
-        union_id: unionId,
-        info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
-        uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
-      };
-      const validSeconds = checkCount('the ttl in seconds', ttlSeconds);
-      const line = { action: 'code issue', tenant_code: tenantCode, subject: maskText(unionId) };
-      const issued = await audited(context, line, async ({ users, codes }) =>
-        (await users.find(tenantCode, unionId)) === null ? null : await codes.add(code, validSeconds),
+  const issueCodes: CodeOperations['issueCodes'] = async (wanted) => {
+    const { tenantCode, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = wanted;
+    const common = {
+      tenant_code: checkKey('tenant_code', tenantCode),
+      info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
+      uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
+    };
+    const validSeconds = checkCount('the ttl in seconds', ttlSeconds);
+    const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
+    const [only = ''] = unionIds;
+    const subject = unionIds.length === 1 ? maskText(only) : `${unionIds.length} users`;
+    const line = { action: 'code issue', tenant_code: tenantCode, subject };
+    const issued = await audited(context, line, async ({ codes }) => {
+      const added = await allEnded(
+        unionIds.map((union_id) =>
+          codes.add({ ...common, union_id, code: randomHex(context, codeBytes) }, validSeconds),
+        ),
       );
-      if (issued === null) throw noSuchUser({ tenantCode, unionId });
+      return added.some((code) => code !== null) && added;
+    });
+    return issued || unionIds.map(() => null);
+  };
+  return {
+    async issueCode({ unionId, ...options }) {
+      const [issued] = await issueCodes({ ...options, unionIds: [unionId] });
+      if (!issued) throw noSuchUser({ tenantCode: options.tenantCode, unionId });
       return issued;
     },
+    issueCodes,
     listCodes: ({ tenantCode }) =>
       listAll(
         (after, limit) => store.read(({ codes }) => codes.list(tenantCode, after, limit)),

@@ -2,6 +2,7 @@ import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
+import type { DeletedRows } from '../store/users.js';
 import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';
 
 /**
@@ -46,11 +47,12 @@ export interface UserOperations {
   /** The users of a tenant, ordered by ID, read page by page. */
   listUsers(tenant: { readonly tenantCode: string }): AsyncIterable<UserRecord>;
   /**
-   * Deletes a user and its codes.
+   * Deletes a user: the record, its index and its codes. No table holds a value or the ID of the user then.
    *
+   * @returns the number of deleted rows, by kind
    * @throws NotFoundError (40401)
    */
-  deleteUser(user: UserKey): Promise<void>;
+  deleteUser(user: UserKey): Promise<DeletedRows>;
 }
 
 export function userOperations(context: AdminContext): UserOperations {
@@ -118,7 +120,8 @@ export function userOperations(context: AdminContext): UserOperations {
       const deleted = await audited(context, lineFor('delete', key), ({ users }) =>
         users.delete(key.tenantCode, key.unionId),
       );
-      if (!deleted) throw noSuchUser(key);
+      if (deleted === null) throw noSuchUser(key);
+      return deleted;
     },
   };
 }

@@ -30,13 +30,13 @@ export class Codes {
     this.#sql = sql;
   }
 
-  /** Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`. */
-  async add(issued: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code> {
+  /** Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if there is no such user. */
+  async add(issued: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code | null> {
     const { tenant_code, code, union_id, info_names, uses_left } = issued;
     const names = info_names === null ? null : joinInfoNames(info_names);
     const values = [tenant_code, code, union_id, names, validSeconds, uses_left];
     const [row] = await this.#sql.all(statements.addCode, values);
-    return { tenant_code, code, union_id, info_names, expires_at: Number(row?.expires_at), uses_left };
+    return row === undefined ? null : { ...issued, expires_at: Number(row.expires_at) };
   }
 
   /** Uses a code once; `null` if it is unknown, expired or used up. */

@@ -56,7 +56,7 @@ const appColumns =
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
  * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
  * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ. A
- * transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE`.
+ * transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
@@ -97,9 +97,11 @@ export const statements = {
     'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 AND union_id > $3' +
     ' ORDER BY union_id LIMIT $4',
 
+  /** For a user that exists, and is not deleted meanwhile. */
   addCode:
     'INSERT INTO codes (tenant_code, code, union_id, info_names, expires_at, uses_left)' +
-    ' VALUES ($1, $2, $3, $4, unixepoch() + $5, $6) RETURNING expires_at',
+    ' SELECT tenant_code, $2, union_id, $4, unixepoch() + $5, $6 FROM users' +
+    ' WHERE tenant_code = $1 AND union_id = $3 FOR KEY SHARE RETURNING expires_at',
   useCode:
     'UPDATE codes SET uses_left = uses_left - 1' +
     ' WHERE tenant_code = $1 AND code = $2 AND expires_at > unixepoch()' +

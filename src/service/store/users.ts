@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
-import type { Sql } from '../../database/sql-driver.js';
+import { allEnded, type Sql } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues, type UserRecord } from '../../protocol/user-record.js';
@@ -8,6 +8,19 @@ import { addValues, digestCounts, removeValues, statements } from './statements.
 
 /** Why a change did not find exactly one user. */
 type NoSingleUser = 'no user' | 'several users';
+
+/**
+ * The rows of a deleted user, by kind. The audit keeps its masked ID.
+ *
+ * @example
+ * const { codes }: DeletedRows = await service.admin.deleteUser({ tenantCode: 'acme', unionId: 'u1' });
+ */
+export interface DeletedRows {
+  readonly records: number;
+  /** Digests of the values by which the user could be found. */
+  readonly indexed_values: number;
+  readonly codes: number;
+}
 
 type UserKey = Pick<UserRecord, 'tenant_code' | 'union_id'>;
 
@@ -63,10 +76,7 @@ export class Users {
   /** Stores records, each in place of its user's current one; of several for one user the last. */
   async putAll(records: readonly UserRecord[]): Promise<void> {
     const lastOfEach = new Map(records.map((record) => [keyOf(record), record]));
-    // Statements of different users do not wait for each other. All have ended when this returns.
-    const puts = await Promise.allSettled([...lastOfEach.values()].map((record) => this.put(record)));
-    const failed = puts.find((put) => put.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    await allEnded([...lastOfEach.values()].map((record) => this.put(record)));
   }
 
   /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
@@ -82,14 +92,17 @@ export class Users {
     return changed;
   }
 
-  /** Deletes a user with its codes; returns `false` if there is none. */
-  async delete(tenantCode: string, unionId: string): Promise<boolean> {
+  /** Deletes a user with all its rows, and returns the number of them by kind; `null` if there is no such user. */
+  async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
     const record = await this.#lockById(tenantCode, unionId);
-    if (record === null) return false;
-    await this.#index(record, record, null);
-    await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
-    await this.#sql.run(statements.deleteUser, [tenantCode, unionId]);
-    return true;
+    if (record === null) return null;
+    const indexed_values = await this.#index(record, record, null);
+    const codes = await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
+    return {
+      records: await this.#sql.run(statements.deleteUser, [tenantCode, unionId]),
+      indexed_values,
+      codes,
+    };
   }
 
   async #lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoSingleUser> {
@@ -116,15 +129,16 @@ export class Users {
     await this.#index(record, old, record);
   }
 
-  /** Updates the index from the values of the old record to those of the new one. */
+  /** Updates the index from the values of the old record to those of the new one; returns the number of changed rows. */
   async #index({ tenant_code, union_id }: UserKey, old: UserRecord | null, record: UserRecord | null) {
     const { removed, added } = changedDigests(old, record);
     const run = (statement: ReadonlyMap<number, string>, digests: readonly string[]) =>
       this.#sql.run(statement.get(digests.length) ?? '', [tenant_code, union_id, ...digests]);
-    await Promise.all([
+    const changed = await Promise.all([
       ...inGroups(removed).map((digests) => run(removeValues, digests)),
       ...inGroups(added).map((digests) => run(addValues, digests)),
     ]);
+    return changed.reduce((sum, rows) => sum + rows, 0);
   }
 }
 

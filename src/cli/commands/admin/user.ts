@@ -108,9 +108,11 @@ export function declareUser(admin: Command, context: CliContext): void {
   });
   addStoreCommand(user, context, {
     name: 'delete',
-    common: ['confirm'],
+    common: ['output', 'confirm'],
     summary: 'delete a user',
-    description: 'Delete the record of a user, and the codes issued for the user. Asks first.',
+    description:
+      'Delete the record of a user, its index and the codes issued for the user, and print how many there were. The ' +
+      'audit keeps the masked union ID alone. Asks first.',
     examples: [
       ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
       [
@@ -119,12 +121,13 @@ export function declareUser(admin: Command, context: CliContext): void {
       ],
     ],
     takes: takesUser,
-    run: async ({ io, options, withStore }: StoreCall<UserKey>) => {
+    run: async ({ io, options, print, withStore }: StoreCall<UserKey>) => {
       const what = `the record of user "${options.unionId}", and the codes issued for the user`;
-      await withStore(async (store) => {
+      const deleted = await withStore(async (store) => {
         await confirm(context, `Delete ${what}?`, options.yes);
-        await store.deleteUser(options);
+        return store.deleteUser(options);
       });
+      await print(deleted);
       await printMessage(io, `deleted user "${options.unionId}"`);
     },
   });

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect, it } from 'vitest';
+import { createService } from '../../../src/service/index.js';
+import { valueDigest } from '../../../src/service/store/users.js';
+import { draftPassback, send } from '../../support/foreign-client.js';
+import { dump } from '../../support/postgres/dump.js';
+import { createSchema } from '../../support/postgres/test-schema.js';
+import { tenant, user } from '../../support/running-service.js';
+
+const onPostgres = process.env.USERINFO_TEST_STORE === 'postgres';
+
+/** All rows of all tables of a SQLite file, as text. */
+function dumpFile(file: string): string {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const rows = tables.flatMap(({ name }) => database.prepare(`SELECT * FROM "${name}"`).all());
+  database.close();
+  return rows.map((row) => JSON.stringify(row)).join('\n');
+}
+
+it('leaves nothing of a deleted user in any table, and says what it deleted', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'userinfo-erasure-'));
+  const schema = onPostgres ? await createSchema() : null;
+  const database = schema?.url ?? join(folder, 'users.db');
+  const dumped = async () => (schema === null ? dumpFile(database) : dump(schema.url));
+  const service = await createService({ database });
+  const { admin } = service;
+  const unionId = 'union-of-erased-person';
+  const values = { mobile: '13800001234', level: 'violet-tier' };
+  await admin.putUsers([
+    user(unionId, {
+      basic_info: { mobile: values.mobile },
+      extension_info: { level: values.level },
+      gps: '39.9,116.4',
+    }),
+    user('u2', { basic_info: { mobile: '13900005678' } }),
+  ]);
+  const key = { tenantCode: tenant, unionId };
+  const codes = await admin.issueCodes({ tenantCode: tenant, unionIds: [unionId, unionId, 'u2'] });
+  const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
+  const { envelope } = await send(
+    service.url,
+    draftPassback(
+      { ...app, secret: app_secret.reveal() },
+      { union_id: unionId, user_info: '{"seen":"indigo"}' },
+    ),
+  );
+  expect(envelope.code).toBe(200);
+  await admin.getUser(key);
+  for await (const _ of admin.findUsers({ tenantCode: tenant, key: 'mobile', value: values.mobile }));
+
+  const personal = [
+    unionId,
+    ...Object.values(values),
+    '39.9,116.4',
+    'indigo',
+    ...Object.entries(values).map(([name, value]) => valueDigest(name, value)),
+    ...codes.slice(0, 2).map((code) => code?.code ?? ''),
+  ];
+  const before = await dumped();
+  expect(personal.filter((text) => !before.includes(text))).toEqual([]);
+
+  expect(await admin.deleteUser(key)).toEqual({ records: 1, indexed_values: 4, codes: 2 });
+  const after = await dumped();
+  expect(personal.filter((text) => after.includes(text))).toEqual([]);
+  // Others stay, and so does the audit: who did what, with a masked ID.
+  expect(after).toContain('13900005678');
+  expect(after).toContain(codes[2]?.code);
+  expect(after).toContain('user delete');
+  await service.close();
+  // Neither do the bytes of the files.
+  const bytes = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1'));
+  expect(personal.filter((text) => bytes.some((file) => file.includes(text)))).toEqual([]);
+  await schema?.remove();
+  await rm(folder, { recursive: true });
+});
