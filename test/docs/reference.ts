@@ -6,6 +6,7 @@ import { exitStatus } from '../../src/cli/exit-status.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
 import { presets } from '../../src/signing/presets.js';
+import { errorTexts } from './messages.js';
 
 /** A command with what its help says. */
 interface Documented {
@@ -93,6 +94,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('result-codes.md', `${made}# Result codes\n\n${table(heads, codes)}`);
   const rules = presets.map(({ name, description }) => [`\`${name}\``, description]);
   pages.set('presets.md', `${made}# Signing presets\n\n${table(['preset', 'rule'], rules)}`);
+  pages.set('messages.md', messagesPage());
   pages.set('README.md', indexPage(commands));
   return pages;
 }
@@ -102,10 +104,42 @@ function indexPage(commands: readonly Documented[]): string {
   return `${made}# Reference
 
 [Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
-[signing presets](presets.md)
+[error messages](messages.md) · [signing presets](presets.md)
 
 ${table(['command', 'what it does'], rows)}`;
 }
+
+function messagesPage(): string {
+  const sections = [...errorTexts()].map(([folder, errors]) => {
+    const rows = errors.map(({ message, advice }) => [
+      `\`${message}\``,
+      [...advice].join(' · ').replaceAll('<', '\\<'),
+    ]);
+    return `## ${areas[folder] ?? folder}\n\n${table(['message', 'what to do'], rows)}`;
+  });
+  return `${made}# Error messages
+
+Search this page for words of the message. \`…\` stands for what differs: a name, a number, a path, a reason. Several
+pieces of advice have a · between them: the program prints those that fit. Where there is none, correct what the
+message names. [Troubleshooting](../troubleshooting.md) says more about the frequent ones.
+
+${sections.join('\n')}`;
+}
+
+/** What the errors of a folder of src are about. */
+const areas: Readonly<Record<string, string>> = {
+  bulk: 'Bulk runs',
+  cli: 'Command line',
+  client: 'Calls and client options',
+  database: 'Database',
+  profiles: 'Profiles, secrets, signing modules',
+  protocol: 'Requests and records',
+  queue: 'Runs over a queue',
+  service: 'Service and administration',
+  signing: 'Recipes and samples',
+  solve: 'Search for a recipe',
+  support: 'Files and packages',
+};
 
 function commandPage(command: Documented, commands: readonly Documented[]): string {
   const { name, usage, description, args, options, after, isGroup } = command;

@@ -32,7 +32,7 @@ export async function runDemo(context: CliContext, { color }: CommonOptions): Pr
 const steps = [
   ['userinfo serve --demo', 'a service to try, with a page of its requests'],
   ['userinfo profile add shop', 'your own platform: asks for what it needs'],
-  ['userinfo doctor', 'checks every step between that profile and an answer'],
+  ['userinfo doctor', 'checks each step between that profile and an answer'],
   ['userinfo sign solve -', 'refused? finds the rule of an accepted request'],
 ] as const;
 

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ESTree, parseSync, Visitor } from 'rolldown/utils';
+
+/** What an error says, and what it advises; `…` stands for what is known only when it is thrown. */
+interface ErrorText {
+  readonly message: string;
+  readonly advice: ReadonlySet<string>;
+}
+
+type Value = ESTree.Expression | ESTree.SpreadElement;
+
+const source = join(import.meta.dirname, '..', '..', 'src');
+
+/** Errors that no user sees as they are. */
+const internal = ['Error', 'TypeError', 'RangeError', 'ReportedError'];
+
+/** The texts of the errors that src throws on purpose, in alphabetical order, by folder of src. */
+export function errorTexts(): Map<string, ErrorText[]> {
+  const folders = new Map<string, Map<string, Set<string>>>();
+  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (!name.endsWith('.ts')) continue;
+    const folder = name.replace(/[\\/].*/, '');
+    const found = folders.get(folder) ?? new Map<string, Set<string>>();
+    for (const { message, advice } of textsOfFile(name)) {
+      found.set(message, new Set([...(found.get(message) ?? []), ...advice]));
+    }
+    if (found.size > 0) folders.set(folder, found);
+  }
+  const letters = ({ message }: ErrorText) => message.replace(/[^\p{L} ]/gu, '').trim();
+  return new Map(
+    [...folders].map(([folder, found]) => [
+      folder,
+      [...found]
+        .map(([message, advice]) => ({ message, advice }))
+        .sort((a, b) => (letters(a) < letters(b) ? -1 : 1)),
+    ]),
+  );
+}
+
+function textsOfFile(name: string): ErrorText[] {
+  const errors: { readonly name: string; readonly values: readonly Value[] }[] = [];
+  /** The values of constants and the results of functions. */
+  const values = new Map<string, Value[]>();
+  const add = (key: string | undefined, value: Value | null) => {
+    if (key !== undefined && value !== null) values.set(key, [...(values.get(key) ?? []), value]);
+  };
+  const functions: (string | undefined)[] = [];
+  let className = '';
+  new Visitor({
+    ClassDeclaration: ({ id }) => {
+      className = id?.name ?? '';
+    },
+    FunctionDeclaration: ({ id }) => functions.push(id?.name),
+    'FunctionDeclaration:exit': () => functions.pop(),
+    ReturnStatement: ({ argument }) => add(functions.at(-1), argument),
+    VariableDeclarator: ({ id, init }) => add(id.type === 'Identifier' ? id.name : undefined, init),
+    NewExpression: ({ callee, arguments: given }) => {
+      if (callee.type === 'Identifier') errors.push({ name: callee.name, values: given });
+    },
+    CallExpression: ({ callee, arguments: given }) => {
+      if (callee.type === 'Super') errors.push({ name: className, values: given });
+    },
+  }).visit(parseSync(name, readFileSync(join(source, name), 'utf8')).program);
+
+  /** The texts that an expression can have, as far as they stand in this file. */
+  function textsOf(value: Value | undefined, outer: readonly string[] = []): string[] {
+    const texts = (inner: Value) => textsOf(inner, outer);
+    const named = (key: string, choose: (all: readonly Value[]) => readonly Value[]) =>
+      outer.includes(key)
+        ? []
+        : choose(values.get(key) ?? []).flatMap((one) => textsOf(one, [...outer, key]));
+    const all = (found: readonly Value[]) => found;
+    switch (value?.type) {
+      case 'Literal':
+        return typeof value.value === 'string' && value.value !== '' ? [value.value] : [];
+      case 'TemplateLiteral':
+        return [
+          value.quasis
+            .map((part) => part.value.cooked ?? '')
+            .join('…')
+            .replace(/…[… ]*…/g, '…'),
+        ];
+      case 'ConditionalExpression':
+        return [value.consequent, value.alternate].flatMap(texts);
+      case 'LogicalExpression':
+        return [value.left, value.right].flatMap(texts);
+      case 'Identifier':
+        // Of several constants with this name, the nearest above.
+        return named(value.name, (found) =>
+          (found.length > 1 ? found.filter(({ start }) => start < value.start) : found).slice(-1),
+        );
+      case 'CallExpression':
+        return value.callee.type === 'Identifier' ? named(value.callee.name, all) : [];
+      case 'MemberExpression':
+        return value.object.type === 'Identifier' ? named(value.object.name, all) : [];
+      case 'ObjectExpression':
+        return value.properties.flatMap((one) => (one.type === 'Property' ? texts(one.value) : []));
+      default:
+        return [];
+    }
+  }
+
+  const adviceOf = (value: Value) =>
+    value.type !== 'ObjectExpression'
+      ? textsOf(value)
+      : value.properties
+          .filter((one) => one.type === 'Property')
+          .filter(({ key }) => key.type === 'Identifier' && key.name === 'hint')
+          .flatMap((one) => textsOf(one.value));
+
+  return errors
+    .filter((error) => error.name.endsWith('Error') && !internal.includes(error.name))
+    .flatMap(({ name: error, values: [first, ...rest] }) => {
+      // The field comes first in an error of a recipe, the code in one of a database.
+      const isSecond = error === 'RecipeError' || error === 'StartError';
+      const field = error === 'RecipeError' ? `${textsOf(first)[0] ?? '…'}: ` : '';
+      const messages = textsOf(isSecond ? rest[0] : first).map((text) => field + text);
+      const advice = new Set((isSecond ? rest.slice(1) : rest).flatMap(adviceOf));
+      return messages
+        .filter((message) => message.replace(/\P{L}/gu, '').length >= 8)
+        .map((message) => ({ message, advice }));
+    });
+}
