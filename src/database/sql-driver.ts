@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { textFault } from '../protocol/text.js';
 
 /** A value of a statement or of a row. Numbers are safe integers. */
@@ -15,6 +16,9 @@ export interface Sql {
   /** Runs a statement and returns its rows. */
   all(statement: string, values?: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
 }
+
+/** Receives the number of requests, or other units of work, that shared a transaction. For metrics. */
+export const sharedTransactions = channel('userinfo:transaction');
 
 /** How busy the connections of a pool are. */
 export interface PoolUsage {

@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StartError, StoreUnavailableError } from './errors.js';
-import type { Sql, SqlDriver, SqlParameter, SqlRow } from './sql-driver.js';
+import {
+  type Sql,
+  type SqlDriver,
+  type SqlParameter,
+  type SqlRow,
+  sharedTransactions,
+} from './sql-driver.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { describeSqliteError, isBusy } from './sqlite-errors.js';
 
@@ -160,6 +166,7 @@ class SqliteDriver implements SqlDriver {
       for (const { reject } of jobs) reject(unavailable);
       return;
     }
+    sharedTransactions.publish(jobs.length);
     for (const [index, { resolve }] of jobs.entries()) resolve(results[index]);
   }
 }

@@ -1,11 +1,15 @@
 // Apart from monitoring.ts: prom-client is an optional package.
 import cluster from 'node:cluster';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { sharedTransactions } from '../database/sql-driver.js';
 import type { Log, LogEvent } from './log.js';
 import type { Store } from './store/store.js';
 
 /** Upper bounds of the latency histogram, in seconds. */
 const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+
+/** Upper bounds of the histogram of group sizes; a group has 64 requests at most, 256 on SQLite. */
+const groupSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 const register = new Registry();
 const requests = new Counter({
@@ -33,24 +37,37 @@ const build = new Gauge({
   labelNames: ['version', 'node'],
   registers: [register],
 });
-const stores = new Set<Pick<Store, 'connections'>>();
+const groups = new Histogram({
+  name: 'userinfo_transaction_requests',
+  help: 'Requests that shared a transaction of the database.',
+  buckets: groupSizes,
+  registers: [register],
+});
+sharedTransactions.subscribe((size) => groups.observe(Number(size)));
+const stores = new Set<Store>();
+new Gauge({
+  name: 'userinfo_purge_backlog_seconds',
+  help: 'For how long the oldest expired row of a table had waited at the last purge, which comes once a minute.',
+  labelNames: ['table'],
+  registers: [register],
+  aggregator: 'max',
+  collect() {
+    this.reset();
+    const backlogs = [...stores].flatMap(({ purgeBacklog }) => [...purgeBacklog]);
+    // The longest of each table is set last.
+    for (const [table, seconds] of backlogs.sort(([, a], [, b]) => a - b)) this.set({ table }, seconds);
+  },
+});
+const connectionStates = { in_use: 'inUse', idle: 'idle', waiting: 'waiting' } as const;
 new Gauge({
   name: 'userinfo_database_connections',
   help: 'Connections to PostgreSQL, and units of work that wait for one.',
   labelNames: ['state'],
   registers: [register],
   collect() {
-    const usages = [...stores].flatMap((store) => store.connections() ?? []);
-    if (usages.length === 0) return;
-    for (const [state, name] of [
-      ['in_use', 'inUse'],
-      ['idle', 'idle'],
-      ['waiting', 'waiting'],
-    ] as const) {
-      this.set(
-        { state },
-        usages.reduce((sum, usage) => sum + usage[name], 0),
-      );
+    this.reset();
+    for (const usage of [...stores].flatMap((store) => store.connections() ?? [])) {
+      for (const [state, name] of Object.entries(connectionStates)) this.inc({ state }, usage[name]);
     }
   },
 });
@@ -83,8 +100,8 @@ function count(event: LogEvent): void {
 /** The metrics of this process, in the format of Prometheus; `null` in a worker, which is one of several. */
 export const ownMetrics = cluster.isWorker ? null : () => register.metrics();
 
-/** Shows the connections of a store until the returned function is called. */
-export function observeStore(store: Pick<Store, 'connections'>): () => void {
+/** Shows the connections and the purge of a store until the returned function is called. */
+export function observeStore(store: Store): () => void {
   stores.add(store);
   return () => stores.delete(store);
 }

@@ -531,13 +531,14 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await take()).not.toBeNull();
     });
 
-    const nonce = { tenantCode: 'acme', appKey: 'k1', random: 'abcdefgh' };
-    const useNonce = (given = nonce, from = store) => from.write(({ nonces }) => nonces.use(given));
+    const nonce = { tenant_code: 'acme', app_key: 'k1', random: 'abcdefgh' };
+    const useNonce = (given = nonce, from = store) =>
+      from.write(({ nonces }) => nonces.use(given, given.random));
 
     it('gives a nonce to one of many, and again only after twice the largest clock window', async () => {
       const takes = Array.from({ length: 30 }, (_, i) => useNonce(nonce, i % 2 === 0 ? store : other));
       expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
-      expect(await useNonce({ ...nonce, appKey: 'k2' })).toBe(true);
+      expect(await useNonce({ ...nonce, app_key: 'k2' })).toBe(true);
       expect(await useNonce({ ...nonce, random: 'ABCDEFGH' })).toBe(true);
       await pass('nonces', 2 * maxClockWindowSeconds - 60);
       expect(await useNonce()).toBe(false);
@@ -565,6 +566,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       purgeOver('one');
       await expect.poll(() => rowsOf('nonces')).toMatchObject([{ random: 'abcdefgh' }]);
       await expect.poll(() => rowsOf('codes')).toMatchObject([{ code: 'c2' }]);
+      expect(store.purgeBacklog.get('nonces')).toBeGreaterThan(1_000_000_000);
+      expect(store.purgeBacklog.get('codes')).toBeGreaterThan(0);
+      expect(store.purgeBacklog.get('codes')).toBeLessThan(300);
       expect(faults).toEqual([]);
     });
 

@@ -41,6 +41,12 @@ export class Apps {
     return row === undefined ? null : this.#toApp(row);
   }
 
+  /** Whether an app is still what it was when it was read. */
+  async isCurrent({ app_key, tenant_code, channel, revision }: App): Promise<boolean> {
+    const values = [app_key, tenant_code, channel, revision];
+    return (await this.#sql.all(statements.findRevision, values)).length === 1;
+  }
+
   /** Returns `false` if the key is taken. */
   async add(app: AddedApp): Promise<boolean> {
     const { app_key, app_secret, tenant_code, channel, recipes, created_at, revision } = app;
@@ -104,17 +110,6 @@ export class Apps {
   #toApp(row: SqlRow): App {
     return toApp(row, (stored) => this.#cipher.decrypt(String(row.app_key), stored));
   }
-}
-
-/** Whether everything that authenticates a request is the same. */
-export function isSameApp(one: App, other: App): boolean {
-  return (
-    one.app_key === other.app_key &&
-    one.tenant_code === other.tenant_code &&
-    one.channel === other.channel &&
-    one.app_secret.reveal() === other.app_secret.reveal() &&
-    one.revision === other.revision
-  );
 }
 
 function toApp(row: SqlRow, decrypt: (stored: string) => Secret): App {

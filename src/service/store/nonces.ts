@@ -1,20 +1,15 @@
 import type { Sql } from '../../database/sql-driver.js';
 import { maxClockWindowSeconds } from '../../protocol/limits.js';
+import type { App } from './apps.js';
 import { statements } from './statements.js';
 
-/** The `random` of a request, which its app may use once (§5.4). */
-export interface Nonce {
-  readonly tenantCode: string;
-  readonly appKey: string;
-  readonly random: string;
-}
-
 /**
- * How long a nonce is kept, whatever the clock window of the process: the first request may come when its
- * timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
+ * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
+ * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
  */
 export const nonceSeconds = 2 * maxClockWindowSeconds;
 
+/** The `random` of each request, which its app may use once (§5.4). */
 export class Nonces {
   readonly #sql: Sql;
 
@@ -23,7 +18,10 @@ export class Nonces {
   }
 
   /** Returns `false` if the app has used the random before. */
-  async use({ tenantCode, appKey, random }: Nonce): Promise<boolean> {
-    return (await this.#sql.run(statements.useNonce, [tenantCode, appKey, random, nonceSeconds])) === 1;
+  async use(
+    { tenant_code, app_key }: Pick<App, 'tenant_code' | 'app_key'>,
+    random: string,
+  ): Promise<boolean> {
+    return (await this.#sql.run(statements.useNonce, [tenant_code, app_key, random, nonceSeconds])) === 1;
   }
 }

@@ -1,7 +1,7 @@
 import type { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { UserRecord } from '../../protocol/user-record.js';
-import { type App, isSameApp } from './apps.js';
+import type { App } from './apps.js';
 import type { Records } from './store.js';
 
 /** What each authenticated request uses up (§5.4), whatever its result. */
@@ -50,16 +50,14 @@ export async function readInTransaction(records: Records, request: ReadRequest):
 
 export async function passBackInTransaction(
   records: Records,
-  { app, random, user, change }: PassbackRequest,
+  request: PassbackRequest,
 ): Promise<PassbackOutcome> {
-  const obstacle = await useRandom(records, { app, random });
+  const obstacle = await useRandom(records, request);
   if (obstacle !== null) return obstacle;
-  return await records.users.change(app.tenant_code, user, change);
+  return await records.users.change(request.app.tenant_code, request.user, request.change);
 }
 
 async function useRandom({ apps, nonces }: Records, { app, random }: AppRequest): Promise<Obstacle | null> {
-  const current = await apps.find(app.app_key);
-  if (current === null || !isSameApp(current, app)) return 'app changed';
-  const nonce = { tenantCode: app.tenant_code, appKey: app.app_key, random };
-  return (await nonces.use(nonce)) ? null : 'random used';
+  if (!(await apps.isCurrent(app))) return 'app changed';
+  return (await nonces.use(app, random)) ? null : 'random used';
 }

@@ -2,7 +2,12 @@
 // statement costs too little to share one.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../database/errors.js';
-import type { SqlDriver, SqlParameter, SqlRow } from '../../database/sql-driver.js';
+import {
+  type SqlDriver,
+  type SqlParameter,
+  type SqlRow,
+  sharedTransactions,
+} from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import type { UserRecord } from '../../protocol/user-record.js';
@@ -100,6 +105,7 @@ class Groups<Request, Outcome> {
   async #carryOut(group: readonly Waiting<Request, Outcome>[]): Promise<void> {
     try {
       const outcomes = await this.#run(group.map(({ request }) => request));
+      sharedTransactions.publish(group.length);
       for (const [index, { resolve }] of group.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
       if (group.length > 1 && !(error instanceof StoreUnavailableError)) {

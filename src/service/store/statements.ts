@@ -61,6 +61,9 @@ const appColumns =
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
   listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
+  /** Finds the app only as it was when it had that revision. */
+  findRevision:
+    'SELECT 1 AS found FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4',
   addApp:
     'INSERT INTO apps (app_key, app_secret, tenant_code, channel, recipes, created_at, revision)' +
     ' VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (app_key) DO NOTHING',
@@ -136,9 +139,12 @@ export const statements = {
   probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health'",
 } as const;
 
-/** When the first row of a table expired, or null. */
+/** When the first row of a table expired, and how many seconds ago; or null. */
 function firstExpired(table: string): string {
-  return `SELECT MIN(expires_at) AS expires_at FROM ${table} WHERE expires_at < unixepoch()`;
+  return (
+    'SELECT MIN(expires_at) AS expires_at, unixepoch() - MIN(expires_at) AS waited' +
+    ` FROM ${table} WHERE expires_at < unixepoch()`
+  );
 }
 
 /**

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type MigrateOptions, type Migration, migrate } from '../../database/migrations.js';
 import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
@@ -18,6 +17,7 @@ import {
   readInTransaction,
 } from './operations.js';
 import { PostgresGroups } from './postgres-groups.js';
+import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
@@ -31,44 +31,132 @@ export interface Records {
   readonly audit: Audit;
 }
 
-/**
- * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
- * run again from its start. Methods throw a StoreUnavailableError if the database does not answer.
- */
-export interface Store {
-  /** What opening it made of its schema. */
-  readonly migration: Migration;
-  /** Reads committed data. */
-  read<T>(work: (records: Records) => Promise<T>): Promise<T>;
-  /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
-  write<T>(work: (records: Records) => Promise<T>): Promise<T>;
-  /** An app as last read; `undefined` if it was not. It may have changed. */
-  knownApp(appKey: string): App | undefined;
-  /** Reads an app from the database. */
-  findApp(appKey: string): Promise<App | null>;
-  /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
-  readUser(request: ReadRequest): Promise<ReadOutcome>;
-  /** Carries out a passback (§4.2). Resolves when it is durable. */
-  passBack(request: PassbackRequest): Promise<PassbackOutcome>;
-  /** Resolves if the store is writable, and the last write since the last check did not fail because of the store. */
-  check(): Promise<void>;
-  /**
-   * Deletes expired rows periodically until the store is closed. `holder` is unique to the process; failures go to
-   * `onFault`.
-   */
-  startPurge(holder: string, onFault: (error: unknown) => void): void;
-  /** How busy the connections to the database are; `null` for a database without connections. */
-  connections(): PoolUsage | null;
-  /** Empties the store. */
-  reset(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;
 
 /** Number of apps whose secrets are decrypted to check the master keys. */
 const checkedApps = 100;
+
+/**
+ * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
+ * run again from its start. Methods throw a StoreUnavailableError if the database does not answer.
+ */
+export class Store {
+  /** What opening it made of its schema. */
+  readonly migration: Migration;
+  readonly #driver: SqlDriver;
+  readonly #cipher: SecretCipher;
+  readonly #groups: PostgresGroups | null;
+  readonly #apps = new Map<string, App>();
+  #purge: Purge | undefined;
+  /** Of the last write: data that a full disk refuses may be larger than what `check` writes. */
+  #fault: StoreUnavailableError | null = null;
+
+  constructor(driver: SqlDriver, cipher: SecretCipher, migration: Migration) {
+    this.#driver = driver;
+    this.#cipher = cipher;
+    this.migration = migration;
+    this.#groups = driver.engine === 'postgres' ? new PostgresGroups(driver) : null;
+  }
+
+  /** Reads committed data. */
+  read<T>(work: (records: Records) => Promise<T>): Promise<T> {
+    return this.#driver.read((sql) => work(this.#recordsOf(sql)));
+  }
+
+  /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
+  write<T>(work: (records: Records) => Promise<T>): Promise<T> {
+    return this.#noting(this.#driver.write((sql) => work(this.#recordsOf(sql))));
+  }
+
+  /** An app as last read; `undefined` if it was not. It may have changed. */
+  knownApp(appKey: string): App | undefined {
+    return this.#apps.get(appKey);
+  }
+
+  /** Reads an app from the database. */
+  async findApp(appKey: string): Promise<App | null> {
+    const app = await this.read(({ apps }) => apps.find(appKey));
+    if (this.#apps.size >= maxKnownApps) this.#apps.clear();
+    if (app === null) this.#apps.delete(appKey);
+    else this.#apps.set(appKey, app);
+    return app;
+  }
+
+  /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
+  readUser(request: ReadRequest): Promise<ReadOutcome> {
+    if (this.#groups !== null) return this.#noting(this.#groups.read(request));
+    return this.write((records) => readInTransaction(records, request));
+  }
+
+  /** Carries out a passback (§4.2). Resolves when it is durable. */
+  passBack(request: PassbackRequest): Promise<PassbackOutcome> {
+    if (this.#groups !== null) return this.#noting(this.#groups.passBack(request));
+    return this.write((records) => passBackInTransaction(records, request));
+  }
+
+  /** Resolves if the store is writable, and the last write since the last check did not fail because of the store. */
+  async check(): Promise<void> {
+    // One statement without a transaction: a process that is stopped in the middle holds no lock.
+    const written = await this.#driver.read((sql) => sql.run(statements.probe));
+    if (written !== 1) throw new StoreUnavailableError('the database has lost its table service_state');
+    const last = this.#fault;
+    this.#fault = null;
+    if (last !== null) throw last;
+  }
+
+  /**
+   * Deletes expired rows periodically until the store is closed. `holder` is unique to the process; failures go to
+   * `onFault`.
+   */
+  startPurge(holder: string, onFault: (error: unknown) => void): void {
+    this.#purge ??= new Purge(this.#driver, holder, onFault);
+  }
+
+  /** For how many seconds expired rows had waited at the last purge, by table. */
+  get purgeBacklog(): ReadonlyMap<string, number> {
+    return this.#purge?.backlog ?? new Map();
+  }
+
+  /** How busy the connections to the database are; `null` for a database without connections. */
+  connections(): PoolUsage | null {
+    return this.#driver.connections?.() ?? null;
+  }
+
+  /** Empties the store. */
+  reset(): Promise<void> {
+    return this.#driver.write(async (sql) => {
+      for (const statement of emptyStatements) await sql.run(statement);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#purge?.stop();
+    await this.#driver.close();
+  }
+
+  #recordsOf(sql: Sql): Records {
+    return {
+      apps: new Apps(sql, this.#cipher),
+      users: new Users(sql),
+      codes: new Codes(sql),
+      nonces: new Nonces(sql),
+      audit: new Audit(sql),
+    };
+  }
+
+  /** Keeps the failure of a write for `check`. */
+  async #noting<T>(written: Promise<T>): Promise<T> {
+    try {
+      const result = await written;
+      this.#fault = null;
+      return result;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) this.#fault = error;
+      throw error;
+    }
+  }
+}
 
 interface CreateStoreOptions extends MigrateOptions {
   /** Keys for the secrets of apps: the first encrypts, all of them decrypt. Default: none, nothing is encrypted. */
@@ -82,79 +170,15 @@ interface CreateStoreOptions extends MigrateOptions {
  */
 export async function createStore(driver: SqlDriver, options: CreateStoreOptions = {}): Promise<Store> {
   const cipher = new SecretCipher(options.masterKeys ?? []);
-  const recordsOf = (sql: Sql): Records => ({
-    apps: new Apps(sql, cipher),
-    users: new Users(sql),
-    codes: new Codes(sql),
-    nonces: new Nonces(sql),
-    audit: new Audit(sql),
-  });
-  let migration: Migration;
   try {
-    migration = await migrate(driver, storeSchema, options);
+    const store = new Store(driver, cipher, await migrate(driver, storeSchema, options));
     // A key that is missing is noticed now, not at the first request.
-    await driver.read((sql) => recordsOf(sql).apps.list('', checkedApps));
+    await store.read(({ apps }) => apps.list('', checkedApps));
+    return store;
   } catch (error) {
     await driver.close();
     throw error;
   }
-  let purge: Purge | undefined;
-  /** Of the last write: data that a full disk refuses may be larger than what `check` writes. */
-  let fault: StoreUnavailableError | null = null;
-  const noting = async <T>(written: Promise<T>): Promise<T> => {
-    try {
-      const result = await written;
-      fault = null;
-      return result;
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) fault = error;
-      throw error;
-    }
-  };
-  const write: Store['write'] = (work) => noting(driver.write((sql) => work(recordsOf(sql))));
-  const groups = driver.engine === 'postgres' ? new PostgresGroups(driver) : null;
-  const apps = new Map<string, App>();
-  return {
-    migration,
-    read: (work) => driver.read((sql) => work(recordsOf(sql))),
-    write,
-    knownApp: (appKey) => apps.get(appKey),
-    async findApp(appKey) {
-      const app = await driver.read((sql) => recordsOf(sql).apps.find(appKey));
-      if (apps.size >= maxKnownApps) apps.clear();
-      if (app === null) apps.delete(appKey);
-      else apps.set(appKey, app);
-      return app;
-    },
-    readUser: (request) =>
-      groups === null
-        ? write((records) => readInTransaction(records, request))
-        : noting(groups.read(request)),
-    passBack: (request) =>
-      groups === null
-        ? write((records) => passBackInTransaction(records, request))
-        : noting(groups.passBack(request)),
-    async check() {
-      // One statement without a transaction: a process that is stopped in the middle holds no lock.
-      const written = await driver.read((sql) => sql.run(statements.probe));
-      if (written !== 1) throw new StoreUnavailableError('the database has lost its table service_state');
-      const last = fault;
-      fault = null;
-      if (last !== null) throw last;
-    },
-    startPurge(holder, onFault) {
-      purge ??= new Purge(driver, holder, onFault);
-    },
-    connections: () => driver.connections?.() ?? null,
-    reset: () =>
-      driver.write(async (sql) => {
-        for (const statement of emptyStatements) await sql.run(statement);
-      }),
-    async close() {
-      await purge?.stop();
-      await driver.close();
-    },
-  };
 }
 
 interface OpenStoreOptions extends CreateStoreOptions {
@@ -209,87 +233,5 @@ async function open(
       hint: error.hint ?? 'Stop what else uses the database, or use another one.',
       cause: error,
     });
-  }
-}
-
-const intervalMs = 60_000;
-
-/** Pause between two batches for other requests, in milliseconds. */
-const pauseMs = 2;
-
-/** Longer than the interval: the same process keeps purging until it ends. */
-const leaseSeconds = 90;
-
-const tables = [
-  { firstExpired: statements.expiredNonce, purge: statements.purgeNonces },
-  { firstExpired: statements.expiredCode, purge: statements.purgeCodes },
-];
-
-/**
- * Deletes expired nonces and codes of all tenants, at once and then every minute until it is stopped: in batches,
- * and in one process at a time, whose `holder` is unique. A failure goes to `onFault`, and ends that minute's
- * purge.
- */
-class Purge {
-  readonly #driver: SqlDriver;
-  readonly #holder: string;
-  readonly #stopped = new AbortController();
-  readonly #running: Promise<void>;
-
-  constructor(driver: SqlDriver, holder: string, onFault: (error: unknown) => void) {
-    this.#driver = driver;
-    this.#holder = holder;
-    this.#running = this.#run(onFault);
-  }
-
-  /** Resolves when the current batch has ended, and another process may purge. */
-  async stop(): Promise<void> {
-    this.#stopped.abort();
-    await this.#running;
-    // If this fails, the lease expires.
-    await this.#driver.write((sql) => sql.run(statements.releasePurge, [this.#holder])).catch(() => {});
-  }
-
-  async #run(onFault: (error: unknown) => void): Promise<void> {
-    while (!this.#stopped.signal.aborted) {
-      try {
-        await this.#purgeAll();
-      } catch (error) {
-        onFault(error);
-      }
-      await this.#pause(intervalMs);
-    }
-  }
-
-  async #purgeAll(): Promise<void> {
-    for (const { firstExpired, purge } of tables) {
-      const [row] = await this.#driver.read((sql) => sql.all(firstExpired));
-      if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at)))) return;
-    }
-    await this.#driver.checkpoint();
-  }
-
-  /** Returns `false` if another process purges, or this one stops. */
-  async #purge(statement: string, firstExpired: number): Promise<boolean> {
-    const { purgeRows } = this.#driver;
-    for (let from = firstExpired; ; ) {
-      const deleted = await this.#driver.write(async (sql) =>
-        (await this.#lease(sql)) ? await sql.all(statement, [from, purgeRows]) : null,
-      );
-      if (deleted === null) return false;
-      if (deleted.length < purgeRows) return true;
-      from = Math.max(...deleted.map(({ expires_at }) => Number(expires_at)));
-      await this.#pause(pauseMs);
-      if (this.#stopped.signal.aborted) return false;
-    }
-  }
-
-  async #lease(sql: Sql): Promise<boolean> {
-    return (await sql.run(statements.leasePurge, [this.#holder, leaseSeconds])) === 1;
-  }
-
-  /** Does not keep the process alive, and ends early when the purge is stopped. */
-  async #pause(ms: number): Promise<void> {
-    await wait(ms, undefined, { ref: false, signal: this.#stopped.signal }).catch(() => {});
   }
 }

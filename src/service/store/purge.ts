@@ -1,0 +1,88 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Sql, SqlDriver } from '../../database/sql-driver.js';
+import { statements } from './statements.js';
+
+const intervalMs = 60_000;
+
+/** Pause between two batches for other requests, in milliseconds. */
+const pauseMs = 2;
+
+/** Longer than the interval: the same process keeps purging until it ends. */
+const leaseSeconds = 90;
+
+const tables = [
+  { table: 'nonces', firstExpired: statements.expiredNonce, purge: statements.purgeNonces },
+  { table: 'codes', firstExpired: statements.expiredCode, purge: statements.purgeCodes },
+];
+
+/**
+ * Deletes expired nonces and codes of all tenants, at once and then every minute until it is stopped: in batches,
+ * and in one process at a time, whose `holder` is unique. A failure goes to `onFault`, and ends that minute's
+ * purge.
+ */
+export class Purge {
+  readonly #driver: SqlDriver;
+  readonly #holder: string;
+  readonly #stopped = new AbortController();
+  readonly #running: Promise<void>;
+  /** For how many seconds the oldest expired row of each table had waited at the last check. */
+  readonly backlog = new Map<string, number>();
+
+  constructor(driver: SqlDriver, holder: string, onFault: (error: unknown) => void) {
+    this.#driver = driver;
+    this.#holder = holder;
+    this.#running = this.#run(onFault);
+  }
+
+  /** Resolves when the current batch has ended, and another process may purge. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+    // If this fails, the lease expires.
+    await this.#driver.write((sql) => sql.run(statements.releasePurge, [this.#holder])).catch(() => {});
+  }
+
+  async #run(onFault: (error: unknown) => void): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      try {
+        await this.#purgeAll();
+      } catch (error) {
+        onFault(error);
+      }
+      await this.#pause(intervalMs);
+    }
+  }
+
+  async #purgeAll(): Promise<void> {
+    for (const { table, firstExpired, purge } of tables) {
+      const [row] = await this.#driver.read((sql) => sql.all(firstExpired));
+      this.backlog.set(table, Number(row?.waited ?? 0));
+      if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at)))) return;
+    }
+    await this.#driver.checkpoint();
+  }
+
+  /** Returns `false` if another process purges, or this one stops. */
+  async #purge(statement: string, firstExpired: number): Promise<boolean> {
+    const { purgeRows } = this.#driver;
+    for (let from = firstExpired; ; ) {
+      const deleted = await this.#driver.write(async (sql) =>
+        (await this.#lease(sql)) ? await sql.all(statement, [from, purgeRows]) : null,
+      );
+      if (deleted === null) return false;
+      if (deleted.length < purgeRows) return true;
+      from = Math.max(...deleted.map(({ expires_at }) => Number(expires_at)));
+      await this.#pause(pauseMs);
+      if (this.#stopped.signal.aborted) return false;
+    }
+  }
+
+  async #lease(sql: Sql): Promise<boolean> {
+    return (await sql.run(statements.leasePurge, [this.#holder, leaseSeconds])) === 1;
+  }
+
+  /** Does not keep the process alive, and ends early when the purge is stopped. */
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { ref: false, signal: this.#stopped.signal }).catch(() => {});
+  }
+}
