@@ -1,5 +1,6 @@
 import type PgBoss from 'pg-boss';
 import type { Sql, SqlDriver, SqlRow, SqlValue } from '../database/sql-driver.js';
+import type { Chunk, QueuedRow, TakenChunk } from './run.js';
 
 /** The schema of pg-boss's tables. */
 const schema = 'userinfo_pgboss';
@@ -10,20 +11,14 @@ const retryLimit = 20;
 /** How often workers look for jobs that have expired, in seconds. */
 const maintenanceIntervalSeconds = 2;
 
-/** pg-boss removes jobs that waited, or have failed, for longer; the default is days. */
+/** pg-boss removes jobs that waited, have failed or are kept for longer; the default is hours or days. */
 const retentionDays = 365 * 20;
+const retentionSeconds = retentionDays * 86_400;
 
-/** The SQL state of a fetch from a queue that allows one active job, and has one. */
-const uniqueViolation = '23505';
+/** Maximum number of jobs that one statement changes: it must end before the time-out of statements. */
+const jobsAtOnce = 1000;
 
-/** A job of pg-boss is a chunk to be done. It has no data but its number, in its ID. */
-export interface Job {
-  readonly chunk: number;
-  /** After this time others may take the chunk; in milliseconds. */
-  readonly leaseMs: number;
-}
-
-/** The chunks to be done, in pg-boss: a queue for each run, a job for each chunk. */
+/** The chunks of runs in pg-boss: a queue for each run, a job with their rows for each chunk. */
 export class Jobs {
   readonly #boss: PgBoss;
 
@@ -44,7 +39,8 @@ export class Jobs {
       maintenanceIntervalSeconds,
       schedule: false,
       retentionDays,
-      archiveFailedAfterSeconds: retentionDays * 86_400,
+      archiveCompletedAfterSeconds: retentionSeconds,
+      archiveFailedAfterSeconds: retentionSeconds,
     });
     boss.on('error', () => {}); // every call throws its own errors; maintenance is tried again
     await boss.start();
@@ -60,67 +56,85 @@ export class Jobs {
   async create(run: string, leaseMs: number, hasRate: boolean): Promise<void> {
     const name = nameOf(run);
     const policy = hasRate ? 'singleton' : 'standard';
-    await this.#boss.createQueue(name, {
-      name,
-      policy,
-      retryLimit,
-      expireInSeconds: Math.ceil(leaseMs / 1000),
-    });
+    const expireInSeconds = Math.ceil(leaseMs / 1000);
+    await this.#boss.createQueue(name, { name, policy, retryLimit, expireInSeconds });
   }
 
-  /** Adds chunks, in a transaction. */
-  async add(run: string, chunks: readonly number[], sql: Sql): Promise<void> {
-    const jobs = chunks.map((chunk) => ({ name: nameOf(run), id: idOf(chunk) }));
-    await this.#boss.insert(jobs, { db: over(sql) });
+  async add(run: string, { chunk, rows }: Chunk, sql: Sql): Promise<void> {
+    await this.#boss.insert([{ name: nameOf(run), id: idOf(chunk), data: { rows } }], { db: over(sql) });
   }
 
-  /** Takes the chunk that has waited longest, in a transaction; `null` if there is none to take now. */
-  async take(run: string, sql: Sql): Promise<Job | null> {
-    let fault: unknown = null;
-    const executeSql = async (text: string, values: unknown[]) => {
-      try {
-        return await execute(sql, text, values);
-      } catch (error) {
-        fault = error; // pg-boss takes every error for "no job"
-        throw error;
-      }
-    };
-    const [job] = await this.#boss.fetch(nameOf(run), { db: { executeSql } });
-    if (fault !== null) throw fault;
+  /**
+   * Takes the chunk that has waited longest; `null` if there is none to take now, or, as pg-boss does not tell the
+   * difference, the database is lost.
+   */
+  async take(run: string): Promise<TakenChunk | null> {
+    const [job] = await this.#boss.fetch(nameOf(run), { includeMetadata: true });
     if (job === undefined) return null;
-    return { chunk: Number.parseInt(job.id.slice(-12), 16), leaseMs: Number(job.expireInSeconds) * 1000 };
+    return {
+      chunk: Number.parseInt(job.id.slice(-12), 16),
+      rows: rowsOf(job),
+      leaseMs: Number(job.expireInSeconds) * 1000,
+      takenAt: String(job.startedOn),
+    };
   }
 
-  /** Removes a chunk that is done, in a transaction. */
-  async remove(run: string, chunk: number, sql: Sql): Promise<void> {
-    await this.#boss.deleteJob(nameOf(run), idOf(chunk), { db: over(sql) });
+  /** Ends a chunk, whoever holds it, and removes its rows or keeps them; returns whether it had not ended before. */
+  async end(run: string, chunk: number, keepsRows: boolean, sql: Sql): Promise<boolean> {
+    const ended = keepsRows
+      ? this.#boss.complete(nameOf(run), idOf(chunk), {}, { db: over(sql) })
+      : this.#boss.deleteJob(nameOf(run), idOf(chunk), { db: over(sql) });
+    return (await affected(ended)) > 0;
   }
 
-  /** Offers a chunk again that got nothing done, in a transaction: at some time it has failed. */
-  async fail(run: string, chunk: number, sql: Sql): Promise<void> {
-    await this.#boss.fail(nameOf(run), idOf(chunk), {}, { db: over(sql) });
+  /**
+   * Offers a chunk again, unless another worker has it by now. One that was handed back too often without progress has
+   * failed.
+   */
+  async handBack(run: string, { chunk, takenAt }: TakenChunk, hasProgress: boolean, sql: Sql): Promise<void> {
+    const [name, id, db] = [nameOf(run), idOf(chunk), over(sql)];
+    const job = await this.#boss.getJobById(name, id, { db, includeArchive: false });
+    if (job?.state !== 'active' || String(job.startedOn) !== takenAt) return;
+    if (!hasProgress) return await this.#boss.fail(name, id, {}, { db });
+    await this.#boss.deleteJob(name, id, { db });
+    await this.add(run, { chunk, rows: rowsOf(job) }, sql);
   }
 
-  /** Offers chunks again that have failed. */
-  async retry(run: string, chunks: readonly number[]): Promise<void> {
-    await this.#boss.retry(nameOf(run), chunks.map(idOf));
+  /** Offers the failed ones of this many chunks again, and returns their number. */
+  retry(run: string, chunks: number): Promise<number> {
+    return changeAll(chunks, (ids) => this.#boss.retry(nameOf(run), ids));
   }
 
-  /** The number of chunks that wait or are under way. */
-  count(run: string): Promise<number> {
-    return this.#boss.getQueueSize(nameOf(run), { before: 'completed' });
+  /** Lets no worker take a chunk any more. */
+  async cancel(run: string, chunks: number): Promise<void> {
+    await changeAll(chunks, (ids) => this.#boss.cancel(nameOf(run), ids));
   }
 
-  /** Removes the queue of a run; `open` are its chunks that are not done. */
-  async drop(run: string, open: readonly number[]): Promise<void> {
-    if (open.length > 0) await this.#boss.deleteJob(nameOf(run), open.map(idOf));
+  /** How many chunks are not done and have not failed, and how many of them workers hold. */
+  async count(run: string): Promise<{ open: number; held: number }> {
+    const [waiting, open] = await Promise.all([
+      this.#boss.getQueueSize(nameOf(run), { before: 'active' }),
+      this.#boss.getQueueSize(nameOf(run), { before: 'completed' }),
+    ]);
+    return { open, held: Math.max(0, open - waiting) };
+  }
+
+  /** The rows of a chunk; none if they were removed. */
+  async rows(run: string, chunk: number): Promise<readonly QueuedRow[]> {
+    const job = await this.#boss.getJobById(nameOf(run), idOf(chunk));
+    return job === null ? [] : rowsOf(job);
+  }
+
+  /** Removes the queue of a run with its chunks. */
+  async drop(run: string, chunks: number): Promise<void> {
+    await changeAll(chunks, (ids) => this.#boss.deleteJob(nameOf(run), ids));
     await this.#boss.deleteQueue(nameOf(run));
   }
 }
 
-/** Whether the run has a chunk under way, and allows no other. */
-export function isOneAtATime(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === uniqueViolation;
+/** The driver returns everything but integers as text, unlike the types of pg-boss. */
+function rowsOf({ data }: { readonly data: unknown }): readonly QueuedRow[] {
+  return JSON.parse(String(data)).rows;
 }
 
 function nameOf(run: string): string {
@@ -129,6 +143,21 @@ function nameOf(run: string): string {
 
 function idOf(chunk: number): string {
   return `00000000-0000-4000-8000-${chunk.toString(16).padStart(12, '0')}`;
+}
+
+/** Changes the jobs of this many chunks, and returns how many were changed. */
+async function changeAll(chunks: number, change: (ids: string[]) => Promise<void>): Promise<number> {
+  let changed = 0;
+  for (let first = 0; first < chunks; first += jobsAtOnce) {
+    const length = Math.min(jobsAtOnce, chunks - first);
+    changed += await affected(change(Array.from({ length }, (_, i) => idOf(first + i))));
+  }
+  return changed;
+}
+
+/** The number of jobs that were changed, which the types of pg-boss leave out. */
+async function affected(change: Promise<unknown>): Promise<number> {
+  return ((await change) as { readonly affected: number }).affected;
 }
 
 function over(sql: Sql): PgBoss.Db {

@@ -3,31 +3,7 @@ import type { FileRow, RowFormat } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { formatFlatJson } from '../protocol/user-info.js';
 import type { Queue } from './queue.js';
-import type { NewRun } from './run.js';
-
-/** A row in the queue: its line in the input, and its values as flat JSON. */
-export interface QueuedRow {
-  readonly line: number;
-  readonly json: string;
-}
-
-/** Rows that one worker takes together. */
-export interface Chunk {
-  /** Counted from 0. */
-  readonly chunk: number;
-  readonly rows: number;
-  /** A row a line. */
-  readonly body: string;
-}
-
-/** Parses the rows of a chunk's body. */
-export function parseRows(body: string): QueuedRow[] {
-  const rows = body.split('\n').slice(0, -1);
-  return rows.map((row) => {
-    const end = row.indexOf(' ');
-    return { line: Number(row.slice(0, end)), json: row.slice(end + 1) };
-  });
-}
+import type { NewRun, QueuedRow } from './run.js';
 
 /**
  * Refuses rows whose user an earlier row names: workers do chunks in any order, and the last row of a user would not
@@ -94,25 +70,27 @@ export async function loadRun(
 ): Promise<string> {
   const run = await queue.add(given, leaseMs);
   const maxRows = given.rate === null ? chunkRows : Math.min(chunkRows, given.rate * chunkSeconds);
-  let [chunk, rows, body, count] = [0, 0, '', 0];
+  let [chunk, length, count] = [0, 0, 0];
+  let rows: QueuedRow[] = [];
   const loadChunk = async () => {
-    await queue.load(run, [{ chunk, rows, body }]);
-    [chunk, rows, body] = [chunk + 1, 0, ''];
+    await queue.load(run, { chunk, rows });
+    [chunk, length, rows] = [chunk + 1, 0, []];
   };
   try {
     for await (const batch of read()) {
       signal.throwIfAborted();
       for (const row of batch) {
-        body += `${row.line} ${formatFlatJson(format.fields(row))}\n`;
-        rows += 1;
-        if (rows >= maxRows || body.length >= chunkLength) await loadChunk();
+        const json = formatFlatJson(format.fields(row));
+        rows.push({ line: row.line, json });
+        length += json.length;
+        if (rows.length >= maxRows || length >= chunkLength) await loadChunk();
       }
       count += batch.length;
       onRows(count);
     }
-    if (rows > 0) await loadChunk();
-    if (await queue.release(run, chunk)) return run;
-    throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
+    if (rows.length > 0) await loadChunk();
+    await queue.release(run);
+    return run;
   } catch (error) {
     // If the database is lost as well, the rest can be purged.
     await queue.purge(run).catch(() => {});

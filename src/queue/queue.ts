@@ -1,79 +1,61 @@
 import { randomBytes } from 'node:crypto';
 import type { Outcome } from '../bulk/outcome.js';
+import { outcomes } from '../bulk/outcome.js';
 import { StartError, StoreUnavailableError } from '../database/errors.js';
 import { migrate } from '../database/migrations.js';
 import { describePostgres, openPostgresDriver } from '../database/postgres-driver.js';
-import type { Sql, SqlDriver } from '../database/sql-driver.js';
+import type { SqlDriver } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
-import { isOneAtATime, Jobs } from './jobs.js';
-import { type Chunk, parseRows, type QueuedRow } from './load-run.js';
-import { type NewRun, type QueuedRun, type RunState, selectRuns, toRun } from './run.js';
-import { nowMs, queueSchema } from './schema.js';
-
-/** The outcome of a row of a run. */
-export interface QueuedOutcome {
-  readonly line: number;
-  readonly outcome: Outcome;
-  /** The part of its results line that `formatOutcome` writes. */
-  readonly result: string;
-}
-
-/** A chunk that a worker has taken. */
-export interface TakenChunk {
-  readonly chunk: number;
-  /** After this time others may take it; in milliseconds. */
-  readonly leaseMs: number;
-  /** The rows that have no outcome yet. */
-  readonly rows: readonly QueuedRow[];
-}
+import { Jobs } from './jobs.js';
+import {
+  type Chunk,
+  type NewRun,
+  nowMs,
+  type QueuedOutcome,
+  type QueuedRow,
+  type QueuedRun,
+  queueSchema,
+  type RunState,
+  selectRuns,
+  speedAfter,
+  type TakenChunk,
+  toRun,
+} from './run.js';
 
 /** Maximum number of rows that one statement deletes: it must end before the time-out of statements. */
 const deletedAtOnce = 20_000;
 
-const isChunk = 'run = $1 AND chunk = $2';
-const counted = (outcome: Outcome) =>
-  `${outcome} = ${outcome} + (SELECT COUNT(*) FROM added WHERE outcome = '${outcome}')`;
+const countsOf = (outcome: Outcome) => `COUNT(*) FILTER (WHERE outcome = '${outcome}') AS ${outcome}`;
+const sumOf = (outcome: Outcome) => `${outcome} = runs.${outcome} + added.${outcome}`;
 
 const statements = {
-  addRun: `INSERT INTO userinfo_runs (run, state, given, created_at) VALUES ($1, 'loading', $2, ${nowMs})`,
-  addChunks:
-    'INSERT INTO userinfo_chunks (run, chunk, row_count, body) SELECT $1, chunk, "rows", body' +
-    ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (chunk BIGINT, "rows" BIGINT, body TEXT)',
-  release: "UPDATE userinfo_runs SET state = 'ready', chunks = $2 WHERE run = $1 AND state = 'loading'",
-  find: `${selectRuns} WHERE runs.run = $1`,
+  add: `INSERT INTO userinfo_runs (run, state, given, created_at) VALUES ($1, 'loading', $2, ${nowMs})`,
+  countChunk: "UPDATE userinfo_runs SET chunks = chunks + 1 WHERE run = $1 AND state = 'loading'",
+  release: "UPDATE userinfo_runs SET state = 'ready' WHERE run = $1 AND state = 'loading'",
+  find: `${selectRuns} WHERE run = $1`,
   list: `${selectRuns} ORDER BY created_at, run`,
   ready: `${selectRuns} WHERE state = 'ready' ORDER BY created_at, run`,
-  take: `UPDATE userinfo_chunks SET holder = $3, taken_at = ${nowMs} WHERE ${isChunk} AND done_at IS NULL RETURNING body`,
+  start: `UPDATE userinfo_runs SET started_at = ${nowMs} WHERE run = $1 AND started_at IS NULL`,
   outcomes: 'SELECT line, outcome, result FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $2 AND $3',
   /** The first outcome of a row counts: two workers may have sent it. */
   record:
-    'WITH added AS (INSERT INTO userinfo_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result' +
-    ' FROM json_to_recordset(CAST($3 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
-    ' ORDER BY line ON CONFLICT (run, line) DO NOTHING RETURNING outcome)' +
-    ` UPDATE userinfo_chunks SET recorded_at = ${nowMs}, ${(['ok', 'failed', 'invalid', 'unknown'] as const).map(counted)}` +
-    ` WHERE ${isChunk} RETURNING (SELECT state FROM userinfo_runs WHERE run = $1) AS state`,
+    'WITH new AS (INSERT INTO userinfo_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result' +
+    ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
+    ' ORDER BY line ON CONFLICT (run, line) DO NOTHING RETURNING outcome),' +
+    ` added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf).join(', ')} FROM new)` +
+    ` UPDATE userinfo_runs runs SET recorded_at = ${nowMs}, speed = ${speedAfter('added."rows"')},` +
+    ` ${outcomes.map(sumOf).join(', ')} FROM added WHERE run = $1 RETURNING state`,
   finish:
-    `UPDATE userinfo_chunks SET done_at = ${nowMs}, body = CASE WHEN $3 = 1 THEN body END WHERE ${isChunk}` +
-    ' AND done_at IS NULL AND ok + failed + invalid + unknown = row_count',
-  countChunk:
     'UPDATE userinfo_runs SET chunks_done = chunks_done + 1,' +
-    " state = CASE WHEN state = 'ready' AND chunks_done + 1 = chunks THEN 'done' ELSE state END," +
-    ` ended_at = CASE WHEN state = 'ready' AND chunks_done + 1 = chunks THEN ${nowMs} ELSE ended_at END` +
-    ' WHERE run = $1 RETURNING state',
-  handBack: `UPDATE userinfo_chunks SET holder = NULL WHERE ${isChunk} AND holder = $3 AND done_at IS NULL`,
-  openChunks: 'SELECT chunk FROM userinfo_chunks WHERE run = $1 AND done_at IS NULL',
+    " state = CASE WHEN chunks_done + 1 = chunks THEN 'done' ELSE state END," +
+    ` ended_at = CASE WHEN chunks_done + 1 = chunks THEN ${nowMs} END` +
+    " WHERE run = $1 AND state = 'ready' RETURNING state",
   cancel: `UPDATE userinfo_runs SET state = 'cancelled', ended_at = ${nowMs} WHERE run = $1 AND state IN ('loading', 'ready')`,
-  kept: 'SELECT chunk, body FROM userinfo_chunks WHERE run = $1 AND chunk > $2 ORDER BY chunk LIMIT 1',
-  removeBodies:
-    'UPDATE userinfo_chunks SET body = NULL, holder = NULL WHERE run = $1 AND chunk IN' +
-    ' (SELECT chunk FROM userinfo_chunks WHERE run = $1 AND body IS NOT NULL LIMIT $2)',
-  removeChunks:
-    'DELETE FROM userinfo_chunks WHERE run = $1 AND chunk IN (SELECT chunk FROM userinfo_chunks WHERE run = $1 LIMIT $2)',
-  removeOutcomes:
+  deleteOutcomes:
     'DELETE FROM userinfo_outcomes WHERE run = $1 AND line IN' +
     ' (SELECT line FROM userinfo_outcomes WHERE run = $1 ORDER BY line LIMIT $2)',
-  removeRun: 'DELETE FROM userinfo_runs WHERE run = $1',
+  delete: 'DELETE FROM userinfo_runs WHERE run = $1',
 };
 
 /** Connections: a worker needs one for chunks, one for outcomes and one for maintenance. */
@@ -125,29 +107,31 @@ export class Queue {
   /** Adds a run without rows, and returns its name. After `leaseMs` others may take the chunk of a silent worker. */
   async add(given: NewRun, leaseMs: number): Promise<string> {
     const run = randomBytes(5).toString('hex');
-    await this.#driver.write((sql) => sql.run(statements.addRun, [run, JSON.stringify(given)]));
+    await this.#driver.write((sql) => sql.run(statements.add, [run, JSON.stringify(given)]));
     await this.#jobs.create(run, leaseMs, given.rate !== null);
     return run;
   }
 
-  /** Adds chunks to a run that is loading. */
-  async load(run: string, chunks: readonly Chunk[]): Promise<void> {
+  /**
+   * Adds the next chunk to a run that is loading.
+   *
+   * @throws InvalidInputError if it was cancelled
+   */
+  async load(run: string, chunk: Chunk): Promise<void> {
     await this.#driver.write(async (sql) => {
-      const numbers = chunks.map(({ chunk }) => chunk);
-      await Promise.all([
-        sql.run(statements.addChunks, [run, JSON.stringify(chunks)]),
-        this.#jobs.add(run, numbers, sql),
-      ]);
+      if ((await sql.run(statements.countChunk, [run])) === 0) throw cancelledWhileLoading(run);
+      await this.#jobs.add(run, chunk, sql);
     });
   }
 
   /**
-   * Completes a run of so many chunks: workers may take them.
+   * Lets workers take the chunks of a run, now that all are there.
    *
-   * @returns whether the run was still loading
+   * @throws InvalidInputError if it was cancelled
    */
-  async release(run: string, chunks: number): Promise<boolean> {
-    return (await this.#driver.write((sql) => sql.run(statements.release, [run, chunks]))) > 0;
+  async release(run: string): Promise<void> {
+    const released = await this.#driver.write((sql) => sql.run(statements.release, [run]));
+    if (released === 0) throw cancelledWhileLoading(run);
   }
 
   /** @throws InvalidInputError if there is no such run */
@@ -164,66 +148,42 @@ export class Queue {
     return (await this.#driver.read((sql) => sql.all(statements[which]))).map(toRun);
   }
 
-  /** The number of chunks that wait or are under way. */
-  countOpen({ run }: QueuedRun): Promise<number> {
-    return this.#jobs.count(run);
-  }
-
-  /** The number of chunks that workers no longer take, because they failed too often. */
-  async countFailed(run: QueuedRun): Promise<number> {
-    return run.state === 'ready' ? run.chunks - run.chunksDone - (await this.countOpen(run)) : 0;
+  /**
+   * The chunks of a run that wait or are under way, that workers hold, and that no worker takes any more because they
+   * failed too often.
+   */
+  async countChunks({ run, state, chunks, chunksDone }: QueuedRun) {
+    const { open, held } = await this.#jobs.count(run);
+    return { open, held, failed: state === 'ready' ? Math.max(0, chunks - chunksDone - open) : 0 };
   }
 
   /** Takes a chunk of a run; `null` if there is none to take now. */
-  async take({ run }: QueuedRun, holder: string): Promise<TakenChunk | null> {
-    try {
-      return await this.#driver.write(async (sql) => {
-        const job = await this.#jobs.take(run, sql);
-        if (job === null) return null;
-        const [row] = await sql.all(statements.take, [run, job.chunk, holder]);
-        if (typeof row?.body !== 'string') {
-          await this.#jobs.remove(run, job.chunk, sql); // the run was cancelled meanwhile
-          return null;
-        }
-        const rows = parseRows(row.body);
-        const done = await findOutcomes(sql, run, rows);
-        return { ...job, rows: rows.filter(({ line }) => !done.has(line)) };
-      });
-    } catch (error) {
-      if (isOneAtATime(error)) return null;
-      throw error;
-    }
+  async take({ run, startedAt }: QueuedRun): Promise<TakenChunk | null> {
+    const taken = await this.#jobs.take(run);
+    if (startedAt === null && taken !== null) await this.#driver.writeOnce(statements.start, [run]);
+    return taken;
   }
 
   /** Records outcomes, except those of rows that have one, and returns the state of the run. */
-  async record(run: string, chunk: number, outcomes: readonly QueuedOutcome[]): Promise<RunState> {
-    const values = [run, chunk, JSON.stringify(outcomes)];
-    const [row] = await this.#driver.write((sql) => sql.all(statements.record, values));
+  async record(run: string, recorded: readonly QueuedOutcome[]): Promise<RunState> {
+    const [row] = await this.#driver.writeOnce(statements.record, [run, JSON.stringify(recorded)]);
     return (row?.state ?? 'cancelled') as RunState; // a run that no longer exists was purged
   }
 
   /** Ends a chunk if each of its rows has an outcome. */
-  async finish({ run, keepsRows }: QueuedRun, chunk: number): Promise<void> {
-    const state = await this.#driver.write(async (sql) => {
-      if ((await sql.run(statements.finish, [run, chunk, keepsRows ? 1 : 0])) === 0) return null;
-      const [[row]] = await Promise.all([
-        sql.all(statements.countChunk, [run]),
-        this.#jobs.remove(run, chunk, sql),
-      ]);
-      return row?.state;
+  async finish({ run, keepsRows, chunks }: QueuedRun, { chunk, rows }: TakenChunk): Promise<void> {
+    if ((await this.outcomes(run, rows)).size < rows.length) return;
+    const isDone = await this.#driver.write(async (sql) => {
+      if (!(await this.#jobs.end(run, chunk, keepsRows, sql))) return false;
+      const [row] = await sql.all(statements.finish, [run]);
+      return row?.state === 'done';
     });
-    if (state === 'done') await this.#jobs.drop(run, []);
+    if (isDone && !keepsRows) await this.#jobs.drop(run, chunks);
   }
 
   /** Returns a chunk that is not done; one of which too often nothing was done has failed. */
-  async handBack(run: string, chunk: number, holder: string, hasProgress: boolean): Promise<void> {
-    await this.#driver.write(async (sql) => {
-      // Another worker has it if this one is too late.
-      if ((await sql.run(statements.handBack, [run, chunk, holder])) === 0) return;
-      if (!hasProgress) return await this.#jobs.fail(run, chunk, sql);
-      await this.#jobs.remove(run, chunk, sql);
-      await this.#jobs.add(run, [chunk], sql);
-    });
+  async handBack(run: string, taken: TakenChunk, hasProgress: boolean): Promise<void> {
+    await this.#driver.write((sql) => this.#jobs.handBack(run, taken, hasProgress, sql));
   }
 
   /**
@@ -231,13 +191,11 @@ export class Queue {
    *
    * @throws InvalidInputError if no chunk of the run has failed
    */
-  async retry(name: string): Promise<number> {
-    const run = await this.find(name);
-    const failed = await this.countFailed(run);
-    if (failed === 0)
-      throw new InvalidInputError(`run ${name} is ${run.state}: none of its chunks has failed`);
-    await this.#jobs.retry(name, await this.#openChunks(name));
-    return failed;
+  async retry(run: string): Promise<number> {
+    const { state, chunks } = await this.find(run);
+    const retried = await this.#jobs.retry(run, chunks);
+    if (retried === 0) throw new InvalidInputError(`run ${run} is ${state}: none of its chunks has failed`);
+    return retried;
   }
 
   /**
@@ -246,11 +204,11 @@ export class Queue {
    * @throws InvalidInputError if it has ended
    */
   async cancel(run: string): Promise<void> {
-    const { state, keepsRows } = await this.find(run);
+    const { state, keepsRows, chunks } = await this.find(run);
     const cancelled = await this.#driver.write((sql) => sql.run(statements.cancel, [run]));
     if (cancelled === 0) throw new InvalidInputError(`run ${run} is ${state}: there is nothing to cancel`);
-    await this.#jobs.drop(run, await this.#openChunks(run));
-    if (!keepsRows) await this.#inParts(statements.removeBodies, run);
+    if (keepsRows) await this.#jobs.cancel(run, chunks);
+    else await this.#jobs.drop(run, chunks);
   }
 
   /**
@@ -259,53 +217,40 @@ export class Queue {
    * @throws InvalidInputError if they may
    */
   async purge(run: string): Promise<void> {
-    const { state } = await this.find(run);
+    const { state, chunks } = await this.find(run);
     if (state === 'ready') {
       throw new InvalidInputError(`run ${run} is not over: workers may be at it`, {
         hint: `End it first: userinfo runs cancel ${run}`,
       });
     }
-    await this.#jobs.drop(run, await this.#openChunks(run));
-    await this.#inParts(statements.removeChunks, run);
-    await this.#inParts(statements.removeOutcomes, run);
-    await this.#driver.write((sql) => sql.run(statements.removeRun, [run]));
+    await this.#jobs.drop(run, chunks);
+    const deleteSome = () =>
+      this.#driver.write((sql) => sql.run(statements.deleteOutcomes, [run, deletedAtOnce]));
+    while ((await deleteSome()) === deletedAtOnce);
+    await this.#driver.write((sql) => sql.run(statements.delete, [run]));
   }
 
   /** The outcomes of those rows that have one, by line; the rows are in the order of the file. */
-  outcomes(run: string, rows: readonly { readonly line: number }[]): Promise<Map<number, QueuedOutcome>> {
-    return this.#driver.read((sql) => findOutcomes(sql, run, rows));
+  async outcomes(
+    run: string,
+    rows: readonly { readonly line: number }[],
+  ): Promise<Map<number, QueuedOutcome>> {
+    const lines = [rows[0]?.line ?? 0, rows.at(-1)?.line ?? 0];
+    const found = await this.#driver.read((sql) => sql.all(statements.outcomes, [run, ...lines]));
+    return new Map(
+      found.map(({ line, outcome, result }) => [
+        Number(line),
+        { line: Number(line), outcome: outcome as Outcome, result: String(result) },
+      ]),
+    );
   }
 
   /** The rows of a run that are still in the queue, a chunk at a time. */
-  async *rows(run: string): AsyncGenerator<readonly QueuedRow[]> {
-    for (let last = -1; ; ) {
-      const [row] = await this.#driver.read((sql) => sql.all(statements.kept, [run, last]));
-      if (row === undefined) return;
-      last = Number(row.chunk);
-      if (typeof row.body === 'string') yield parseRows(row.body);
-    }
-  }
-
-  async #openChunks(run: string): Promise<number[]> {
-    const rows = await this.#driver.read((sql) => sql.all(statements.openChunks, [run]));
-    return rows.map(({ chunk }) => Number(chunk));
-  }
-
-  async #inParts(statement: string, run: string): Promise<void> {
-    const changeSome = () => this.#driver.write((sql) => sql.run(statement, [run, deletedAtOnce]));
-    while ((await changeSome()) === deletedAtOnce);
+  async *rows({ run, chunks }: QueuedRun): AsyncGenerator<readonly QueuedRow[]> {
+    for (let chunk = 0; chunk < chunks; chunk += 1) yield await this.#jobs.rows(run, chunk);
   }
 }
 
-async function findOutcomes(
-  sql: Sql,
-  run: string,
-  rows: readonly { readonly line: number }[],
-): Promise<Map<number, QueuedOutcome>> {
-  const found = await sql.all(statements.outcomes, [run, rows[0]?.line ?? 0, rows.at(-1)?.line ?? 0]);
-  const outcomes = found.map(
-    ({ line, outcome, result }) =>
-      ({ line: Number(line), outcome: String(outcome) as Outcome, result: String(result) }) as const,
-  );
-  return new Map(outcomes.map((outcome) => [outcome.line, outcome]));
+function cancelledWhileLoading(run: string): InvalidInputError {
+  return new InvalidInputError(`run ${run} was cancelled while it was loaded`);
 }

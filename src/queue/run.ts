@@ -1,7 +1,7 @@
 import type { UserNaming } from '../bulk/operations.js';
-import type { OutcomeCounts } from '../bulk/outcome.js';
+import { type Outcome, type OutcomeCounts, outcomes } from '../bulk/outcome.js';
+import type { Schema } from '../database/migrations.js';
 import type { SqlRow } from '../database/sql-driver.js';
-import { nowMs } from './schema.js';
 
 /** Where the rows of a run are sent. A worker sends none to another deployment, tenant or channel than its own. */
 export interface RunTarget {
@@ -45,38 +45,94 @@ export interface QueuedRun extends NewRun {
   readonly run: string;
   readonly state: RunState;
   readonly createdAt: number;
+  /** When a worker took the first chunk; `null` before. */
+  readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly chunks: number;
   readonly chunksDone: number;
   readonly counts: OutcomeCounts;
-  /** Number of workers that hold one of its chunks. */
-  readonly workers: number;
-  /** Rows a second over the last minute. */
+  /** Rows a second over about the last minute; 0 if no row was done in it. */
   readonly speed: number;
 }
 
-/** A chunk counts towards the speed of a run if an outcome was recorded within this time, in milliseconds. */
-const recentMs = 60_000;
-const isRecent = `FILTER (WHERE recorded_at > ${nowMs} - ${recentMs})`;
+/** A row in the queue: its line in the input, and its values as flat JSON. */
+export interface QueuedRow {
+  readonly line: number;
+  readonly json: string;
+}
 
-/** Selects runs with their progress. */
-export const selectRuns =
-  'SELECT runs.*, progress.* FROM userinfo_runs runs, LATERAL (SELECT COALESCE(SUM(ok), 0) AS ok,' +
-  ' COALESCE(SUM(failed), 0) AS failed, COALESCE(SUM(invalid), 0) AS invalid, COALESCE(SUM(unknown), 0) AS unknown,' +
-  ' COUNT(DISTINCT holder) FILTER (WHERE done_at IS NULL) AS workers,' +
-  ` COALESCE(SUM(ok + failed + invalid + unknown) ${isRecent}, 0) AS recent_rows,` +
-  ` COALESCE(${nowMs} - MIN(taken_at) ${isRecent}, 0) AS recent_ms` +
-  ' FROM userinfo_chunks WHERE userinfo_chunks.run = runs.run) AS progress';
+/** Rows that one worker takes together. */
+export interface Chunk {
+  /** Counted from 0. */
+  readonly chunk: number;
+  readonly rows: readonly QueuedRow[];
+}
+
+/** A chunk that a worker has taken. */
+export interface TakenChunk extends Chunk {
+  /** After this time others may take it; in milliseconds. */
+  readonly leaseMs: number;
+  /** A time, as the database writes it; tells its holder from the next one. */
+  readonly takenAt: string;
+}
+
+/** The outcome of a row of a run. */
+export interface QueuedOutcome {
+  readonly line: number;
+  readonly outcome: Outcome;
+  /** The part of its results line that `formatOutcome` writes. */
+  readonly result: string;
+}
+
+/** The current time, by the clock of the database; in milliseconds since 1970. */
+export const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
+
+/** The tables of the queue, in addition to those of pg-boss. */
+export const queueSchema: Schema = {
+  table: 'userinfo_runs_migrations',
+  owner: 'the queue',
+  worksWith: 2,
+  steps: [
+    [
+      `CREATE TABLE userinfo_runs (
+        run TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, given TEXT NOT NULL, created_at BIGINT NOT NULL,
+        started_at BIGINT, recorded_at BIGINT, ended_at BIGINT, chunks BIGINT NOT NULL DEFAULT 0,
+        chunks_done BIGINT NOT NULL DEFAULT 0, speed DOUBLE PRECISION NOT NULL DEFAULT 0,
+        ${outcomes.map((outcome) => `${outcome} BIGINT NOT NULL DEFAULT 0`).join(', ')})`,
+      `CREATE TABLE userinfo_outcomes (
+        run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,
+        PRIMARY KEY (run, line))`,
+    ],
+    ['ALTER TABLE userinfo_runs_migrations ADD COLUMN works_with BIGINT'],
+  ],
+};
+
+/** Selects runs for `toRun`. */
+export const selectRuns = `SELECT *, ${nowMs} AS now FROM userinfo_runs`;
+
+/** The speed of a run is an average in which rows of this many milliseconds ago count 1/e, like a load average. */
+const averagedMs = 60_000;
+
+/** The new speed after so many more rows: an expression. */
+export function speedAfter(rows: string): string {
+  const age = `(COALESCE(recorded_at, ${nowMs}) - ${nowMs}) / ${averagedMs}.0`;
+  return `speed * exp(GREATEST(-99, ${age})) + ${rows} * 1000.0 / ${averagedMs}`;
+}
 
 /** Converts a row of `selectRuns`. */
 export function toRun(row: SqlRow): QueuedRun {
   const number = (name: string) => Number(row[name]);
+  const orNull = (name: string) => (row[name] === null ? null : number(name));
+  const since = (name: string) => number('now') - number(name);
+  const isMoving = row.recorded_at !== null && since('recorded_at') < averagedMs;
+  const counted = 1 - Math.exp(-Math.max(1, since('started_at')) / averagedMs);
   return {
     ...(JSON.parse(String(row.given)) as NewRun),
     run: String(row.run),
     state: String(row.state) as RunState,
     createdAt: number('created_at'),
-    endedAt: row.ended_at === null ? null : number('ended_at'),
+    startedAt: orNull('started_at'),
+    endedAt: orNull('ended_at'),
     chunks: number('chunks'),
     chunksDone: number('chunks_done'),
     counts: {
@@ -85,8 +141,7 @@ export function toRun(row: SqlRow): QueuedRun {
       invalid: number('invalid'),
       unknown: number('unknown'),
     },
-    workers: number('workers'),
-    speed: (number('recent_rows') * 1000) / Math.max(1, number('recent_ms')),
+    speed: isMoving ? (number('speed') * Math.exp(-since('recorded_at') / averagedMs)) / counted : 0,
   };
 }
 

@@ -7,13 +7,17 @@ import { ndjsonFormat } from '../bulk/source/ndjson.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { Queue, QueuedOutcome, TakenChunk } from './queue.js';
-import { type QueuedRun, type RunTarget, targetDifferences } from './run.js';
+import type { Queue } from './queue.js';
+import {
+  type QueuedOutcome,
+  type QueuedRun,
+  type RunTarget,
+  type TakenChunk,
+  targetDifferences,
+} from './run.js';
 
 export interface WorkerOptions {
   readonly queue: Queue;
-  /** Unique among all workers. */
-  readonly holder: string;
   readonly sender: Sender;
   readonly pacing: Omit<Pacing, 'ratePerSecond'>;
   /** Where the worker's profile sends rows. */
@@ -109,14 +113,14 @@ export class Worker {
 
   /** Processes a chunk of each run, so that a slow run delays no other; returns whether there was one. */
   async #workOn(runs: readonly QueuedRun[]): Promise<boolean> {
-    const { queue, holder, signal } = this.#options;
+    const { queue, signal } = this.#options;
     let hasWorked = false;
     for (const run of runs) {
       if (signal.aborted) break;
       let takenAt = 0;
       const taken = await this.#retry(() => {
         takenAt = performance.now();
-        return queue.take(run, holder);
+        return queue.take(run);
       });
       if (taken === null) continue;
       await this.#process(this.#begin(run), taken, takenAt + taken.leaseMs);
@@ -128,8 +132,8 @@ export class Worker {
   /** Whether chunks of these runs wait or are under way. */
   async #hasOpen(runs: readonly QueuedRun[]): Promise<boolean> {
     const { queue } = this.#options;
-    const counts = await Promise.all(runs.map((run) => this.#retry(() => queue.countOpen(run))));
-    return counts.some((count) => count > 0);
+    const counts = await Promise.all(runs.map((run) => this.#retry(() => queue.countChunks(run))));
+    return counts.some(({ open }) => open > 0);
   }
 
   #begin(run: QueuedRun): BegunRun {
@@ -144,10 +148,12 @@ export class Worker {
   }
 
   /** Sends the rows of a chunk, and ends so early that all requests end before `leasedUntil`. */
-  async #process(begun: BegunRun, { chunk, leaseMs, rows }: TakenChunk, leasedUntil: number): Promise<void> {
-    const { queue, holder, sender, pacing, signal } = this.#options;
+  async #process(begun: BegunRun, taken: TakenChunk, leasedUntil: number): Promise<void> {
+    const { queue, sender, pacing, signal } = this.#options;
     const { run, flow } = begun;
-    const timeoutMs = Math.min(pacing.timeoutMs, leaseMs / 2);
+    const done = await this.#retry(() => queue.outcomes(run.run, taken.rows));
+    const rows = taken.rows.filter(({ line }) => !done.has(line));
+    const timeoutMs = Math.min(pacing.timeoutMs, taken.leaseMs / 2);
     const startedAt = performance.now();
     const operation = passbackRows(run.naming);
     let outcomes = 0;
@@ -178,7 +184,7 @@ export class Worker {
       if (unwritten.length === 0) return;
       const given = unwritten;
       unwritten = [];
-      const state = await this.#retry(() => queue.record(run.run, chunk, given));
+      const state = await this.#retry(() => queue.record(run.run, given));
       if (state !== 'ready') engine.stop();
     };
     const ended = new AbortController();
@@ -201,7 +207,7 @@ export class Worker {
       if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
       const isStuck = outcomes === 0 && performance.now() > leasedUntil - timeoutMs;
       await this.#retry(() =>
-        isComplete ? queue.finish(run, chunk) : queue.handBack(run.run, chunk, holder, !isStuck),
+        isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken, !isStuck),
       );
     }
   }

@@ -28,9 +28,17 @@ const given = {
 const { signal } = new AbortController();
 
 /** A run with so many rows, from line 2. */
-async function load(count: number, more: { rate?: number; leaseMs?: number } = {}, fault?: Error) {
+async function load(
+  count: number,
+  {
+    rate = null,
+    leaseMs = 60_000,
+    user = 'u',
+  }: { rate?: number | null; leaseMs?: number; user?: string } = {},
+  fault?: Error,
+) {
   const rows = Array.from({ length: count }, (_, i) => {
-    const json = `{"union_id":"u${i}","n":${i}}`;
+    const json = `{"union_id":"${user}${i}","n":${i}}`;
     return { line: i + 2, json, size: json.length };
   });
   const toLoad = {
@@ -41,12 +49,11 @@ async function load(count: number, more: { rate?: number; leaseMs?: number } = {
     },
     onRows() {},
   };
-  const { rate = null, leaseMs = 60_000 } = more;
   return await queue.find(await loadRun(queue, { ...given, rows: count, rate }, leaseMs, toLoad, signal));
 }
 
-async function take(run: QueuedRun, holder: string) {
-  const taken = await queue.take(run, holder);
+async function take(run: QueuedRun) {
+  const taken = await queue.take(run);
   if (taken === null) throw new Error('there is no chunk');
   return taken;
 }
@@ -61,17 +68,16 @@ const outcome = (line: number, result: 'ok' | 'failed' = 'ok') => ({
 describe('a queue', () => {
   it('gives each chunk to one worker, and ends a run when all are done', async () => {
     const run = await load(2400);
-    const taken = [await take(run, 'a'), await take(run, 'b'), await take(run, 'c')];
-    expect(await queue.take(run, 'd')).toBeNull();
+    const taken = [await take(run), await take(run), await take(run)];
+    expect(await queue.take(run)).toBeNull();
     expect(taken.flatMap(linesOf)).toEqual(Array.from({ length: 2400 }, (_, i) => i + 2));
     for (const chunk of taken.reverse()) {
       expect(await queue.find(run.run)).toMatchObject({ state: 'ready' });
       await queue.record(
         run.run,
-        chunk.chunk,
         linesOf(chunk).map((line) => outcome(line)),
       );
-      await queue.finish(run, chunk.chunk);
+      await queue.finish(run, chunk);
     }
     expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunksDone: 3, counts: { ok: 2400 } });
   });
@@ -79,30 +85,27 @@ describe('a queue', () => {
   it('has one chunk of a run with a rate under way', async () => {
     const run = await load(30, { rate: 2 });
     expect(run.chunks).toBe(3);
-    const first = await take(run, 'a');
-    expect(await queue.take(run, 'b')).toBeNull();
-    await queue.handBack(run.run, first.chunk, 'a', true);
-    await take(run, 'b');
-    expect(await queue.take(run, 'a')).toBeNull();
+    const first = await take(run);
+    expect(await queue.take(run)).toBeNull();
+    await queue.handBack(run.run, first, true);
+    await take(run);
+    expect(await queue.take(run)).toBeNull();
   });
 
   it('keeps the outcomes that came first, and ends a chunk once, after its lease has passed to another', async () => {
     const run = await load(3, { leaseMs: 1000 });
-    const slow = await take(run, 'slow');
-    expect(await queue.record(run.run, slow.chunk, [outcome(2, 'failed')])).toBe('ready');
-    let successor: typeof slow | null = null;
-    const takeOver = async () => {
-      successor ??= await queue.take(run, 'quick');
-      return successor && linesOf(successor);
-    };
-    await expect.poll(takeOver, { timeout: 20_000, interval: 200 }).toEqual([3, 4]);
-    await queue.record(run.run, slow.chunk, [outcome(3)]);
-    await queue.finish(run, slow.chunk); // row 4 has no outcome
-    await queue.handBack(run.run, slow.chunk, 'slow', true);
-    expect(await queue.take(run, 'third')).toBeNull();
-    await queue.record(run.run, slow.chunk, [outcome(3, 'failed'), outcome(4)]);
-    await queue.finish(run, slow.chunk);
-    await queue.finish(run, slow.chunk);
+    const slow = await take(run);
+    expect(await queue.record(run.run, [outcome(2, 'failed')])).toBe('ready');
+    const takeOver = async () => (await queue.take(run))?.rows;
+    await expect.poll(takeOver, { timeout: 20_000, interval: 200 }).toEqual(slow.rows);
+    expect([...(await queue.outcomes(run.run, slow.rows)).keys()]).toEqual([2]);
+    await queue.record(run.run, [outcome(3)]);
+    await queue.finish(run, slow); // row 4 has no outcome
+    await queue.handBack(run.run, slow, true);
+    expect(await queue.take(run)).toBeNull();
+    await queue.record(run.run, [outcome(3, 'failed'), outcome(4)]);
+    await queue.finish(run, slow);
+    await queue.finish(run, slow);
     const counts = { ok: 2, failed: 1, invalid: 0, unknown: 0 };
     expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunksDone: 1, counts });
   });
@@ -110,29 +113,24 @@ describe('a queue', () => {
   it('gives up a chunk of which nothing is done, until it is retried', async () => {
     const run = await load(1);
     for (let hold = 0; hold <= 20; hold += 1) {
-      const { chunk } = await take(run, 'a');
-      expect(await queue.countFailed(run)).toBe(0);
-      await queue.handBack(run.run, chunk, 'a', false);
+      const taken = await take(run);
+      expect(await queue.countChunks(run)).toEqual({ open: 1, held: 1, failed: 0 });
+      await queue.handBack(run.run, taken, false);
     }
-    expect(await queue.take(run, 'a')).toBeNull();
-    expect(await queue.countFailed(run)).toBe(1);
+    expect(await queue.take(run)).toBeNull();
+    expect(await queue.countChunks(run)).toEqual({ open: 0, held: 0, failed: 1 });
     expect(await queue.retry(run.run)).toBe(1);
-    expect(linesOf(await take(run, 'a'))).toEqual([2]);
+    expect(linesOf(await take(run))).toEqual([2]);
     await expect(queue.retry(run.run)).rejects.toThrow('none of its chunks has failed');
   });
 
   it('takes nothing of an input that is not the one that was checked', async () => {
     const before = await queue.list();
-    await expect(load(1, {}, new InputChangedError('rows.csv'))).rejects.toThrow(
-      'was changed after it was checked',
-    );
+    const loading = load(1500, { user: 'changed' }, new InputChangedError('rows.csv'));
+    await expect(loading).rejects.toThrow('was changed after it was checked');
     expect((await queue.list()).map(({ run }) => run)).toEqual(before.map(({ run }) => run));
-    expect(
-      await query(
-        schema.url,
-        'SELECT 1 FROM userinfo_chunks WHERE run NOT IN (SELECT run FROM userinfo_runs)',
-      ),
-    ).toEqual([]);
+    const jobs = "SELECT 1 FROM userinfo_pgboss.job WHERE CAST(data AS TEXT) LIKE '%changed1%'";
+    expect(await query(schema.url, jobs)).toEqual([]);
   });
 
   it('refuses rows that name a user twice', () => {

@@ -152,6 +152,7 @@ async function runList({ context, io, options, style }: Call<QueueOptions>): Pro
 async function runShow({ context, options, print }: Call<QueueOptions>, name: string): Promise<void> {
   await withQueue(context, options.queue, async (queue) => {
     const run = await queue.find(name);
+    const { failed, held } = await queue.countChunks(run);
     const { target, counts, naming, rate, endedAt } = run;
     const shown = {
       run: name,
@@ -164,8 +165,8 @@ async function runShow({ context, options, print }: Call<QueueOptions>, name: st
       ...progressOf(run),
       chunks: run.chunks,
       chunks_done: run.chunksDone,
-      failed_chunks: await queue.countFailed(run),
-      workers: run.workers,
+      failed_chunks: failed,
+      workers: held,
       ...(rate === null ? {} : { rate: `${rate}/s` }),
       keeps_rows: run.keepsRows,
       created_at: toSeconds(run.createdAt),
@@ -203,7 +204,7 @@ async function runResults(
     let run = await queue.find(name);
     while (
       options.wait &&
-      (run.state === 'loading' || (run.state === 'ready' && (await queue.countOpen(run)) > 0))
+      (run.state === 'loading' || (run.state === 'ready' && (await queue.countChunks(run)).open > 0))
     ) {
       await wait(pollMs, undefined, { signal: context.signal });
       run = await queue.find(name);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
@@ -54,7 +53,6 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   const work = (queue: Queue) =>
     new Worker({
       queue,
-      holder: randomUUID(),
       sender,
       pacing: { concurrency, attempts, timeoutMs: timeout },
       target: targetOf(settings),

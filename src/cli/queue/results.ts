@@ -112,7 +112,7 @@ function refuseFailed({ run, rows, state }: QueuedRun, { ok, done }: { ok: numbe
   });
 }
 
-function keptRows(queue: Queue, { run }: QueuedRun): ResultRows {
+function keptRows(queue: Queue, run: QueuedRun): ResultRows {
   return {
     format: ndjsonFormat as RowFormat<FileRow>,
     isUtf8: true,
