@@ -42,7 +42,7 @@ export interface RowOperation {
  *
  * @throws InvalidInputError
  */
-function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): string {
+export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: string): string {
   const value = fields.get(name);
   const text = identifyingText(value);
   if (text !== null) return text;

@@ -46,9 +46,9 @@ const defaultConcurrency = 32;
 /** Milliseconds. */
 export const defaultLeaseMs = 60_000;
 
-/** Adds the options of a run over many rows. */
-export function addBulkOptions(command: Command): Command {
-  command
+/** Adds the options that name rows and their format. */
+export function addSourceOptions(command: Command): Command {
+  return command
     .optionsGroup(group)
     .option('--from <file>', 'many rows: CSV or NDJSON, .gz too; - is standard input')
     .addOption(
@@ -60,6 +60,11 @@ export function addBulkOptions(command: Command): Command {
     .option('--delimiter <text>', 'text between cells (default: a comma)')
     .option('--encoding <name>', 'such as gb18030 (default: utf-8)')
     .option('--force-encoding', 'use it, though the file looks like UTF-8');
+}
+
+/** Adds the options of a run over many rows. */
+export function addBulkOptions(command: Command): Command {
+  addSourceOptions(command);
   return addConcurrencyOption(command)
     .option('--rate <n/s>', 'maximum number of requests a second', parseRate)
     .option('--results <file>', 'a line a row (default: <from>.results.ndjson)')

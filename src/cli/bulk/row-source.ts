@@ -37,7 +37,7 @@ export interface OpenedRows extends RowSource {
 }
 
 /** The options that name the rows and their format. */
-type RowOptions = Pick<
+export type RowOptions = Pick<
   BulkOptions,
   'from' | 'format' | 'delimiter' | 'encoding' | 'forceEncoding' | 'types' | 'empty'
 >;

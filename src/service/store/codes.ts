@@ -36,7 +36,8 @@ export class Codes {
     const names = info_names === null ? null : joinInfoNames(info_names);
     const values = [tenant_code, code, union_id, names, validSeconds, uses_left];
     const [row] = await this.#sql.all(statements.addCode, values);
-    return row === undefined ? null : { ...issued, expires_at: Number(row.expires_at) };
+    if (row === undefined) return null;
+    return { tenant_code, code, union_id, info_names, expires_at: Number(row.expires_at), uses_left };
   }
 
   /** Uses a code once; `null` if it is unknown, expired or used up. */

@@ -1,19 +1,24 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidInputError } from '../../../protocol/errors.js';
 import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { Admin } from '../../../service/index.js';
+import { addSourceOptions } from '../../bulk/bulk-options.js';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage, write } from '../../io.js';
 import { parseCount, parseDuration } from '../../option-values.js';
 import { printList } from '../../output/print.js';
-import { addStoreCommand, type StoreCall } from './store.js';
+import type { IssueManyOptions } from './issue-codes.js';
+import { addStoreCommand, linesByDefault, type StoreCall } from './store.js';
 
 interface TenantOptions {
   readonly tenantCode: string;
 }
 
-interface IssueOptions extends TenantOptions {
-  readonly unionId: string;
+interface IssueOptions extends TenantOptions, Omit<IssueManyOptions, 'from'> {
+  readonly unionId?: string;
+  /** A file, or - for standard input. */
+  readonly from?: string;
   readonly names?: readonly string[];
   /** Milliseconds. */
   readonly ttl: number;
@@ -32,8 +37,10 @@ export function declareCode(admin: Command, context: CliContext): void {
   });
   addStoreCommand(code, context, {
     name: 'issue',
-    summary: 'issue an authorization code',
-    description: 'Issue an authorization code for a user, and print it.',
+    summary: 'issue authorization codes',
+    description:
+      'Issue an authorization code for a user, and print it; or with --from one for the user of each row, and print a ' +
+      'JSON line for each code as it is issued.',
     examples: [
       [
         'userinfo admin code issue --tenant-code acme --union-id u001',
@@ -43,26 +50,33 @@ export function declareCode(admin: Command, context: CliContext): void {
         'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
         'issue a code and use it',
       ],
+      [
+        "printf 'union_id\\nu001\\n' | userinfo admin code issue --tenant-code acme --from - > codes.ndjson",
+        'for the user of each row',
+      ],
     ],
     takes: (command) =>
-      command
-        .requiredOption('--tenant-code <code>', 'tenant of the user')
-        .requiredOption('--union-id <id>', 'union ID of the user')
-        .option(
-          '--names <names>',
-          'information that the code authorizes, separated by commas (default: all)',
-          (text: string) => parseInfoNames([text]),
-        )
-        .addOption(
-          new Option('--ttl <duration>', 'time until the code expires')
-            .argParser(parseDuration)
-            .default(300_000, '5m'),
-        )
-        .addOption(
-          new Option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"')
-            .argParser(parseUses)
-            .default(1),
-        ),
+      addSourceOptions(
+        command
+          .requiredOption('--tenant-code <code>', 'tenant of the users')
+          .option('--union-id <id>', 'union ID of the user')
+          .option(
+            '--names <names>',
+            'information that the code authorizes, separated by commas (default: all)',
+            (text: string) => parseInfoNames([text]),
+          )
+          .addOption(
+            new Option('--ttl <duration>', 'time until the code expires')
+              .argParser(parseDuration)
+              .default(300_000, '5m'),
+          )
+          .addOption(
+            new Option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"')
+              .argParser(parseUses)
+              .default(1),
+          )
+          .option('--union-id-column <name>', 'with --from: the column of union IDs (default: union_id)'),
+      ).optionsGroup('Options:'),
     run: issueCode,
   });
   addStoreCommand(code, context, {
@@ -103,17 +117,26 @@ export function declareCode(admin: Command, context: CliContext): void {
   });
 }
 
-async function issueCode({ io, options, isTable, print, withStore }: StoreCall<IssueOptions>): Promise<void> {
-  const { tenantCode, unionId, names: infoNames, ttl, uses } = options;
-  const issued = await withStore((store) =>
-    store.issueCode({
-      tenantCode,
-      unionId,
-      ttlSeconds: Math.ceil(ttl / 1000),
-      uses,
-      ...(infoNames !== undefined && { infoNames }),
-    }),
-  );
+async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
+  const { context, io, options, isTable, print, withStore } = call;
+  const { tenantCode, unionId, from, names: infoNames, ttl, uses } = options;
+  const wanted = {
+    tenantCode,
+    ttlSeconds: Math.ceil(ttl / 1000),
+    uses,
+    ...(infoNames !== undefined && { infoNames }),
+  };
+  if ((unionId === undefined) === (from === undefined)) {
+    throw new InvalidInputError('give either --union-id or --from');
+  }
+  if (unionId === undefined) {
+    const { issueCodes } = await import('./issue-codes.js');
+    const many = { ...options, from: from ?? '-' };
+    const codes = (issued: AsyncIterable<object>) => printList(issued, io, linesByDefault(call), inWords);
+    await withStore((store) => issueCodes(context, store, many, wanted, codes));
+    return;
+  }
+  const issued = await withStore((store) => store.issueCode({ ...wanted, unionId }));
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);
   const until = new Date(issued.expires_at * 1000).toISOString().replace('.000Z', 'Z');

@@ -3,11 +3,18 @@ import type { Admin } from '../../../service/index.js';
 import { addCommand, type Call, type CommandSpec } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { databaseOption, namedDatabase } from '../../database.js';
+import type { OutputStyle } from '../../output/style.js';
 
 /** A call of a command of `userinfo admin`. */
 export interface StoreCall<Options> extends Call<Options> {
   /** Opens the store for `work` and closes it in any case; only with `create` is a missing store created. */
   withStore<T>(work: (admin: Admin) => Promise<T>, create?: true): Promise<T>;
+}
+
+/** JSON lines unless another format is asked for: there may be more items than fit into memory. */
+export function linesByDefault({ io, options, style }: Call): OutputStyle {
+  const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
+  return isDefault && style.format === 'table' ? { ...style, format: 'json' } : style;
 }
 
 /** Adds a command that works on the store of `--database`. */

@@ -12,7 +12,7 @@ import { decodeUtf8, readValue } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
-import { addStoreCommand, type StoreCall } from './store.js';
+import { addStoreCommand, linesByDefault, type StoreCall } from './store.js';
 
 export function declareUser(admin: Command, context: CliContext): void {
   const user = addGroup(admin, {
@@ -84,10 +84,11 @@ export function declareUser(admin: Command, context: CliContext): void {
       command
         .requiredOption('--tenant-code <code>', 'tenant of the users')
         .requiredOption('--key <name>', 'key of the value, such as mobile or id_card'),
-    run: async ({ io, options, style, withStore }: StoreCall<{ tenantCode: string; key: string }>) => {
+    run: async (call: StoreCall<{ tenantCode: string; key: string }>) => {
       const value = await readValue(context, 'value');
-      const lines = style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
-      await withStore((store) => printList(store.findUsers({ ...options, value }), io, lines));
+      await call.withStore((store) =>
+        printList(store.findUsers({ ...call.options, value }), call.io, linesByDefault(call)),
+      );
     },
   });
   addStoreCommand(user, context, {
@@ -99,12 +100,8 @@ export function declareUser(admin: Command, context: CliContext): void {
       ['userinfo admin user list --tenant-code acme | wc -l', 'the number of users'],
     ],
     takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
-    run: ({ io, options, style, withStore }: StoreCall<{ readonly tenantCode: string }>) => {
-      // JSON lines unless a table is asked for: a tenant may have more users than fit into memory.
-      const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
-      const lines = isDefault && style.format === 'table' ? ({ ...style, format: 'json' } as const) : style;
-      return withStore((store) => printList(store.listUsers(options), io, lines));
-    },
+    run: (call: StoreCall<{ readonly tenantCode: string }>) =>
+      call.withStore((store) => printList(store.listUsers(call.options), call.io, linesByDefault(call))),
   });
   addStoreCommand(user, context, {
     name: 'delete',
