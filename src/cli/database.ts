@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -7,6 +7,7 @@ import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { dataFolder } from '../support/folders.js';
 import { quoteWhereNeeded } from '../support/shell.js';
+import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
 
 /** `--database` of `serve` and `admin`. */
@@ -61,14 +62,8 @@ export async function chooseDatabase(named: string | undefined, create: boolean)
  */
 export async function masterKeys(env: Io['env']): Promise<Secret[]> {
   const file = env.USERINFO_MASTER_KEY_FILE;
-  let text = env.USERINFO_MASTER_KEY ?? '';
-  if (text === '' && file) {
-    text = await readFile(file, 'utf8').catch((cause) => {
-      throw new InvalidInputError(`${quoteName(file)} cannot be read: ${describeSystemError(cause)}`, {
-        cause,
-      });
-    });
-  }
+  const given = env.USERINFO_MASTER_KEY;
+  const text = given || (file ? await readNamedFile(file, `the file ${quoteName(file)}`) : '');
   return text
     .split(/[\s,]+/)
     .filter((key) => key !== '')

@@ -1,6 +1,7 @@
 import { getBuiltinModule } from 'node:process';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
+import { describeSystemError } from '../support/errors.js';
 import { findJsonFault } from '../support/json-fault.js';
 import type { CliContext } from './context.js';
 import { type Io, readAll } from './io.js';
@@ -12,15 +13,20 @@ import { type Io, readAll } from './io.js';
  */
 export async function readText({ io, signal }: CliContext, file: string): Promise<string> {
   const name = inputName(file);
-  if (file === '-') return decodeUtf8(await readAll(io.stdin, signal), name);
+  return file === '-' ? decodeUtf8(await readAll(io.stdin, signal), name) : readNamedFile(file, name);
+}
+
+/**
+ * Reads the text of a file, which messages call `name`. `hint` is for a file that cannot be read.
+ *
+ * @throws InvalidInputError
+ */
+export async function readNamedFile(path: string, name: string, hint?: string): Promise<string> {
   const { readFile } = getBuiltinModule('node:fs/promises'); // most reads need none
-  try {
-    return decodeUtf8(await readFile(file), name);
-  } catch (error) {
-    if (error instanceof InvalidInputError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    throw new InvalidInputError(`${name} cannot be read (${code})`, { cause: error });
-  }
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new InvalidInputError(`${name} cannot be read: ${describeSystemError(cause)}`, { hint, cause });
+  });
+  return decodeUtf8(bytes, name);
 }
 
 /** The name of a file in messages; `-` is standard input. */

@@ -1,5 +1,6 @@
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import { UserInfoError } from '../protocol/errors.js';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { showData, showText } from './output/terminal-text.js';
 
 /** A stream that may be a terminal. */
@@ -20,7 +21,8 @@ export class OutputError extends UserInfoError {
   readonly code = 'OUTPUT';
 
   constructor(cause: Error) {
-    super(`the output cannot be written: ${cause.message}`, {
+    const why = isSystemError(cause) ? describeSystemError(cause) : cause.message;
+    super(`the output cannot be written: ${why}`, {
       hint: 'Free disk space, or write elsewhere.',
       cause,
     });

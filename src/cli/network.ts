@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { UserInfoClientOptions } from '../client/options.js';
 import { parseProxy } from '../client/proxy.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
 import type { Settings } from '../profiles/settings.js';
-import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
-import { decodeUtf8 } from './input.js';
+import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
 
 type NetworkOptions = Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>;
@@ -33,21 +31,12 @@ async function readAuthorities(
   file: NonNullable<Settings['ca_file']>,
   extra: string | undefined,
 ): Promise<string> {
-  const label = `the CA file (${describeOrigin(file.origin)})`;
-  const ours = await readPem(file.value, label);
+  const label = `the CA file ${quoteName(file.value)} (${describeOrigin(file.origin)})`;
+  const ours = await readNamedFile(file.value, label);
   const { checkAuthorities } = await import('../client/tls-trust.js');
   checkAuthorities(ours, label);
-  return extra ? `${ours}\n${await readPem(extra, 'the file of NODE_EXTRA_CA_CERTS')}` : ours;
-}
-
-async function readPem(path: string, label: string): Promise<string> {
-  try {
-    return decodeUtf8(readFileSync(path), label);
-  } catch (error) {
-    if (error instanceof InvalidInputError) throw error;
-    const code = (error as NodeJS.ErrnoException).code;
-    throw new InvalidInputError(`${label} cannot be read (${code}): ${quoteName(path)}`, { cause: error });
-  }
+  if (!extra) return ours;
+  return `${ours}\n${await readNamedFile(extra, `the file ${quoteName(extra)} (NODE_EXTRA_CA_CERTS)`)}`;
 }
 
 /** A proxy, and the environment variable that names it. */

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { distance } from 'fastest-levenshtein';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
-import { decodeUtf8 } from './input.js';
+import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
 import { warn } from './output/style.js';
 
@@ -20,7 +19,11 @@ export async function parsePairs(pairs: readonly string[]): Promise<Map<string, 
     const { key, isJson, value } = splitPair(pair);
     if (userInfo.has(key)) throw new InvalidInputError(`the key ${quoteName(key)} is given twice`);
     const text = value.startsWith('@')
-      ? await readText(key, value.slice(1))
+      ? await readNamedFile(
+          value.slice(1),
+          `the file ${quoteName(value.slice(1))} of key ${quoteName(key)}`,
+          'For a text that starts with @, write key=\\@text.',
+        )
       : value.replace(/^\\(\\*@)/, '$1');
     userInfo.set(key, isJson ? parseScalar(key, text) : text);
   }
@@ -36,18 +39,6 @@ function splitPair(pair: string): { key: string; isJson: boolean; value: string 
     });
   }
   return { key: key.replace(/\\([=:])/g, '$1'), isJson: separator === ':=', value };
-}
-
-async function readText(key: string, file: string): Promise<string> {
-  try {
-    return decodeUtf8(await readFile(file), `the file of key ${quoteName(key)}`);
-  } catch (error) {
-    if (error instanceof InvalidInputError) throw error;
-    throw new InvalidInputError(
-      `the file ${quoteName(file)} of key ${quoteName(key)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-      { hint: 'For a text that starts with @, write key=\\@text.', cause: error },
-    );
-  }
 }
 
 function parseScalar(key: string, json: string): FlatValue {

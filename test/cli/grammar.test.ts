@@ -93,8 +93,18 @@ it('data is printed in the format that is asked for', async () => {
   expect((await machine.run(['profile', 'list', '--json', '-o', 'yaml'])).stderr).toContain('cannot be used');
 });
 
-it('a list of codes has local times for people, and says where nothing is bounded', async () => {
+it('people get local times, and words for what is not bounded; programs get the values', async () => {
   const env = { USERINFO_DATABASE: machine.database, TZ: 'UTC' };
+  const apps = ['admin', 'app', 'list'];
+  const local = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/;
+  const shown = (await machine.run(apps, { env })).stdout;
+  expect(shown).toMatch(new RegExp(` created +│ disabled .*│ ${local.source} │ no `, 's'));
+  const [app] = (await machine.run([...apps, '--json'], { env })).stdout.split('\n');
+  expect(JSON.parse(app ?? '')).toMatchObject({ created_at: expect.any(Number), disabled: false });
+  expect((await machine.run(['admin', 'audit'], { env })).stdout).toMatch(
+    new RegExp(`│ ${local.source} │ .*app create`),
+  );
+
   const user = { tenant_code: 'acme', union_id: 'u1' };
   await machine.run(['admin', 'user', 'put'], { env, stdin: JSON.stringify(user) });
   const issue = [
@@ -108,11 +118,9 @@ it('a list of codes has local times for people, and says where nothing is bounde
     '--uses',
     'unlimited',
   ];
-  await machine.run(issue, { env });
+  expect((await machine.run(issue, { env })).stderr).toBe('for everything; expires in 5 min\n');
   const list = ['admin', 'code', 'list', '--tenant-code', 'acme'];
-  expect((await machine.run(list, { env })).stdout).toMatch(
-    /everything +│ unlimited +│ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d /,
-  );
+  expect((await machine.run(list, { env })).stdout).toMatch(/everything +│ unlimited +│ in \d+ (min|s) /);
   const json = JSON.parse((await machine.run([...list, '--json'], { env })).stdout);
   expect(json).toMatchObject({ info_names: null, uses_left: null, expires_at: expect.any(Number) });
 });

@@ -46,13 +46,13 @@ describe('an unknown certificate authority', () => {
   });
 
   it.each([
-    ['/no/such/file', 'cannot be read (ENOENT)'],
-    ['/', 'cannot be read (EISDIR)'],
+    ['/no/such/file', 'cannot be read: no such file or folder'],
+    ['/', 'cannot be read: it is a folder'],
     [join(import.meta.dirname, 'network.test.ts'), 'holds no certificate'],
   ])('in the file %s is bad input', async (file, fault) => {
     const done = await machine.run([...write, '--base-url', secure.url, '--ca-file', file]);
     expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(done.stderr).toContain(`the CA file (--ca-file) ${fault}`);
+    expect(JSON.parse(done.stderr).error.message).toBe(`the CA file "${file}" (--ca-file) ${fault}`);
   });
 });
 

@@ -101,7 +101,10 @@ describe('passback', () => {
     [['a:=1,"b":2', '--union-id', 'u001'], 'the value of key "a" is not a JSON value'],
     [['a=x', 'a=y', '--union-id', 'u001'], 'the key "a" is given twice'],
     [['=x', '--union-id', 'u001'], 'is not a pair with a key'],
-    [['a=@no-such-file', '--union-id', 'u001'], 'the file "no-such-file" of key "a" cannot be read (ENOENT)'],
+    [
+      ['a=@no-such-file', '--union-id', 'u001'],
+      'the file "no-such-file" of key "a" cannot be read: no such file or folder',
+    ],
     [['--union-id', 'u001'], 'nothing to pass back'],
     [['--user-info', '{}', '--union-id', 'u001'], 'user_info is empty'],
     [['--user-info', '[', '--union-id', 'u001'], 'user_info is an array'],

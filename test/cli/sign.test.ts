@@ -212,7 +212,11 @@ describe('sign verify', () => {
   it.each([
     [['sign', 'verify'], 2, 'no request is given'],
     [['sign', 'verify', 'https://e.com?a=1'], 2, 'the request has no app_sign and no sign'],
-    [['sign', 'verify', '--sample', 'no-such-file'], 2, 'the file "no-such-file" cannot be read (ENOENT)'],
+    [
+      ['sign', 'verify', '--sample', 'no-such-file'],
+      2,
+      'the file "no-such-file" cannot be read: no such file or folder',
+    ],
     [['sign', 'verify', 'x'], 2, 'this is no request that can be read'],
     [['sign', 'verify', '{"parms":1}'], 2, 'sample.parms: unknown field'],
     [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request has no sign'],

@@ -49,6 +49,43 @@ function decode(value: unknown): unknown {
 }
 
 /**
+ * The records of a command in the words of a person: `yes` for `true`; local times for Unix times in seconds, which
+ * are the fields `at`, `*_at` and `*_until`.
+ */
+export function inWords(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(inWords);
+  if (!isObject(data)) return data;
+  const fields = Object.entries(data).map(([name, value]) => {
+    if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
+    const isTime = /(^|_)(at|until)$/.test(name) && Number(value) > 0;
+    return isTime
+      ? [
+          name
+            .replace(/^at$/, 'time')
+            .replace(/_at$/, '')
+            .replace(/_until$/, '_ends'),
+          timeInWords(Number(value)),
+        ]
+      : [name, value];
+  });
+  return Object.fromEntries(fields);
+}
+
+const units = [
+  ['days', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+] as const;
+
+/** `in 4 min` for a time to come, else the local date and time. */
+export function timeInWords(unixSeconds: number): string {
+  const left = unixSeconds - Date.now() / 1000;
+  if (left <= 0) return new Date(unixSeconds * 1000).toLocaleString('sv');
+  const [unit, size] = units.find(([, one]) => left >= 2 * one) ?? ['s', 1];
+  return `in ${Math.round(left / size)} ${unit}`;
+}
+
+/**
  * Formats data for a person: an object in sections, a list of objects as one row per object, any other list as one
  * row per entry, a single value as its text.
  */

@@ -13,7 +13,7 @@ import { isPlainTable, type OutputStyle, tableStyle } from './style.js';
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
   const data = mask ? parseLoosely(maskText(stringify(given) ?? 'null')) : given;
-  if (select === undefined) return writeData(data, io, plain);
+  if (select === undefined) return writeData(data, io, plain, true);
   let selected: unknown;
   try {
     selected = select(data);
@@ -45,8 +45,11 @@ export async function printList(
   else await printMessage(io, 'there are none');
 }
 
-/** Writes data as complete lines. Each format loads its library here. */
-async function writeData(data: unknown, io: Io, style: OutputStyle): Promise<void> {
+/**
+ * Writes data as complete lines; a table has words for times and truth values if `isWhole`, not selected by a query.
+ * Each format loads its library here.
+ */
+async function writeData(data: unknown, io: Io, style: OutputStyle, isWhole = false): Promise<void> {
   switch (style.format) {
     case 'json':
       return write(io.stdout, `${stringify(data)}\n`);
@@ -55,8 +58,8 @@ async function writeData(data: unknown, io: Io, style: OutputStyle): Promise<voi
     case 'csv':
       return write(io.stdout, (await import('./csv.js')).formatCsv(data));
     case 'table': {
-      const { formatDataTable } = await import('./data-table.js');
-      return writeStyled(io.stdout, formatDataTable(data, tableStyle(io, style)));
+      const { formatDataTable, inWords } = await import('./data-table.js');
+      return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, tableStyle(io, style)));
     }
   }
 }

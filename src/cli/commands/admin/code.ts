@@ -139,8 +139,9 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   const issued = await withStore((store) => store.issueCode({ ...wanted, unionId }));
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);
-  const until = new Date(issued.expires_at * 1000).toISOString().replace('.000Z', 'Z');
-  await printMessage(io, `for ${issued.info_names?.join(', ') ?? 'everything'}, until ${until}`);
+  const { timeInWords } = await import('../../output/data-table.js');
+  const names = issued.info_names?.join(', ') ?? 'everything';
+  await printMessage(io, `for ${names}; expires ${timeInWords(issued.expires_at)}`);
 }
 
 function parseUses(text: string): number | 'unlimited' {
@@ -152,9 +153,9 @@ function parseUses(text: string): number | 'unlimited' {
   }
 }
 
-/** Local time, and words for what has no bound. */
+/** Words for what has no bound. */
 function inWords(code: object): object {
   const { info_names, uses_left, expires_at, ...rest } = code as Awaited<ReturnType<Admin['issueCode']>>;
-  const expires = new Date(expires_at * 1000).toLocaleString('sv');
-  return { ...rest, names: info_names?.join(', ') ?? 'everything', uses: uses_left ?? 'unlimited', expires };
+  const words = { names: info_names?.join(', ') ?? 'everything', uses: uses_left ?? 'unlimited' };
+  return { ...rest, ...words, expires_at };
 }

@@ -3,12 +3,12 @@ import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { cutLines, splitLines } from '../../../bulk/source/lines.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/text.js';
 import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.js';
 import type { UserKey } from '../../../service/index.js';
+import { describeSystemError, isSystemError } from '../../../support/errors.js';
 import { addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { decodeUtf8, readValue } from '../../input.js';
+import { decodeUtf8, inputName, readValue } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
@@ -37,7 +37,7 @@ export function declareUser(admin: Command, context: CliContext): void {
       'mobile_district_code and gps.',
     examples: [
       [
-        'echo \'{"tenant_code":"acme","union_id":"u001","basic_info":{"mobile":"13800138000"}}\' | userinfo admin user put',
+        'echo \'{"tenant_code":"acme","union_id":"u001"}\' | userinfo admin user put',
         'one user, from standard input',
       ],
       [
@@ -145,11 +145,10 @@ async function* readRecords({ io, signal }: CliContext, file: string): AsyncGene
       }
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw new InvalidInputError(
-      `${quoteName(file)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-      { cause: error },
-    );
+    if (!isSystemError(error)) throw error;
+    throw new InvalidInputError(`${inputName(file)} cannot be read: ${describeSystemError(error)}`, {
+      cause: error,
+    });
   }
 }
 
