@@ -15,16 +15,17 @@ export async function measureServices(
   return perSecond;
 }
 
-/** How long one service takes to answer requests at a steady rate, in milliseconds; the first tenth warms it up. */
+/** How long one service, warmed up, takes to answer each request at a steady rate, in milliseconds. */
 export async function measureLatencies(
   database: string,
+  warmUp: readonly SignedRequest[],
   requests: readonly SignedRequest[],
   perSecond: number,
-): Promise<{ readonly p50: number; readonly p99: number }> {
+): Promise<number[]> {
   const [service] = await startServiceProcesses(database, 1);
-  const all = await pacedLoad(service?.url ?? '', requests, perSecond);
+  const url = service?.url ?? '';
+  await load([url], warmUp);
+  const latencies = await pacedLoad(url, requests, perSecond);
   service?.child.kill();
-  const sorted = all.slice(requests.length / 10).sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
+  return latencies;
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,7 +10,8 @@ import { printRates } from '../print-rates.js';
 import { measureLatencies, measureServices } from './measure-service.js';
 import { prepareStore } from './prepared-store.js';
 
-const warmUp = 1000;
+/** A new process is at its full speed after some thousand requests. */
+const warmUp = 5000;
 const counted = 8000;
 /** As many as the service has connections. */
 const poolSize = 10;
@@ -22,7 +23,8 @@ it('measures the service on PostgreSQL', async () => {
   const reads = () => Promise.all([store.reads(warmUp), store.reads(counted)]);
   const passbacks = () => [store.passbacks(warmUp), store.passbacks(counted)] as const;
 
-  const leastRate = await pgbenchLeast(server.url, store.users);
+  const least = await prepareLeast(server.url, store.users);
+  const leastRate = await least.rate();
   const readRate = await measureServices(server.url, 1, ...(await reads()));
   const passbackRate = await measureServices(server.url, 1, ...passbacks());
   printRates(
@@ -31,14 +33,13 @@ it('measures the service on PostgreSQL', async () => {
     { name: 'signed reads', perSecond: readRate },
     { name: 'durable passbacks', perSecond: passbackRate },
   );
-  for (const [name, rate, requests] of [
-    ['signed reads', readRate, await store.reads(counted / 2)],
-    ['passbacks', passbackRate, store.passbacks(counted / 2)],
+  for (const [name, requests, rate] of [
+    ['signed reads', await store.reads(warmUp + counted / 2), readRate / 2],
+    ['durable passbacks', store.passbacks(warmUp + counted / 2), passbackRate / 2],
   ] as const) {
-    const { p50, p99 } = await measureLatencies(server.url, requests, rate / 2);
-    process.stdout.write(
-      `${name} at half that rate: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${(p99 / p50).toFixed(1)} times p50\n`,
-    );
+    const ours = await measureLatencies(server.url, requests.slice(0, warmUp), requests.slice(warmUp), rate);
+    printLatencies(`${name} at half that rate, ${rate.toFixed(0)}/s`, ours);
+    printLatencies('  pgbench at the same rate', await least.latencies(rate));
   }
   printRates(
     'Two service processes on one PostgreSQL',
@@ -51,15 +52,25 @@ it('measures the service on PostgreSQL', async () => {
     { name: 'passbacks, two processes', perSecond: await measureServices(server.url, 2, ...passbacks()) },
   );
   expect(readRate).toBeGreaterThan(0);
+  await least.remove();
   await store.close();
   await server.remove();
 });
+
+function printLatencies(name: string, latencies: number[]): void {
+  const sorted = latencies.sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+  const [p50, p99] = [at(0.5), at(0.99)];
+  process.stdout.write(
+    `${name.padEnd(45)}p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms: ${(p99 / p50).toFixed(1)} times p50\n`,
+  );
+}
 
 /**
  * The least that the database does for a signed read, in a transaction of its own. `pgbench` comes with PostgreSQL,
  * but not with the package that the tests take it from.
  */
-async function pgbenchLeast(url: string, users: number): Promise<number> {
+async function prepareLeast(url: string, users: number) {
   await execute(
     url,
     `INSERT INTO codes SELECT 'acme', 'least' || n, 'u' || n, NULL, 9999999999, 1000000
@@ -79,13 +90,38 @@ async function pgbenchLeast(url: string, users: number): Promise<number> {
      SELECT record FROM users WHERE tenant_code = 'acme' AND union_id = 'u' || :n;
      COMMIT;\n`,
   );
-  const args = ['-n', '-M', 'prepared', '-c', `${poolSize}`, '-j', '1', '-T', '4', '-f', script, url];
-  try {
-    const { stdout } = await promisify(execFile)('pgbench', args);
-    return Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
-  } catch (cause) {
-    throw new Error('this takes pgbench (postgresql-contrib) on PATH', { cause });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const run = async (...more: string[]) => {
+    const args = [
+      '-n',
+      '-M',
+      'prepared',
+      '-c',
+      `${poolSize}`,
+      '-j',
+      '1',
+      '-T',
+      '4',
+      ...more,
+      '-f',
+      script,
+      url,
+    ];
+    try {
+      return (await promisify(execFile)('pgbench', args, { cwd: folder })).stdout;
+    } catch (cause) {
+      throw new Error('this takes pgbench (postgresql-contrib) on PATH', { cause });
+    }
+  };
+  return {
+    rate: async () => Number(/tps = ([\d.]+)/.exec(await run())?.[1]),
+    /** How long each transaction took from when it was due, in milliseconds, at a steady rate. */
+    async latencies(perSecond: number) {
+      await run('-R', perSecond.toFixed(0), '-l', '--log-prefix=latencies');
+      const [log = ''] = (await readdir(folder)).filter((name) => name.startsWith('latencies'));
+      const lines = (await readFile(join(folder, log), 'utf8')).trim().split('\n');
+      await rm(join(folder, log));
+      return lines.map((line) => Number(line.split(' ')[2]) / 1000);
+    },
+    remove: () => rm(folder, { recursive: true }),
+  };
 }

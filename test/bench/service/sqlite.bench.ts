@@ -9,7 +9,8 @@ import { load } from './load.js';
 import { measureServices } from './measure-service.js';
 import { prepareStore } from './prepared-store.js';
 
-const warmUp = 1000;
+/** A new process is at its full speed after some thousand requests. */
+const warmUp = 5000;
 const counted = 10_000;
 
 it('measures the service on SQLite', async () => {
