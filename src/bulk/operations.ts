@@ -10,8 +10,6 @@ import type { FileRow, RowFormat } from './source/rows.js';
 /** What is done with each row. */
 export interface RowOperation {
   readonly name: 'read' | 'passback';
-  /** Whether the records of users change: a run in production needs a confirmation. */
-  readonly isWrite: boolean;
   /** Whether a row uses up its code: one that may have reached the service is not sent again, and its data is kept. */
   readonly usesUpCode: boolean;
   /** The names that a read requests; none for a passback. */
@@ -76,7 +74,6 @@ export function passbackRows(naming: UserNaming): RowOperation {
   const isKey = (key: string) => !byUnionId || key !== name;
   return {
     name: 'passback',
-    isWrite: true,
     usesUpCode: false,
     infoNames: [],
     columns: {
@@ -107,7 +104,6 @@ const codeColumn = 'code';
 export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
     name: 'read',
-    isWrite: false,
     usesUpCode: true,
     infoNames,
     columns: {

@@ -25,13 +25,8 @@ interface TakenRow<Row> extends SourceRow {
   readonly prepared: PreparedRow | InvalidInputError;
 }
 
-/** How many rows are read at once, and how many more while those wait to be sent. */
-const rowsAhead = 32;
-
-/** The rows of a program, in batches. */
-interface RowBatches<Row> extends AsyncIterable<readonly TakenRow<Row>[]> {
-  readonly batchesAhead: number;
-}
+/** How many rows are read at once. */
+const batchRows = 32;
 
 /**
  * Reads the rows of a program's iterable. The request of each is built before the next row is read. Rows that are
@@ -42,11 +37,11 @@ interface RowBatches<Row> extends AsyncIterable<readonly TakenRow<Row>[]> {
 function batchesOf<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
-): RowBatches<Row> {
+): AsyncIterable<readonly TakenRow<Row>[]> {
   if (!isIterable(rows)) throw new InvalidInputError('the rows are not an iterable or an async iterable');
   const isAsync = Symbol.asyncIterator in rows;
   const source = isAsync ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
-  const batchSize = isAsync ? 1 : rowsAhead;
+  const batchSize = isAsync ? 1 : batchRows;
   let count = 0;
   let thrown: { readonly error: unknown } | null = null;
   const take = (row: Row): TakenRow<Row> => {
@@ -78,7 +73,7 @@ function batchesOf<Row>(
       return { done: true, value: undefined };
     },
   };
-  return { batchesAhead: rowsAhead / batchSize, [Symbol.asyncIterator]: () => iterator };
+  return { [Symbol.asyncIterator]: () => iterator };
 }
 
 /** An invalid row concerns that row alone. */
@@ -253,7 +248,7 @@ const maxWaiting = 1024;
 const secretMs = 1_000;
 
 async function* outcomesOf<Row>(
-  rows: RowBatches<Row>,
+  rows: AsyncIterable<readonly TakenRow<Row>[]>,
   options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
@@ -263,7 +258,6 @@ async function* outcomesOf<Row>(
   const { sender } = options;
   const engine = new RowEngine(rows, {
     ...options,
-    batchesAhead: rows.batchesAhead,
     prepare: ({ prepared }) => {
       if (prepared instanceof InvalidInputError) throw prepared;
       return prepared;

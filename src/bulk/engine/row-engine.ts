@@ -14,8 +14,6 @@ export interface EngineOptions<Row> extends Pacing {
   readonly listener: EngineListener<Row>;
   /** The flow control of an earlier engine, to continue with what it learned about the service. */
   readonly flow?: FlowControl;
-  /** How many batches of rows are fetched before they are needed; default 1. */
-  readonly batchesAhead?: number;
   /** What hooks receive with each request. */
   readonly context?: unknown;
 }
@@ -41,46 +39,6 @@ const longestTimerMs = 2 ** 31 - 1;
 const checksPerTimeout = 20;
 const shortestCheckMs = 10;
 
-/** The rows that await an answer, each for `timeoutMs` at most: one timer serves all of them. */
-class InFlight<Row extends SourceRow> {
-  /** Not a Set: its old copies would keep thousands of finished rows from garbage collection. */
-  readonly #rows: OpenRow<Row>[] = [];
-  readonly #timeoutMs: number;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-    this.#timer = setInterval(
-      () => this.#expire(performance.now()),
-      Math.max(shortestCheckMs, timeoutMs / checksPerTimeout),
-    );
-  }
-
-  get size(): number {
-    return this.#rows.length;
-  }
-
-  add(row: OpenRow<Row>): void {
-    row.place = this.#rows.push(row) - 1;
-  }
-
-  delete({ place }: OpenRow<Row>): void {
-    const last = this.#rows.pop();
-    if (last === undefined || place === this.#rows.length) return;
-    this.#rows[place] = last;
-    last.place = place;
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
-  #expire(now: number): void {
-    const late = this.#rows.filter(({ startedAt }) => now - startedAt >= this.#timeoutMs);
-    for (const { pending } of late) pending?.timeOut(this.#timeoutMs);
-  }
-}
-
 /** The longest `Retry-After` that a run waits for, in milliseconds, unless its time-out is longer. */
 const longestRetryAfterMs = 5 * 60_000;
 
@@ -93,7 +51,8 @@ export class RowEngine<Row extends SourceRow> {
   readonly #listener: EngineListener<Row>;
   readonly #feed: RowFeed<Row>;
   readonly #queue: RowQueue<Row>;
-  readonly #inFlight: InFlight<Row>;
+  /** How many rows await an answer. */
+  #inFlight = 0;
   /** When rows may be sent, and how many. */
   readonly flow: FlowControl;
   readonly #longestPauseMs: number;
@@ -112,8 +71,7 @@ export class RowEngine<Row extends SourceRow> {
     this.#listener = options.listener;
     this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);
     this.flow = options.flow ?? new FlowControl(options, performance.now());
-    this.#inFlight = new InFlight(options.timeoutMs);
-    this.#feed = new RowFeed(batches, options.batchesAhead ?? 1, () => this.resume());
+    this.#feed = new RowFeed(batches, () => this.resume());
     this.#queue = new RowQueue(this.#feed, options.concurrency, options.prepare, (row, error) =>
       this.#listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }, null),
     );
@@ -128,13 +86,15 @@ export class RowEngine<Row extends SourceRow> {
    * what the listener threw, or what the source of rows threw, once all rows before it have their outcomes
    */
   async run(): Promise<boolean> {
+    const checkMs = Math.max(shortestCheckMs, this.#options.timeoutMs / checksPerTimeout);
+    const timeOuts = setInterval(() => this.#expire(performance.now()), checkMs);
     await new Promise<void>((resolve) => {
       this.#end = resolve;
       this.resume();
     });
     this.#end = null;
     clearTimeout(this.#timer);
-    this.#inFlight.close();
+    clearInterval(timeOuts);
     const isComplete = this.#queue.isOver;
     this.#error ??= this.#feed.error;
     await this.#feed.close().catch((error) => {
@@ -146,7 +106,7 @@ export class RowEngine<Row extends SourceRow> {
 
   /** Whether the service may have acted on a row that has no outcome yet. */
   get isInDoubt(): boolean {
-    return this.#queue.isInDoubt;
+    return this.#queue.open.some(({ mayHaveActed }) => mayHaveActed);
   }
 
   /** Reads no more rows and retries none; awaits those under way. `run` then throws `error`. */
@@ -172,12 +132,19 @@ export class RowEngine<Row extends SourceRow> {
     this.#timer = setTimeout(() => this.resume(), Math.min(longestTimerMs, Math.max(1, ms)));
   }
 
+  /** One timer serves all rows. */
+  #expire(now: number): void {
+    const { timeoutMs } = this.#options;
+    const late = this.#queue.open.filter(({ pending, startedAt }) => pending && now - startedAt >= timeoutMs);
+    for (const { pending } of late) pending?.timeOut(timeoutMs);
+  }
+
   #turn(end: () => void): void {
     this.#orStop(() => {
       this.#listener.onTurn?.();
       if (!this.#stopping) this.#send(this.#pick());
     });
-    const isIdle = this.#inFlight.size === 0 && !this.#isTurnDue;
+    const isIdle = this.#inFlight === 0 && !this.#isTurnDue;
     if (isIdle && (this.#stopping || this.#queue.isOver)) end();
   }
 
@@ -195,7 +162,7 @@ export class RowEngine<Row extends SourceRow> {
     const now = performance.now();
     const mayCome = this.#listener.isFull?.() !== true;
     const picked: OpenRow<Row>[] = [];
-    while (this.#inFlight.size + picked.length < this.flow.limit) {
+    while (this.#inFlight + picked.length < this.flow.limit) {
       const waitMs = this.flow.waitMs(now);
       const row = waitMs > 0 ? undefined : this.#queue.next(now, mayCome);
       if (row === undefined) {
@@ -216,12 +183,12 @@ export class RowEngine<Row extends SourceRow> {
     for (const [index, row] of rows.entries()) {
       row.sent += 1;
       row.startedAt = performance.now();
-      this.#inFlight.add(row);
+      this.#inFlight += 1;
       const done = (result: AttemptResult) => this.#orStop(() => this.#take(row, result));
       try {
         row.pending = sender.send(sender.sign(row.request), row.sent, done, context);
       } catch (error) {
-        this.#inFlight.delete(row);
+        this.#inFlight -= 1;
         for (const { row } of rows.slice(index)) this.#listener.onTakenBack?.(row);
         throw error;
       }
@@ -230,7 +197,8 @@ export class RowEngine<Row extends SourceRow> {
 
   #take(row: OpenRow<Row>, { outcome, retryAfterMs }: AttemptResult): void {
     const now = performance.now();
-    this.#inFlight.delete(row);
+    this.#inFlight -= 1;
+    row.pending = null;
     const verdict = classify(row.request.endpoint.operation, outcome);
     const error = isSuccess(outcome) ? undefined : outcome;
     const isLost = missedService(outcome);

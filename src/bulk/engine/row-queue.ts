@@ -24,7 +24,7 @@ export class OpenRow<Row extends SourceRow> {
   /** How many of these count towards the maximum number of attempts. */
   attempts = 0;
   startedAt = 0;
-  /** Its index among the rows that await an answer. */
+  /** Its index among the open rows. */
   place = 0;
   /** When it may be sent again. */
   dueAt = 0;
@@ -32,6 +32,7 @@ export class OpenRow<Row extends SourceRow> {
   mayHaveActed = false;
   /** How many rows were served when this one was last throttled, or did not reach the service. */
   servedBefore = -1;
+  /** The attempt that awaits an answer. */
   pending: Attempt | null = null;
 
   constructor(row: Row, { request, user }: PreparedRow) {
@@ -41,32 +42,33 @@ export class OpenRow<Row extends SourceRow> {
   }
 }
 
+/** More rows are fetched while fewer than these are left, */
+const rowsAhead = 32;
+/** and these are smaller than this, in bytes. */
+const bytesAhead = 64 * 1024;
+
 /** Returns rows one by one from batches, and fetches further batches meanwhile. */
-export class RowFeed<Row> {
+export class RowFeed<Row extends SourceRow> {
   readonly #source: AsyncIterator<readonly Row[]>;
-  readonly #batchesAhead: number;
   readonly #onRows: () => void;
-  /** The first is the current one. */
-  readonly #batches: (readonly Row[])[] = [[]];
-  /** The next row of the current batch. */
+  #rows: readonly Row[] = [];
+  /** The next of them. */
   #at = 0;
+  /** The size of those that are left, in bytes. */
+  #bytes = 0;
   #fetching = false;
   #ended = false;
   #error: unknown;
 
-  /**
-   * `batchesAhead` is how many batches are fetched before they are needed. `onRows` is called when rows have
-   * arrived, and at the end of the source.
-   */
-  constructor(batches: AsyncIterable<readonly Row[]>, batchesAhead: number, onRows: () => void) {
+  /** `onRows` is called when rows have arrived, and at the end of the source. */
+  constructor(batches: AsyncIterable<readonly Row[]>, onRows: () => void) {
     this.#source = batches[Symbol.asyncIterator]();
-    this.#batchesAhead = batchesAhead;
     this.#onRows = onRows;
   }
 
   /** Whether the source has ended and all its rows were returned. */
   get isOver(): boolean {
-    return this.#ended && this.#batches.length === 1 && this.#at >= (this.#batches[0]?.length ?? 0);
+    return this.#ended && this.#at === this.#rows.length;
   }
 
   /** What the source threw. The rows before it are still returned. */
@@ -76,13 +78,12 @@ export class RowFeed<Row> {
 
   /** The next row; `undefined` if it has not arrived, or there is none. */
   take(): Row | undefined {
-    while (this.#batches.length > 1 && this.#at >= (this.#batches[0]?.length ?? 0)) {
-      this.#batches.shift();
-      this.#at = 0;
+    const row = this.#rows[this.#at];
+    if (row !== undefined) {
+      this.#at += 1;
+      this.#bytes -= row.size;
     }
     this.#fetch();
-    const row = this.#batches[0]?.[this.#at];
-    this.#at += 1;
     return row;
   }
 
@@ -100,13 +101,14 @@ export class RowFeed<Row> {
   }
 
   #fetch(): void {
-    if (this.#fetching || this.#ended || this.#batches.length > this.#batchesAhead) return;
+    const isEnough = this.#rows.length - this.#at >= rowsAhead || this.#bytes >= bytesAhead;
+    if (this.#fetching || this.#ended || isEnough) return;
     this.#fetching = true;
     this.#source.next().then(
       ({ done, value }) => {
         this.#fetching = false;
         if (done) this.#ended = true;
-        else this.#batches.push(value);
+        else this.#add(value);
         this.#fetch();
         this.#onRows();
       },
@@ -117,6 +119,12 @@ export class RowFeed<Row> {
         this.#onRows();
       },
     );
+  }
+
+  #add(batch: readonly Row[]): void {
+    this.#rows = [...this.#rows.slice(this.#at), ...batch];
+    this.#at = 0;
+    for (const { size } of batch) this.#bytes += size;
   }
 }
 
@@ -135,6 +143,9 @@ export class RowQueue<Row extends SourceRow> {
   readonly #prepare: (row: Row) => PreparedRow;
   readonly #onInvalid: (row: Row, error: InvalidInputError) => void;
   readonly #mostOpen: number;
+  /** Not a Set: its old copies would keep thousands of finished rows from garbage collection. */
+  readonly #open: OpenRow<Row>[] = [];
+  #openBytes = 0;
   /** Rows that wait for another attempt, or whose user's earlier row has its outcome, by `dueAt`. */
   readonly #again: OpenRow<Row>[] = [];
   /**
@@ -144,8 +155,6 @@ export class RowQueue<Row extends SourceRow> {
   readonly #busyUsers = new Set<string>();
   /** Further rows of busy users, in their order. */
   readonly #waiting = new Map<string, OpenRow<Row>[]>();
-  #openRows = 0;
-  #openBytes = 0;
 
   /** `prepare` throws an InvalidInputError for a row that cannot be sent, which `onInvalid` receives. */
   constructor(
@@ -162,12 +171,12 @@ export class RowQueue<Row extends SourceRow> {
 
   /** Whether every row has its outcome. */
   get isOver(): boolean {
-    return this.#openRows === 0 && this.#feed.isOver;
+    return this.#open.length === 0 && this.#feed.isOver;
   }
 
-  /** Whether the service may have acted on a row that waits to be sent again. */
-  get isInDoubt(): boolean {
-    return this.#again.some(({ mayHaveActed }) => mayHaveActed);
+  /** The rows that have no outcome yet. */
+  get open(): readonly OpenRow<Row>[] {
+    return this.#open;
   }
 
   /** When the next row that was read is due, in milliseconds; `null` if none waits. */
@@ -182,7 +191,7 @@ export class RowQueue<Row extends SourceRow> {
     while (takesNew && !this.#isFull()) {
       const row = this.#feed.take();
       if (row === undefined) return undefined;
-      const open = this.#open(row);
+      const open = this.#prepared(row);
       if (open !== null && this.#claimUser(open)) return open;
     }
     return undefined;
@@ -197,8 +206,12 @@ export class RowQueue<Row extends SourceRow> {
   }
 
   /** The row has its outcome: the next row of its user may be sent. */
-  settle({ user, row }: OpenRow<Row>): void {
-    this.#openRows -= 1;
+  settle({ user, row, place }: OpenRow<Row>): void {
+    const last = this.#open.pop();
+    if (last !== undefined && place < this.#open.length) {
+      this.#open[place] = last;
+      last.place = place;
+    }
     this.#openBytes -= row.size;
     if (user === null) return;
     const next = this.#waiting.get(user)?.shift();
@@ -210,13 +223,13 @@ export class RowQueue<Row extends SourceRow> {
   }
 
   #isFull(): boolean {
-    return this.#openRows >= this.#mostOpen || this.#openBytes >= maxOpenBytes;
+    return this.#open.length >= this.#mostOpen || this.#openBytes >= maxOpenBytes;
   }
 
-  #open(row: Row): OpenRow<Row> | null {
+  #prepared(row: Row): OpenRow<Row> | null {
     try {
       const open = new OpenRow(row, this.#prepare(row));
-      this.#openRows += 1;
+      open.place = this.#open.push(open) - 1;
       this.#openBytes += row.size;
       return open;
     } catch (error) {

@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   createReadStream,
+  existsSync,
   fchmodSync,
   fdatasyncSync,
   fstatSync,
@@ -17,8 +18,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname } from 'node:path';
-import { Readable, type Writable } from 'node:stream';
+import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -181,9 +182,8 @@ export class AppendFile implements ResultsSink, Contents {
     this.#crc = crc32(bytes, this.#crc);
   }
 
-  /** Its bytes from `start` to before `end`. No other descriptor is opened: there may be none left. */
+  /** Its bytes from `start` to before `end`, one at least. No other descriptor is opened: there may be none left. */
   read(start: number, end: number): AsyncIterable<Buffer> {
-    if (end <= start) return Readable.from([]);
     return createReadStream('', { fd: this.#fd, autoClose: false, start, end: end - 1 });
   }
 
@@ -270,16 +270,22 @@ export class AppendFile implements ResultsSink, Contents {
   }
 }
 
+/** The path without links; that of the folder is enough where there is no file yet. */
+export function realPath(path: string): string {
+  const folder = dirname(path);
+  if (existsSync(path)) return realpathSync(path);
+  return existsSync(folder) ? join(realpathSync(folder), basename(path)) : path;
+}
+
 /**
- * The path of a file of a run, with links resolved.
+ * The path of a file of a run, without links.
  *
  * @throws InvalidInputError if a folder, a device or a pipe is there
  */
 export function placeOf(path: string): string {
   try {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    const place = stat?.isSymbolicLink() ? realpathSync(path) : path;
-    if (stat === undefined || lstatSync(place).isFile()) return place;
+    const place = realPath(path);
+    if (lstatSync(place, { throwIfNoEntry: false })?.isFile() !== false) return place;
   } catch (error) {
     throw unwritable(path, error);
   }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { Outcome } from '../outcome.js';
 import type { Contents } from './append-file.js';
 
 /** Journals of other versions are not read. */
@@ -33,10 +34,8 @@ export interface OutcomesRecord {
   readonly failed?: string | undefined;
   readonly invalid?: string | undefined;
   /** With their results lines, which are written when the run ends: the outcome may change until then. */
-  readonly unknown?: readonly UnknownRow[] | undefined;
+  readonly unknown?: readonly (readonly [line: number, result: string])[] | undefined;
 }
-
-type UnknownRow = readonly [line: number, result: string];
 
 /** The file of failed rows is about to be written, or was written: what the run may replace. */
 export interface FailedRecord extends Contents {
@@ -83,28 +82,21 @@ export function* parseRanges(text: string): Generator<number> {
   }
 }
 
-/** Rows whose outcomes are recorded together. */
-export interface OutcomeLines {
-  readonly ok: number[];
-  readonly failed: number[];
-  readonly invalid: number[];
-  readonly unknown: UnknownRow[];
-}
-
-export const noOutcomes = (): OutcomeLines => ({ ok: [], failed: [], invalid: [], unknown: [] });
+/** The outcome of a row, and its results line. */
+export type RecordedRow = readonly [line: number, outcome: Outcome, result: string];
 
 /** The record of outcomes; `results` is the contents of the results file. */
-export function outcomesRecord(
-  { ok, failed, invalid, unknown }: OutcomeLines,
-  results: Contents,
-): OutcomesRecord {
+export function outcomesRecord(rows: readonly RecordedRow[], results: Contents): OutcomesRecord {
+  const rowsOf = (outcome: Outcome) => rows.filter((row) => row[1] === outcome);
+  const rangesOf = (outcome: Outcome) => formatRanges(rowsOf(outcome).map(([line]) => line)) || undefined;
+  const unknown = rowsOf('unknown').map(([line, , result]) => [line, result] as const);
   return {
     record: 'outcomes',
     results: results.size,
     crc: results.crc,
-    ok: formatRanges(ok) || undefined,
-    failed: formatRanges(failed) || undefined,
-    invalid: formatRanges(invalid) || undefined,
+    ok: rangesOf('ok'),
+    failed: rangesOf('failed'),
+    invalid: rangesOf('invalid'),
     unknown: unknown.length === 0 ? undefined : unknown,
   };
 }

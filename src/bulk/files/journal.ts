@@ -9,9 +9,9 @@ import {
   formatRecord,
   type JournalRecord,
   journalVersion,
-  type OutcomeLines,
   outcomesRecord,
   parseRecord,
+  type RecordedRow,
   type RunIdentity,
 } from './journal-records.js';
 import { JournalState } from './journal-state.js';
@@ -66,11 +66,11 @@ export class Journal {
    *
    * @throws RunFileError if that fails, or another program changed the results or the journal
    */
-  appendOutcomes(outcomes: OutcomeLines, syncsResults: boolean): void {
+  appendOutcomes(rows: readonly RecordedRow[], syncsResults: boolean): void {
     this.#results.requireUntouched();
     this.#file.requireUntouched();
     if (syncsResults) this.#results.sync();
-    this.append(outcomesRecord(outcomes, this.#results));
+    this.append(outcomesRecord(rows, this.#results));
   }
 
   /**

@@ -1,9 +1,9 @@
 import type { RowOperation } from '../operations.js';
-import type { Outcome, RowOutcome } from '../outcome.js';
+import type { RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
 import type { ResultsSink } from './append-file.js';
 import type { Journal } from './journal.js';
-import { formatRanges, noOutcomes } from './journal-records.js';
+import { formatRanges, type RecordedRow } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
 import { formatLostResult, formatOutcome, placeOutcome } from './result-line.js';
 
@@ -36,12 +36,10 @@ export class Recorder {
   readonly #now: () => number;
   /** Of this turn. */
   #results = '';
-  #turn: (readonly [line: number, outcome: Outcome, result: string])[] = [];
+  #turn: RecordedRow[] = [];
   #takenBack: number[] = [];
-  /** Outcomes that are not in the journal yet, */
-  #pending = noOutcomes();
-  /** and how many. */
-  #pendingRows = 0;
+  /** Not in the journal yet. */
+  #pending: RecordedRow[] = [];
   #recordedAt = 0;
   #isBroken = false;
 
@@ -75,7 +73,8 @@ export class Recorder {
     if (this.#isBroken) return;
     try {
       this.#writeTurn();
-      if (this.#pendingRows >= recordRows || this.#now() - this.#recordedAt >= recordMs) this.#writeJournal();
+      if (this.#pending.length >= recordRows || this.#now() - this.#recordedAt >= recordMs)
+        this.#writeJournal();
     } catch (error) {
       this.#isBroken = true;
       throw error;
@@ -128,23 +127,18 @@ export class Recorder {
     }
     if (this.#turn.length === 0) return;
     results.append(this.#results);
-    for (const [line, outcome, result] of this.#turn) {
-      state.settle(line, outcome);
-      if (outcome === 'unknown') this.#pending.unknown.push([line, result]);
-      else this.#pending[outcome].push(line);
-    }
-    this.#pendingRows += this.#turn.length;
+    for (const [line, outcome] of this.#turn) state.settle(line, outcome);
+    this.#pending.push(...this.#turn);
     this.#results = '';
     this.#turn = [];
   }
 
   #writeJournal(): void {
     this.#recordedAt = this.#now();
-    if (this.#pendingRows === 0) return;
+    if (this.#pending.length === 0) return;
     // A code cannot be read again: its data must not be lost.
     this.#record.journal?.appendOutcomes(this.#pending, this.#operation.usesUpCode);
-    this.#pending = noOutcomes();
-    this.#pendingRows = 0;
+    this.#pending = [];
   }
 
   /** Each row once, with its last result: the journal may have one for each part of the run. */

@@ -1,5 +1,5 @@
-import { createReadStream, existsSync, realpathSync, statSync, truncateSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { createReadStream, statSync, truncateSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -9,10 +9,10 @@ import type { RowOperation } from '../operations.js';
 import { type Outcome, outcomes } from '../outcome.js';
 import { RunInputError } from '../source/input.js';
 import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, type Contents, placeOf, unwritable } from './append-file.js';
+import { AppendFile, type Contents, placeOf, realPath, unwritable } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import { Journal, type ReadJournal, readJournal } from './journal.js';
-import { noOutcomes, type RunIdentity } from './journal-records.js';
+import type { RecordedRow, RunIdentity } from './journal-records.js';
 import { JournalState } from './journal-state.js';
 import type { RunRecord } from './recorder.js';
 
@@ -38,18 +38,6 @@ export function refuseSame(files: Readonly<Record<string, string | null | undefi
       throw new InvalidInputError(`--${other} and --${option} are the same file: ${quoteName(path)}`);
     }
     seen.set(place, option);
-  }
-}
-
-/** The path without links; that of the folder is enough where there is no file yet. */
-function realPath(path: string): string {
-  try {
-    const folder = dirname(path);
-    return existsSync(path) || folder === path
-      ? realpathSync(path)
-      : join(realpathSync(folder), basename(path));
-  } catch {
-    return path;
   }
 }
 
@@ -158,8 +146,14 @@ export class RunFiles {
     const results = AppendFile.open(paths.results, contents);
     const journal = Journal.resume(paths.journal, size, results);
     state.take({ record: 'resumed' }, size);
-    if (contents.size > state.results.size) journal.appendOutcomes(adopted, false);
-    const note = isDamaged ? this.#noteOfResults(contents.size) : noteOf(paths.journal, found);
+    if (adopted.length > 0) journal.appendOutcomes(adopted, false);
+    let note: string | null = null;
+    if (isDamaged) {
+      const rows = this.#usesUpCode ? 'are unknown, and their codes not used again' : 'are sent again';
+      note = `${quoteName(paths.results)} is damaged behind byte ${contents.size}: the rows written there ${rows}`;
+    } else if (found.damaged !== null || found.leftBytes > longestTornRecord) {
+      note = `${quoteName(paths.journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
+    }
     return { journal, results, failed: this.#failedPlace(journal), state, note };
   }
 
@@ -169,31 +163,23 @@ export class RunFiles {
    * @throws InvalidInputError if they are of rows that the journal of a read does not know
    */
   async #adopt({ state, damaged }: ReadJournal) {
-    const { results } = this.#paths;
-    const adopted = noOutcomes();
+    const { results, journal } = this.#paths;
+    const adopted: RecordedRow[] = [];
     let contents: Contents = state.results;
-    let isDamaged = damaged === 'results';
-    if (!isDamaged && hasContent(results)) {
-      for await (const { bytes, result } of resultsIn(placeOf(results), contents.size)) {
-        const { line = 0, outcome } = result ?? {};
-        // It was being written when the run was killed, or when a part of the run ended.
-        if (isTorn(bytes) || outcome === 'unknown') break;
-        isDamaged = outcome === undefined || state.settled.has(line);
-        if (isDamaged || outcome === undefined) break;
-        // A run that was killed while it was resumed has recorded what was in flight as unknown.
-        const isKnown = outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
-        if (this.#usesUpCode && !isKnown) throw damagedRead(this.#paths.journal);
-        adopted[outcome].push(line);
-        state.settle(line, outcome);
-        contents = { size: contents.size + bytes.length, crc: crc32(bytes, contents.crc) };
-      }
+    if (damaged === 'results') return { adopted, contents, isDamaged: true };
+    for await (const { bytes, result } of resultsIn(results, contents.size)) {
+      // It was being written when the run was killed, or when a part of the run ended.
+      if (isTorn(bytes) || result?.outcome === 'unknown') break;
+      if (result === null || state.settled.has(result.line)) return { adopted, contents, isDamaged: true };
+      const { line, outcome } = result;
+      // A run that was killed while it was resumed has recorded what was in flight as unknown.
+      const isKnown = outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
+      if (this.#usesUpCode && !isKnown) throw damagedRead(journal);
+      adopted.push([line, outcome, '']);
+      state.settle(line, outcome);
+      contents = { size: contents.size + bytes.length, crc: crc32(bytes, contents.crc) };
     }
-    return { adopted, contents, isDamaged };
-  }
-
-  #noteOfResults(size: number): string {
-    const rows = this.#usesUpCode ? 'are unknown, and their codes not used again' : 'are sent again';
-    return `${quoteName(this.#paths.results)} is damaged behind byte ${size}: the rows written there ${rows}`;
+    return { adopted, contents, isDamaged: false };
   }
 
   #failedPlace(journal: Journal | null): FailedPlace | null {
@@ -240,11 +226,6 @@ function damagedRead(path: string): InvalidInputError {
   );
 }
 
-function noteOf(journal: string, { size, leftBytes, damaged }: ReadJournal): string | null {
-  if (damaged === null && leftBytes <= longestTornRecord) return null;
-  return `${quoteName(journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
-}
-
 /** @throws InvalidInputError if the results that are there are not those of the run */
 async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJournal | null): Promise<void> {
   const isNamed = found?.state.identity?.['results file'] === resultsOf(paths);
@@ -261,14 +242,12 @@ async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJo
 
 /** @throws InvalidInputError if there is a file that is not the results of a run */
 export async function requireResults(path: string): Promise<void> {
-  if (!hasContent(path)) return;
-  for await (const { result } of resultsIn(placeOf(path), 0)) {
+  for await (const { result } of resultsIn(path, 0)) {
     if (result !== null) return;
-    break;
+    throw new InvalidInputError(`${quoteName(path)} is there already, and holds no results`, {
+      hint: 'Move it away, or name another file with --results.',
+    });
   }
-  throw new InvalidInputError(`${quoteName(path)} is there already, and holds no results`, {
-    hint: 'Move it away, or name another file with --results.',
-  });
 }
 
 function hasContent(path: string): boolean {
@@ -294,12 +273,13 @@ function resultsOf({ journal, results }: RunPaths): string {
   return relative(dirname(journal), results);
 }
 
-/** The lines of a results file after `start`, in bytes; `result` is `null` for an incomplete one. */
+/** The lines of a results file, which need not exist, after `start` bytes; `result` is `null` for an incomplete one. */
 async function* resultsIn(
-  place: string,
+  path: string,
   start: number,
 ): AsyncGenerator<{ bytes: Buffer; result: { line: number; outcome: Outcome } | null }> {
-  for await (const block of cutLines(createReadStream(place, { start }))) {
+  if (!hasContent(path)) return;
+  for await (const block of cutLines(createReadStream(placeOf(path), { start }))) {
     for (const { bytes } of splitLines(block)) yield { bytes, result: parseResult(bytes.toString()) };
   }
 }

@@ -93,8 +93,8 @@ export interface Input {
    * @throws InvalidInputError if it cannot be read
    */
   read(partBytes?: number): AsyncIterable<Buffer>;
-  /** How much the latest `read` has read, in bytes. */
-  position(): number;
+  /** Which part of it the latest `read` has read, 0 to 1; `null` for a stream. */
+  share(): number | null;
   /** Also ends a read that has begun. */
   close(): Promise<void>;
 }
@@ -133,29 +133,25 @@ export async function openFile(path: string): Promise<Input> {
         yield part;
       }
     },
-    position: () => position,
+    share: () => position / Math.max(1, size),
     close: () => handle.close(),
   };
 }
 
 /** A stream such as standard input. */
 export function openStream(stream: Readable, name: string): Input {
-  let position = 0;
   return {
     name,
     size: null,
     sizeNow: async () => null,
     async *read() {
       try {
-        for await (const chunk of stream) {
-          position += chunk.length;
-          yield chunk as Buffer;
-        }
+        for await (const chunk of stream) yield chunk as Buffer;
       } catch (error) {
         throw unreadable(name, error);
       }
     },
-    position: () => position,
+    share: () => null,
     async close() {
       stream.destroy();
     },

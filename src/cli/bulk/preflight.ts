@@ -21,13 +21,13 @@ export async function checkRows({
   settings,
   source,
 }: BulkRun): Promise<Preflight> {
-  const { name, size, position } = source.input;
+  const { name, size, share } = source.input;
   const check = options.preflight ? operation.prepare : null;
   let rows = 0;
   const checked = await withProgress(
     io,
     options,
-    () => ({ doing: 'checking', rows, share: size && position() / size, total: null }),
+    () => ({ doing: 'checking', rows, share: share(), total: null }),
     () =>
       preflight(source, check, (count) => {
         signal.throwIfAborted();

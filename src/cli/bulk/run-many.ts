@@ -194,7 +194,7 @@ export async function confirmWrite(
   rows: string,
 ): Promise<void> {
   const { environment, profile, base_url } = settings;
-  if (!operation.isWrite || environment.value !== 'production' || options.yes) return;
+  if (operation.name === 'read' || environment.value !== 'production' || options.yes) return;
   const { host } = new URL(base_url.value);
   const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
   if (!prompt.possible) {
@@ -238,16 +238,15 @@ async function execute(
   total: number | null,
 ): Promise<void> {
   const { context, io, options, isTable, print, operation, settings, source } = bulkRun;
-  const { signal, args } = context;
-  const { concurrency, rate, attempts, timeout, maxFailures } = options;
+  const { signal } = context;
+  const { concurrency, rate = null, attempts, timeout: timeoutMs, maxFailures = null } = options;
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
   let stop = () => {};
   let report: RunReport;
   try {
-    const pacing = { concurrency, ratePerSecond: rate ?? null, attempts, timeoutMs: timeout };
-    const maximum = maxFailures ?? null;
-    const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures: maximum });
+    const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs };
+    const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures });
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
       io.stderr.write('stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once\n');
@@ -258,8 +257,7 @@ async function execute(
     const progressNow = () => {
       const { counts, pausedMs } = run;
       const rows = totalOf(counts);
-      const { size, position } = source.input;
-      const share = total === null ? size && position() / size : rows / total;
+      const share = total === null ? source.input.share() : rows / total;
       return { doing: operation.name, rows, share, total, counts, pausedMs };
     };
     report = await withProgress(io, options, progressNow, () => run.run());
@@ -267,39 +265,36 @@ async function execute(
     signal.removeEventListener('abort', stop);
     await sender.drop();
   }
-  const resume = paths && commandLine(args, ['--resume']);
-  const end = { operation, paths, failed: options.failed, resume };
-  if (!options.quiet) for (const line of formatSummary(report, end)) await printMessage(io, line);
-  if (!isTable && paths !== null) await print(reportData(report, end));
+  if (!options.quiet) {
+    for (const line of formatSummary(report, bulkRun, paths)) await printMessage(io, line);
+  }
+  if (!isTable && paths !== null) await print(reportData(report, bulkRun, paths));
   const error = errorOf(report, bulkRun, total);
   if (error !== null) throw explainRefusal(error, settings, operation.name);
 }
 
-function errorOf(
-  report: RunReport,
-  { context: { args }, options, operation, source }: BulkRun,
-  total: number | null,
-): Error | null {
+function errorOf(report: RunReport, run: BulkRun, total: number | null): Error | null {
   const { counts, done, stoppedBy } = report;
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
   const isChanged = stoppedBy instanceof InputChangedError;
   if (isChanged || (stoppedBy instanceof InvalidInputError && done > 0)) {
     // Invalid input usually ends a run before anything is sent.
+    const restart = commandLine(run.context.args, ['--restart']);
     const advice = isChanged
-      ? `Restore the file, and resume. To send all rows of the new one: ${commandLine(args, ['--restart'])}`
+      ? `Restore the file, and resume. To send all rows of the new one: ${restart}`
       : (stoppedBy.hint ?? '');
     const hint = `${formatRows(done)} have an outcome. ${advice}`.trim();
     return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
   }
   if (stoppedBy instanceof Error) return stoppedBy;
-  if (rows === 0) return noRows(source.input.name);
+  if (rows === 0) return noRows(run.source.input.name);
   if (counts.ok === rows && stoppedBy === null) return null;
   const failed = rows - counts.ok;
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
   return new FailedRowsError(
     `${stopped}${formatCount(failed)} of ${formatRows(total ?? rows)} ${failed === 1 ? 'is' : 'are'} not ok`,
-    { hint: retryHint(report, options, operation, args) },
+    { hint: retryHint(report, run) },
   );
 }
 

@@ -1,11 +1,10 @@
 import type { RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
-import type { RowOperation } from '../../bulk/operations.js';
 import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { reasonsForMissing } from '../../protocol/info-names.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import type { BulkOptions } from './bulk-options.js';
+import type { BulkRun } from './run-many.js';
 
 const counts = new Intl.NumberFormat('en');
 
@@ -34,20 +33,11 @@ export class FailedRowsError extends UserInfoError {
   readonly code = 'FAILED_ROWS';
 }
 
-/** The circumstances of a run, for its summary. */
-interface SummaryContext {
-  readonly operation: Pick<RowOperation, 'name' | 'usesUpCode'>;
-  /** `null` if the results go to standard output. */
-  readonly paths: RunPaths | null;
-  readonly failed: string | undefined;
-  /** The command that resumes the run; `null` if none can. */
-  readonly resume: string | null;
-}
-
-/** The summary of a run, for a person. */
+/** The summary of a run, for a person; without `paths`, the results go to a stream, and the run cannot be resumed. */
 export function formatSummary(
   report: RunReport,
-  { operation: { name, usesUpCode }, paths, failed, resume }: SummaryContext,
+  { context: { args }, options: { failed }, operation: { name, usesUpCode } }: BulkRun,
+  paths: RunPaths | null,
 ): string[] {
   const { done, durationMs } = report;
   const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
@@ -61,11 +51,11 @@ export function formatSummary(
   if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
   if (report.unwritten > 0) {
     const answered = `${formatRows(report.unwritten)} were answered and could not be written`;
-    const again = resume === null ? '' : ': --resume sends them again';
+    const again = paths === null ? '' : ': --resume sends them again';
     lines.push(`lost     ${answered}${usesUpCode ? ': their codes are used up' : again}`);
   }
   if (report.missing.size > 0) lines.push(describeMissing(report.missing));
-  if (resume !== null && !report.isFinished) lines.push(`resume with: ${resume}`);
+  if (paths !== null && !report.isFinished) lines.push(`resume with: ${commandLine(args, ['--resume'])}`);
   return lines;
 }
 
@@ -125,7 +115,11 @@ function describeMissing(missing: RunReport['missing']): string {
 }
 
 /** The summary of a run, for a program. */
-export function reportData(report: RunReport, { paths, failed, resume }: SummaryContext): object {
+export function reportData(
+  report: RunReport,
+  { context: { args }, options: { failed } }: BulkRun,
+  paths: RunPaths,
+): object {
   const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, failures } = report;
   return {
     ...counts,
@@ -135,9 +129,10 @@ export function reportData(report: RunReport, { paths, failed, resume }: Summary
     finished: isFinished,
     ...(failures.length > 0 ? { failures } : {}),
     ...(missing.size > 0 ? { not_in_answer: Object.fromEntries(missing) } : {}),
-    ...(paths === null ? {} : { results: paths.results, journal: paths.journal }),
+    results: paths.results,
+    journal: paths.journal,
     ...(failed !== undefined && (failedRows ?? 0) > 0 ? { failed_rows: failed } : {}),
-    ...(resume !== null && !isFinished ? { resume } : {}),
+    ...(isFinished ? {} : { resume: commandLine(args, ['--resume']) }),
   };
 }
 
@@ -168,9 +163,7 @@ export function commandLine(
 /** What to do about the rows that are not ok. */
 export function retryHint(
   { counts, failedRows, stoppedBy }: RunReport,
-  { from, failed }: BulkOptions,
-  { usesUpCode }: Pick<RowOperation, 'usesUpCode'>,
-  args: readonly string[],
+  { context: { args }, options: { from, failed }, operation: { usesUpCode } }: BulkRun,
 ): string {
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) return 'The results say why, row by row.';
   const warning = usesUpCode && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
