@@ -55,16 +55,33 @@ export async function chooseDatabase(named: string | undefined, create: boolean)
 }
 
 /**
- * The master keys of the store: USERINFO_MASTER_KEY, or the file that USERINFO_MASTER_KEY_FILE names, separated by
- * commas or white space. Never an argument: other users of the machine can see those.
+ * A secret of the service: the text of a variable, or the content of a file that another names; empty if there is none.
+ * Never an argument: other users of the machine can see those.
  *
  * @throws InvalidInputError if the file cannot be read
  */
+async function readSecretOf(text: string | undefined, file: string | undefined): Promise<string> {
+  if (text || !file) return text ?? '';
+  return await readNamedFile(file, `the file ${quoteName(file)}`);
+}
+
+/**
+ * The token for issuing codes over HTTP; `undefined` if none is set.
+ *
+ * @throws InvalidInputError if its file cannot be read
+ */
+export async function adminToken(env: Io['env']): Promise<Secret | undefined> {
+  const text = (await readSecretOf(env.USERINFO_ADMIN_TOKEN, env.USERINFO_ADMIN_TOKEN_FILE)).trim();
+  return text === '' ? undefined : new Secret(text);
+}
+
+/**
+ * The master keys of the store, separated by commas or white space.
+ *
+ * @throws InvalidInputError if their file cannot be read
+ */
 export async function masterKeys(env: Io['env']): Promise<Secret[]> {
-  const file = env.USERINFO_MASTER_KEY_FILE;
-  const given = env.USERINFO_MASTER_KEY;
-  const text = given || (file ? await readNamedFile(file, `the file ${quoteName(file)}`) : '');
-  return text
+  return (await readSecretOf(env.USERINFO_MASTER_KEY, env.USERINFO_MASTER_KEY_FILE))
     .split(/[\s,]+/)
     .filter((key) => key !== '')
     .map((key) => new Secret(key));

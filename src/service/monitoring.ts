@@ -13,8 +13,8 @@ export interface MonitoringAnswer {
   readonly body: string;
 }
 
-/** The answer for a path; `null` if it is not one of monitoring. */
-export type AnswerMonitoring = (path: string) => Promise<MonitoringAnswer | null>;
+/** The answer for a path; `null` if it is not one of monitoring. Only a port for admin has other requests than GET. */
+export type AnswerMonitoring = (path: string, request?: IncomingMessage) => Promise<MonitoringAnswer | null>;
 
 /** What monitoring asks the process, or all processes of the service. */
 export interface Monitored {
@@ -22,6 +22,8 @@ export interface Monitored {
   isReady(): Promise<boolean>;
   /** In the format of Prometheus; `null` if there are none. */
   readonly metrics: (() => Promise<string>) | null;
+  /** Issues codes. Default: not over HTTP. */
+  readonly codes?: ((request: IncomingMessage) => Promise<MonitoringAnswer>) | undefined;
 }
 
 const json = 'application/json; charset=utf-8';
@@ -29,9 +31,12 @@ const prometheus = 'text/plain; version=0.0.4; charset=utf-8';
 
 export const monitoringPaths = ['/livez', '/readyz', '/metrics'] as const;
 
-/** `/livez`: the process answers. `/readyz`: it takes requests and can write. `/metrics`: for Prometheus. */
-export function answerMonitoring({ isReady, metrics }: Monitored): AnswerMonitoring {
-  return async (path) => {
+/**
+ * `/livez`: the process answers. `/readyz`: it takes requests and can write. `/metrics`: for Prometheus. `/codes`: for
+ * the holder of the admin token.
+ */
+export function answerMonitoring({ isReady, metrics, codes }: Monitored): AnswerMonitoring {
+  return async (path, request) => {
     switch (path) {
       case '/livez':
         return statusAnswer(true);
@@ -39,6 +44,8 @@ export function answerMonitoring({ isReady, metrics }: Monitored): AnswerMonitor
         return statusAnswer(await isReady());
       case '/metrics':
         return metrics && { status: 200, type: prometheus, body: await metrics() };
+      case '/codes':
+        return codes && request ? codes(request) : null;
       default:
         return null;
     }
@@ -92,9 +99,12 @@ export function listenFault(error: unknown, host: string, port: number): StartEr
   });
 }
 
-async function send({ url = '' }: IncomingMessage, reply: ServerResponse, answer: AnswerMonitoring) {
-  const found = await answer(url.replace(/\?.*/s, '')).catch(() => statusAnswer(false));
+async function send(request: IncomingMessage, reply: ServerResponse, answer: AnswerMonitoring) {
+  const path = request.url?.replace(/\?.*/s, '') ?? '';
+  const found = await answer(path, request).catch(() => statusAnswer(false));
   const { status, type, body } = found ?? { status: 404, type: json, body: '{"status":"no such path"}' };
+  reply.shouldKeepAlive &&= request.complete;
+  if (status === 401) reply.setHeader('www-authenticate', 'Bearer');
   reply.writeHead(status, { 'content-type': type }).end(body);
 }
 

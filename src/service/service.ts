@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadPart, MissingPackageError } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
+import { answerCodes } from './admin/post-codes.js';
 import { startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats, type Log, logFault } from './log.js';
@@ -60,7 +61,7 @@ export async function startService(
   host: ServiceHost,
   extension?: ServerExtension,
 ): Promise<Service> {
-  const { faults, rateLimit, adminPort } = settings;
+  const { faults, rateLimit, adminPort, adminToken } = settings;
   const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
@@ -69,6 +70,9 @@ export async function startService(
   const monitoring = answerMonitoring({
     isReady: async () => !isStopping && (await probe.isWritable()),
     metrics,
+    codes:
+      adminToken &&
+      answerCodes(adminToken, async () => createAdmin({ store, actor: 'POST /codes', ...host }), log),
   });
   const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring);
   const context = {

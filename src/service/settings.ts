@@ -4,6 +4,7 @@ import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultClockWindowSeconds, defaultMaxBodyBytes, maxClockWindowSeconds } from '../protocol/limits.js';
 import { quoteName } from '../protocol/text.js';
+import type { Secret } from '../signing/secret.js';
 import type { FaultSettings } from './faults.js';
 import type { Log } from './log.js';
 
@@ -57,6 +58,8 @@ export interface ServiceSettings {
    * port, to this machine alone.
    */
   readonly adminPort?: number;
+  /** With it, `POST /codes` on `adminPort` issues codes; at least 16 characters. Default: none. */
+  readonly adminToken?: Secret;
   /**
    * The base URL at which clients reach the service through a proxy, for recipes that sign the URL (§5). Default: that
    * of the request.

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AppKeys, draftPassback, fetchAnswer, send, signDraft } from '../support/foreign-client.js';
@@ -66,8 +68,12 @@ describe('serve --workers', () => {
     expect((await served.record()).extension_info).toEqual({ a: 'b' });
   });
 
-  it('has one port for the probes and the metrics of all workers', async () => {
-    const served = await serve(['--workers', '2', '--admin-port', '0']);
+  it('has one port for the probes, the metrics of all workers and new codes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'userinfo-workers-'));
+    writeFileSync(join(folder, 'serve.env'), 'USERINFO_ADMIN_TOKEN=0123456789abcdef\n');
+    const config = ['--config', join(folder, 'serve.env')];
+    const served = await serve(['--workers', '2', '--admin-port', '0', ...config]);
+    rmSync(folder, { recursive: true });
     const adminUrl = /monitoring on (\S+)/.exec(served.log)?.[1];
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     await Promise.all(Array.from({ length: 8 }, () => send(served.url, passback(served))));
@@ -75,6 +81,11 @@ describe('serve --workers', () => {
     await expect.poll(metrics).toContain('userinfo_requests_total{operation="passback",code="200"} 8');
     expect((await fetch(`${adminUrl}/readyz`)).status).toBe(200);
     expect((await fetch(`${served.url}/metrics`)).status).toBe(404);
+    const body = JSON.stringify({ tenant_code: 'acme', union_ids: ['u001'] });
+    const headers = { authorization: 'Bearer 0123456789abcdef' };
+    const issued = await fetch(`${adminUrl}/codes`, { method: 'POST', headers, body });
+    expect(await issued.json()).toMatchObject({ codes: [{ union_id: 'u001' }] });
+    expect(await served.stop()).toBe(0);
   });
 
   it('replaces a killed worker, and serves meanwhile', async () => {

@@ -19,10 +19,13 @@ const settings = Object.values(settingNames).map(
 /** In addition to those that replace a flag. */
 const others = [
   [secretVariable, 'app secret: no flag takes it'],
-  ['USERINFO_DATABASE', 'database of serve and admin; --database overrides it'],
+  ['USERINFO_DATABASE', 'database of serve and admin; or --database'],
   ['DATABASE_URL', 'the same, if USERINFO_DATABASE is not set'],
+  ['USERINFO_NO_MIGRATE', 'if set, serve and admin refuse an older schema'],
   ['USERINFO_MASTER_KEY', 'keys that encrypt stored app secrets'],
   ['USERINFO_MASTER_KEY_FILE', 'file with these keys'],
+  ['USERINFO_ADMIN_TOKEN', 'token of POST /codes on the port --admin-port'],
+  ['USERINFO_ADMIN_TOKEN_FILE', 'file with this token'],
   ['USERINFO_MAX_BODY', 'a setting of serve: see "userinfo help operation"'],
   ['USERINFO_QUEUE', 'queue of worker and runs; --queue overrides it'],
   ['USERINFO_OUTPUT', 'output format; -o and --json override it'],

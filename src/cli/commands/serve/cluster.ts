@@ -3,8 +3,10 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Log, Service, ServiceOptions } from '../../../service/index.js';
+import { answerCodes } from '../../../service/admin/post-codes.js';
+import type { Admin, Log, Service, ServiceOptions } from '../../../service/index.js';
 import { answerMonitoring, startMonitoring } from '../../../service/monitoring.js';
+import type { Secret } from '../../../signing/secret.js';
 import { loadPart } from '../../../support/errors.js';
 import { ReportedError } from '../../exit-status.js';
 import { untilAborted } from '../../io.js';
@@ -31,6 +33,8 @@ export interface Supervision {
   readonly port: number;
   /** The port for monitoring all workers; `undefined` for none. */
   readonly adminPort: number | undefined;
+  /** What issues codes on that port; `undefined` without an admin token. */
+  readonly codes: { readonly token: Secret; openAdmin(): Promise<Admin> } | undefined;
   /** How long the workers keep serving when they stop, in milliseconds. */
   readonly drainDelayMs: number;
   readonly log: Log;
@@ -119,16 +123,33 @@ async function supervise(supervision: Supervision): Promise<void> {
   };
   await keepRunning();
   await Promise.all(others);
-  admin?.close();
+  await admin?.close();
   if (givenUp.signal.aborted) throw new ReportedError(status);
   log({ event: 'stopped' });
 }
 
-/** Serves probes and the metrics of all workers, if there is a port for them. */
-async function monitor({ host, adminPort }: Supervision, isReady: () => Promise<boolean>) {
+/** Serves probes and the metrics of all workers, and issues codes, if there is a port for them. */
+async function monitor({ host, adminPort, codes, log }: Supervision, isReady: () => Promise<boolean>) {
   if (adminPort === undefined) return null;
   const { workersMetrics } = await loadPart(() => import('../../../service/metrics.js'));
-  return await startMonitoring({ host }, adminPort, answerMonitoring({ isReady, metrics: workersMetrics }));
+  let opened: Promise<Admin> | undefined;
+  const open = () => {
+    opened ??= codes?.openAdmin();
+    // The next request tries again.
+    opened?.catch(() => {
+      opened = undefined;
+    });
+    return opened as Promise<Admin>;
+  };
+  const monitored = { isReady, metrics: workersMetrics, codes: codes && answerCodes(codes.token, open, log) };
+  const server = await startMonitoring({ host }, adminPort, answerMonitoring(monitored));
+  return {
+    url: server.url,
+    async close() {
+      server.close();
+      await (await opened)?.close();
+    },
+  };
 }
 
 /** Waits for a worker to end, and stops it when the signal aborts; returns the reason. */

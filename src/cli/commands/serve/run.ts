@@ -4,7 +4,7 @@ import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
-import { chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
+import { adminToken, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage, untilAborted } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
@@ -33,9 +33,16 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     }),
     io.stderr,
   );
+  const token = await adminToken(io.env);
+  if (token !== undefined && options.adminPort === undefined) {
+    throw new InvalidInputError('USERINFO_ADMIN_TOKEN is for the admin port', {
+      hint: 'Add --admin-port <number>.',
+    });
+  }
   const start = async (shared: ServiceOptions = {}) =>
     createService({
       ...settingsOf(options),
+      ...(token !== undefined && { adminToken: token }),
       database: await chooseDatabase(options.database, options.migrate),
       create: options.migrate,
       upgrade: options.migrate,
@@ -56,7 +63,8 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
   const { runWorkers } = await import('./cluster.js');
   // The page would show the requests of one worker only, and each visit may reach another worker.
   const supervision = { count: workers, args, host, port, adminPort: options.adminPort, log, signal };
-  await runWorkers({ ...supervision, drainDelayMs: options.drainDelay ?? 0 }, (shared) =>
+  const codes = token && { token, openAdmin: () => context.openAdmin(options.database, { create: false }) };
+  await runWorkers({ ...supervision, codes, drainDelayMs: options.drainDelay ?? 0 }, (shared) =>
     start({ ...shared, page: false }),
   );
 }

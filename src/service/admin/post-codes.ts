@@ -1,0 +1,108 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { StoreUnavailableError } from '../../database/errors.js';
+import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/text.js';
+import type { Secret } from '../../signing/secret.js';
+import { type Log, logFault } from '../log.js';
+import type { MonitoringAnswer } from '../monitoring.js';
+import type { CodeOperations } from './codes.js';
+
+/** Maximum number of codes of a request. */
+const maxCodes = 500;
+
+/** Maximum size of a body, in bytes: so many union IDs of the maximum length fit. */
+const maxBytes = 1_048_576;
+
+/** A shorter token could be guessed. */
+const minTokenLength = 16;
+
+/**
+ * Answers `POST /codes`: issues codes to the users that its body names, if it carries the token.
+ *
+ * @throws InvalidInputError for a token that is too short
+ */
+export function answerCodes(
+  token: Secret,
+  open: () => Promise<Pick<CodeOperations, 'issueCodes'>>,
+  log: Log,
+) {
+  if (token.reveal().length < minTokenLength) {
+    throw new InvalidInputError(`the admin token has less than ${minTokenLength} characters`, {
+      hint: 'Create one: openssl rand -hex 32',
+    });
+  }
+  const digestOf = (text: string) => createHash('sha256').update(text).digest();
+  const expected = digestOf(`Bearer ${token.reveal()}`);
+  return async (request: IncomingMessage): Promise<MonitoringAnswer> => {
+    const { method, headers } = request;
+    if (method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'POST issues codes');
+    // Digests have one length: the comparison takes the same time for every token.
+    if (!timingSafeEqual(digestOf(headers.authorization ?? ''), expected)) {
+      return refusal(401, 'WRONG_TOKEN', 'the request does not carry the admin token');
+    }
+    const size = headers['content-length'];
+    if (size === undefined) return refusal(411, 'LENGTH_REQUIRED', 'Content-Length is missing');
+    if (Number(size) > maxBytes) return refusal(413, 'TOO_LARGE', `a body has at most ${maxBytes} bytes`);
+    const body = await request.toArray().catch(() => null);
+    if (body === null) return refusal(400, 'CUT_OFF', 'the body is cut off');
+    try {
+      const wanted = parseBody(Buffer.concat(body));
+      const codes = await (await open()).issueCodes(wanted);
+      return { status: 200, type: json, body: JSON.stringify({ codes }) };
+    } catch (error) {
+      logFault(log, error);
+      if (!(error instanceof UserInfoError)) return refusal(500, 'FAULT', 'the service failed');
+      return refusal(error instanceof StoreUnavailableError ? 503 : 400, error.code, error.message);
+    }
+  };
+}
+
+const json = 'application/json; charset=utf-8';
+
+function refusal(status: number, code: string, message: string): MonitoringAnswer {
+  return { status, type: json, body: JSON.stringify({ error: { code, message } }) };
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+const isNumber = (value: unknown) => typeof value === 'number';
+
+/** The fields of a body: their check, and what they are. */
+const fields: Readonly<Record<string, readonly [isValid: (value: unknown) => boolean, what: string]>> = {
+  tenant_code: [isText, 'text'],
+  union_ids: [
+    (value) => areTexts(value) && (value as unknown[]).length > 0 && (value as unknown[]).length <= maxCodes,
+    `a list of 1 to ${maxCodes} texts`,
+  ],
+  info_names: [(value) => value === undefined || areTexts(value), 'a list of texts'],
+  ttl_seconds: [(value) => value === undefined || isNumber(value), 'a number'],
+  uses: [
+    (value) => value === undefined || value === 'unlimited' || isNumber(value),
+    'a number, or "unlimited"',
+  ],
+};
+
+/** @throws InvalidInputError that names the field */
+function parseBody(body: Buffer): Parameters<CodeOperations['issueCodes']>[0] {
+  let given: Record<string, unknown>;
+  try {
+    given = { ...JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
+  } catch {
+    throw new InvalidInputError('the body is not JSON');
+  }
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
+  if (unknown !== undefined) throw new InvalidInputError(`unknown field ${quoteName(unknown)}`);
+  for (const [name, [isValid, what]] of Object.entries(fields)) {
+    if (!isValid(given[name])) throw new InvalidInputError(`${name} is not ${what}`);
+  }
+  const { tenant_code, union_ids, info_names, ttl_seconds, uses } = given;
+  const wanted = {
+    tenantCode: tenant_code,
+    unionIds: union_ids,
+    infoNames: info_names,
+    ttlSeconds: ttl_seconds,
+    uses,
+  };
+  return wanted as Parameters<CodeOperations['issueCodes']>[0];
+}
