@@ -34,8 +34,10 @@ export interface WorkerOptions {
 const idleMs = 500;
 /** How long outcomes wait to be written together, in milliseconds. */
 const gatherMs = 200;
-/** How long a stopped worker still tries to reach the database, in milliseconds. */
+/** How long a stopped worker still tries to store outcomes in a database that does not answer, in milliseconds. */
 const lastTriesMs = 5_000;
+/** How often a worker reports that the database does not answer, in milliseconds. */
+const lostReportMs = 60_000;
 
 /** A run that this worker has begun. */
 interface BegunRun {
@@ -51,7 +53,8 @@ export class Worker {
   readonly #begun = new Map<string, BegunRun>();
   /** The runs for other targets that were reported. */
   readonly #reported = new Set<string>();
-  #isLost = false;
+  /** When it last reported that the database does not answer; `null` while it does. */
+  #lostAt: number | null = null;
   #stoppedAt = Number.POSITIVE_INFINITY;
 
   constructor(options: WorkerOptions) {
@@ -74,7 +77,7 @@ export class Worker {
     try {
       let hasWorked = false;
       while (!signal.aborted) {
-        const ready = await this.#retry(() => queue.list('ready'));
+        const ready = await this.#ask(() => queue.list('ready'));
         this.#report(ready);
         const ours = ready.filter((run) => targetDifferences(run.target, target).length === 0);
         if (await this.#workOn(ours)) hasWorked = true;
@@ -82,9 +85,12 @@ export class Worker {
           const [refused] = ready;
           if (refused !== undefined && ours.length === 0 && !hasWorked) throw notForUs(refused);
           return ours;
-        } else await wait(idleMs, undefined, { signal }).catch(() => {});
+        } else await wait(idleMs, undefined, { signal });
       }
       return [];
+    } catch (error) {
+      if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
+      throw error;
     } finally {
       this.#report([]);
     }
@@ -118,7 +124,7 @@ export class Worker {
     for (const run of runs) {
       if (signal.aborted) break;
       let takenAt = 0;
-      const taken = await this.#retry(() => {
+      const taken = await this.#ask(() => {
         takenAt = performance.now();
         return queue.take(run);
       });
@@ -132,7 +138,7 @@ export class Worker {
   /** Whether chunks of these runs wait or are under way. */
   async #hasOpen(runs: readonly QueuedRun[]): Promise<boolean> {
     const { queue } = this.#options;
-    const counts = await Promise.all(runs.map((run) => this.#retry(() => queue.countChunks(run))));
+    const counts = await Promise.all(runs.map((run) => this.#ask(() => queue.countChunks(run))));
     return counts.some(({ open }) => open > 0);
   }
 
@@ -151,7 +157,7 @@ export class Worker {
   async #process(begun: BegunRun, taken: TakenChunk, leasedUntil: number): Promise<void> {
     const { queue, sender, pacing, signal } = this.#options;
     const { run, flow } = begun;
-    const done = await this.#retry(() => queue.outcomes(run.run, taken.rows));
+    const done = await this.#ask(() => queue.outcomes(run.run, taken.rows));
     const rows = taken.rows.filter(({ line }) => !done.has(line));
     const timeoutMs = Math.min(pacing.timeoutMs, taken.leaseMs / 2);
     const startedAt = performance.now();
@@ -184,7 +190,7 @@ export class Worker {
       if (unwritten.length === 0) return;
       const given = unwritten;
       unwritten = [];
-      const state = await this.#retry(() => queue.record(run.run, given));
+      const state = await this.#store(() => queue.record(run.run, given));
       if (state !== 'ready') engine.stop();
     };
     const ended = new AbortController();
@@ -206,7 +212,7 @@ export class Worker {
       const earlyMs = run.rate === null ? 0 : startedAt + (outcomes * 1000) / run.rate - performance.now();
       if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
       const isStuck = outcomes === 0 && performance.now() > leasedUntil - timeoutMs;
-      await this.#retry(() =>
+      await this.#store(() =>
         isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken, !isStuck),
       );
     }
@@ -215,24 +221,39 @@ export class Worker {
   /**
    * Repeats work while the database does not answer.
    *
+   * @throws AbortError when the worker is stopped meanwhile
+   */
+  #ask<T>(work: () => Promise<T>): Promise<T> {
+    return this.#repeat(work, { signal: this.#options.signal });
+  }
+
+  /**
+   * Repeats work while the database does not answer.
+   *
    * @throws StoreUnavailableError some time after the worker was stopped
    */
-  async #retry<T>(work: () => Promise<T>): Promise<T> {
+  #store<T>(work: () => Promise<T>): Promise<T> {
+    return this.#repeat(work, {});
+  }
+
+  async #repeat<T>(work: () => Promise<T>, until: { readonly signal?: AbortSignal }): Promise<T> {
     const { log } = this.#options;
     const backOff = new BackOff(Math.random);
     for (;;) {
       try {
         const result = await work();
-        if (this.#isLost) log('the queue is back');
-        this.#isLost = false;
+        if (this.#lostAt !== null) log('the queue is back');
+        this.#lostAt = null;
         return result;
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError) || performance.now() - this.#stoppedAt > lastTriesMs)
-          throw error;
-        if (!this.#isLost) log(`waiting for the queue: ${error.message}`);
-        this.#isLost = true;
+        const now = performance.now();
+        if (!(error instanceof StoreUnavailableError) || now - this.#stoppedAt > lastTriesMs) throw error;
+        if (this.#lostAt === null || now - this.#lostAt >= lostReportMs) {
+          log(`waiting for the queue: ${error.message}`);
+          this.#lostAt = now;
+        }
       }
-      await wait(backOff.next());
+      await wait(backOff.next(), undefined, until);
     }
   }
 }

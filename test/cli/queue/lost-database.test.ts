@@ -1,18 +1,30 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { printedBy } from '../../support/cli.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';
 import { ServedMachine } from '../../support/served.js';
 
-it('a worker waits for its queue while the database is away, and loses no row', {
-  timeout: 180_000,
-}, async () => {
-  const [server, machine] = await Promise.all([
+let server: PostgresServer;
+let machine: ServedMachine;
+
+beforeAll(async () => {
+  [server, machine] = await Promise.all([
     PostgresServer.create(),
     ServedMachine.create(['--fault', 'latency=20ms..40ms']),
   ]);
+}, 60_000);
+
+afterAll(async () => {
+  await machine[Symbol.asyncDispose]();
+  await server.remove();
+});
+
+it('a worker waits for its queue while the database is away, and loses no row', {
+  timeout: 180_000,
+}, async () => {
   const unionIds = Array.from({ length: 250 }, (_, i) => `u${i}`);
   await machine.putUsers(unionIds);
   writeFileSync(
@@ -36,6 +48,32 @@ it('a worker waits for its queue while the database is away, and loses no row', 
   expect((await machine.run(results)).status).toBe(0);
   const lines = readFileSync(join(machine.folder, 'results.ndjson'), 'utf8').split('\n').filter(Boolean);
   expect(lines.map((line) => JSON.parse(line).line)).toEqual(unionIds.map((_, i) => i + 2));
-  await machine[Symbol.asyncDispose]();
-  await server.remove();
 });
+
+/** The processor time that a process has used, in milliseconds; 0 where the system does not say. */
+function cpuMs(pid: number | undefined): number {
+  try {
+    const [user, system] =
+      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
+    return (Number(user) + Number(system)) * 10;
+  } catch {
+    return 0;
+  }
+}
+
+it('a worker whose database stays away is idle, and ends on SIGTERM', async () => {
+  const worker = machine.start(['-p', 'local', 'worker', '--queue', server.url]);
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
+  const lost = printedBy(worker, /waiting for the queue: the database/);
+  const connected = async () =>
+    (await query(server.url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%userinfo_runs%'")).length;
+  await expect.poll(connected, { timeout: 20_000 }).toBeGreaterThan(1); // this statement, and the worker's
+  await server.stop();
+  await lost;
+  const before = cpuMs(worker.pid);
+  await wait(1000);
+  expect(cpuMs(worker.pid) - before).toBeLessThan(150);
+  worker.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  await server.start();
+}, 60_000);
