@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
+import { formatCount } from '../bulk/summary.js';
 import { addCommand, addGroup, type Call } from '../command.js';
 import type { CliContext } from '../context.js';
 import { printMessage } from '../io.js';
@@ -134,27 +135,35 @@ async function change(
   await printMessage(io, await withQueue(context, options.queue, work));
 }
 
-async function runList({ context, io, options, style }: Call<QueueOptions>): Promise<void> {
+async function runList({ context, io, options, style, isTable }: Call<QueueOptions>): Promise<void> {
   const list = await withQueue(context, options.queue, (queue) => queue.list());
-  const summaries = list.map((run) => ({
-    run: run.run,
-    state: run.state,
-    environment: run.target.environment,
-    base_url: run.target.base_url,
-    from: run.source.from,
-    rows: run.rows,
-    ...progressOf(run),
-    created_at: toSeconds(run.createdAt),
-  }));
+  const summaries = list.map((found) => {
+    const { run, state, rows, target, source, createdAt, endedAt } = found;
+    const progress = progressOf(found);
+    const { done, not_ok, seconds_left } = progress;
+    if (isTable) {
+      const share = `${formatCount(done)} of ${formatCount(rows)}`;
+      const ends_at = endedAt === null ? endOf(seconds_left) : toSeconds(endedAt);
+      return { run, state, from: source.from, done: share, not_ok, ends_at };
+    }
+    const { environment, base_url } = target;
+    const head = { run, state, environment, base_url, from: source.from, rows };
+    return { ...head, ...progress, created_at: toSeconds(createdAt) };
+  });
   await printList(summaries, io, style);
 }
 
-async function runShow({ context, options, print }: Call<QueueOptions>, name: string): Promise<void> {
+async function runShow(
+  { context, options, isTable, print }: Call<QueueOptions>,
+  name: string,
+): Promise<void> {
   await withQueue(context, options.queue, async (queue) => {
     const run = await queue.find(name);
     const { failed, held } = await queue.countChunks(run);
     const { target, counts, naming, rate, endedAt } = run;
-    const shown = {
+    const { rows_per_second: speed, seconds_left, ...done } = progressOf(run);
+    const inWords = speed === null ? {} : { speed: `${speed} rows/s`, ends_at: endOf(seconds_left) };
+    await print({
       run: name,
       state: run.state,
       ...target,
@@ -162,7 +171,8 @@ async function runShow({ context, options, print }: Call<QueueOptions>, name: st
       ...(naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key }),
       rows: run.rows,
       ...counts,
-      ...progressOf(run),
+      ...done,
+      ...(isTable ? inWords : { rows_per_second: speed, seconds_left }),
       chunks: run.chunks,
       chunks_done: run.chunksDone,
       failed_chunks: failed,
@@ -171,8 +181,7 @@ async function runShow({ context, options, print }: Call<QueueOptions>, name: st
       keeps_rows: run.keepsRows,
       created_at: toSeconds(run.createdAt),
       ...(endedAt === null ? {} : { ended_at: toSeconds(endedAt) }),
-    };
-    await print(shown);
+    });
   });
 }
 
@@ -186,6 +195,11 @@ function progressOf({ counts, rows, speed, state }: QueuedRun) {
     rows_per_second: isRunning ? Number(speed.toPrecision(3)) : null,
     seconds_left: isRunning ? Math.ceil((rows - done) / speed) : null,
   };
+}
+
+/** When a run ends that has so many seconds left, which a table shows as "in 4 min". */
+function endOf(secondsLeft: number | null): number | null {
+  return secondsLeft === null ? null : toSeconds(Date.now()) + secondsLeft;
 }
 
 function toSeconds(ms: number): number {

@@ -1,3 +1,5 @@
+import { FailureGroups } from '../../bulk/failure-groups.js';
+import type { RunReport } from '../../bulk/file-run.js';
 import { AppendFile, type ResultsSink, streamSink } from '../../bulk/files/append-file.js';
 import { FailedFile } from '../../bulk/files/failed-file.js';
 import { placeOutcome } from '../../bulk/files/result-line.js';
@@ -12,9 +14,9 @@ import { quoteName } from '../../protocol/text.js';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { openRows } from '../bulk/row-source.js';
-import { FailedRowsError, formatCount, formatRows } from '../bulk/summary.js';
+import { describeOutcomes, FailedRowsError, formatCount, formatRows } from '../bulk/summary.js';
 import type { CliContext } from '../context.js';
-import type { Io } from '../io.js';
+import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 
 export interface ResultsOptions {
@@ -58,7 +60,8 @@ export async function writeResults(
       results === undefined
         ? streamSink(io.stdout, io.stdout.isTTY ? showData : undefined)
         : AppendFile.open(results);
-    refuseFailed(run, await writeRows(queue, run, rows, sink, failedFile));
+    const report = await writeRows(queue, run, rows, sink, failedFile);
+    await refuseFailed(io, run, report, failed);
   } finally {
     sink?.close();
     failedFile?.discard();
@@ -67,27 +70,30 @@ export async function writeResults(
   }
 }
 
-/** Returns the number of rows that are ok, and of those that have an outcome. */
+type Report = Pick<RunReport, 'counts' | 'failures'>;
+
 async function writeRows(
   queue: Queue,
   run: QueuedRun,
   { format, read }: ResultRows,
   results: ResultsSink,
   failed: FailedFile<FileRow> | null,
-): Promise<{ ok: number; done: number }> {
+): Promise<Report> {
   const operation = passbackRows(run.naming);
-  const counts = { ok: 0, done: 0 };
+  const counts = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
+  const failures = new FailureGroups();
   for await (const batch of read()) {
     const outcomes = await queue.outcomes(run.run, batch);
     let text = '';
     for (const row of batch) {
       const found = outcomes.get(row.line);
       if (found === undefined) continue;
-      counts.done += 1;
-      if (found.outcome === 'ok') counts.ok += 1;
+      const { outcome, result } = found;
+      counts[outcome] += 1;
+      if (outcome !== 'ok') failures.add(outcome, row.line, reasonOf(result));
       const user = userOf(row, format, operation);
-      text += `${placeOutcome(row.line, operation.userKey, user, found.result)}\n`;
-      if (found.outcome === 'failed' || found.outcome === 'unknown') failed?.add(row);
+      text += `${placeOutcome(row.line, operation.userKey, user, result)}\n`;
+      if (outcome === 'failed' || outcome === 'unknown') failed?.add(row);
     }
     results.append(text);
     await new Promise<void>((resolve) => {
@@ -96,20 +102,41 @@ async function writeRows(
   }
   results.syncWithName();
   failed?.finish();
-  return counts;
+  return { counts, failures: failures.byRows() };
 }
 
-/** @throws FailedRowsError if a row of the run is not ok */
-function refuseFailed({ run, rows, state }: QueuedRun, { ok, done }: { ok: number; done: number }): void {
+/** Why a row is not ok, from the part of its results line that `formatOutcome` wrote. */
+function reasonOf(result: string): { code?: number; text: string } {
+  const { code, msg, error } = JSON.parse(`{${result}}`);
+  return error === undefined ? { code, text: msg } : { text: error };
+}
+
+/** @throws FailedRowsError if a row of the run is not ok, once stderr has the reasons */
+async function refuseFailed(
+  io: Io,
+  { run, rows, state }: QueuedRun,
+  report: Report,
+  failed: string | undefined,
+): Promise<void> {
+  const { ok, ...others } = report.counts;
   if (ok === rows) return;
-  if (done < rows) {
-    throw new FailedRowsError(`run ${run} is ${state}: ${formatRows(rows - done)} have no outcome`, {
+  await printMessage(io, `run ${run}: ${formatRows(rows)}`);
+  for (const line of describeOutcomes(report)) await printMessage(io, line);
+  const left = rows - ok - others.failed - others.invalid - others.unknown;
+  if (left > 0) {
+    throw new FailedRowsError(`run ${run} is ${state}: ${formatRows(left)} have no outcome`, {
       ...(state === 'ready' ? { hint: 'Use --wait to wait for its end.' } : {}),
     });
   }
-  throw new FailedRowsError(`${formatCount(rows - ok)} of ${formatRows(rows)} are not ok`, {
-    hint: 'The results say why, row by row.',
-  });
+  throw new FailedRowsError(
+    `${formatCount(rows - ok)} of ${formatRows(rows)} ${rows - ok === 1 ? 'is' : 'are'} not ok`,
+    {
+      hint:
+        failed === undefined
+          ? 'Add --failed <file> to get the rows to retry as a file.'
+          : `Correct the cause, then pass the rows of ${quoteName(failed)} back.`,
+    },
+  );
 }
 
 function keptRows(queue: Queue, run: QueuedRun): ResultRows {

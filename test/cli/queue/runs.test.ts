@@ -74,13 +74,19 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(halfway.done).toBeGreaterThan(0);
     expect(halfway.rows_per_second).toBeGreaterThan(0);
     expect(halfway.seconds_left).toBeGreaterThan(0);
+    expect((await runs('show', run)).stdout).toMatch(/speed +│ [\d.]+ rows\/s.*ends +│ in \d+ (s|min) /s);
     const others = [1, 2].map(() => machine.run(worker('--drain')));
     for (const { status, stderr } of await Promise.all(others)) {
       expect({ status, stderr }).toMatchObject({ status: 0 });
     }
 
-    const { status, stdout } = await runs('results', run, '--failed', 'g.csv');
+    expect((await runs('list')).stdout).toMatch(
+      new RegExp(`${run} │ done +│ users.csv │ 203 of 203 │ 3 +│ \\d{4}-`),
+    );
+    const { status, stdout, stderr } = await runs('results', run, '--failed', 'g.csv');
     expect(status).toBe(6);
+    expect(stderr).toContain(`run ${run}: 203 rows\n  ok      200\n  failed    3\n`);
+    expect(stderr).toMatch(/^ {12}3 {2}40401 .*: lines 202, 203, 204$/m);
     expect(inOrder(stdout)).toEqual(inOrder(read('users.csv.results.ndjson')));
     expect(read('g.csv')).toBe(read('f.csv'));
     const shown = JSON.parse((await runs('show', run, '--json')).stdout);
