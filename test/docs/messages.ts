@@ -47,6 +47,7 @@ function textsOfFile(name: string): ErrorText[] {
   };
   const functions: (string | undefined)[] = [];
   let className = '';
+  const isTable = name.endsWith('-errors.ts');
   new Visitor({
     ClassDeclaration: ({ id }) => {
       className = id?.name ?? '';
@@ -60,6 +61,15 @@ function textsOfFile(name: string): ErrorText[] {
     },
     CallExpression: ({ callee, arguments: given }) => {
       if (callee.type === 'Super') errors.push({ name: className, values: given });
+    },
+    // Tables of faults: of a transport with `message` and `hint`, of a database [message, class, hint].
+    ObjectExpression: ({ properties }) => {
+      const [message, hint] = ['message', 'hint'].map((key) => propertyOf(properties, key));
+      if (isTable && message && hint) errors.push({ name: 'TableError', values: [message, hint] });
+    },
+    ArrayExpression: ({ elements }) => {
+      const known = elements.filter((one) => one !== null);
+      if (isTable && known[0]?.type === 'Literal') errors.push({ name: 'TableError', values: known });
     },
   }).visit(parseSync(name, readFileSync(join(source, name), 'utf8')).program);
 
@@ -85,6 +95,8 @@ function textsOfFile(name: string): ErrorText[] {
         return [value.consequent, value.alternate].flatMap(texts);
       case 'LogicalExpression':
         return [value.left, value.right].flatMap(texts);
+      case 'ArrowFunctionExpression':
+        return value.body.type === 'BlockStatement' ? [] : texts(value.body);
       case 'Identifier':
         // Of several constants with this name, the nearest above.
         return named(value.name, (found) =>
@@ -102,12 +114,7 @@ function textsOfFile(name: string): ErrorText[] {
   }
 
   const adviceOf = (value: Value) =>
-    value.type !== 'ObjectExpression'
-      ? textsOf(value)
-      : value.properties
-          .filter((one) => one.type === 'Property')
-          .filter(({ key }) => key.type === 'Identifier' && key.name === 'hint')
-          .flatMap((one) => textsOf(one.value));
+    textsOf(value.type === 'ObjectExpression' ? propertyOf(value.properties, 'hint') : value);
 
   return errors
     .filter((error) => error.name.endsWith('Error') && !internal.includes(error.name))
@@ -121,4 +128,12 @@ function textsOfFile(name: string): ErrorText[] {
         .filter((message) => message.replace(/\P{L}/gu, '').length >= 8)
         .map((message) => ({ message, advice }));
     });
+}
+
+/** The value of a property. */
+function propertyOf(properties: ESTree.ObjectExpression['properties'], name: string): Value | undefined {
+  const found = properties.find(
+    (one) => one.type === 'Property' && one.key.type === 'Identifier' && one.key.name === name,
+  );
+  return found?.type === 'Property' ? found.value : undefined;
 }
