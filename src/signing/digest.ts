@@ -142,7 +142,7 @@ function plus(a: number | null, b: number | null): number | null {
 /** One step of the digest chain. */
 export type Step = DigestStep | AffixStep | TextStep;
 
-interface DigestStep {
+export interface DigestStep {
   readonly kind: 'digest';
   readonly algorithm: Algorithm;
   readonly hmac: boolean;

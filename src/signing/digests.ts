@@ -7,8 +7,6 @@ export type Algorithm = (typeof algorithms)[number];
 export const outputs = ['hex', 'HEX', 'base64', 'base64url', 'base64-of-hex'] as const;
 export type Output = (typeof outputs)[number];
 
-const sizes: Readonly<Record<Algorithm, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64 };
-
 /** A digest, or an HMAC where there is a key, as text. */
 export function digestText(
   algorithm: Algorithm,
@@ -33,18 +31,7 @@ export function digestBytes(algorithm: Algorithm, data: string | Buffer, key: Bu
 
 /** The length of a digest in characters. */
 export function writtenLength(algorithm: Algorithm, output: Output): number {
-  const size = sizes[algorithm];
-  switch (output) {
-    case 'hex':
-    case 'HEX':
-      return size * 2;
-    case 'base64':
-      return Math.ceil(size / 3) * 4;
-    case 'base64url':
-      return Math.ceil((size * 4) / 3);
-    case 'base64-of-hex':
-      return Math.ceil((size * 2) / 3) * 4;
-  }
+  return digestText(algorithm, '', output).length;
 }
 
 function digest(

@@ -3,10 +3,11 @@ import { type Recipe, RecipeError } from '../signing/recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Signer } from '../signing/signer.js';
 import { chainIdentity } from './candidates/chains.js';
+import { roundingBits } from './candidates/layouts.js';
 import { type SolveTask, searchSpace } from './candidates/search-space.js';
 import { sortByBits, type Weighted } from './candidates/weighted.js';
 import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
-import { BlockReconstruction } from './reconstruct/blocks.js';
+import { reconstructBlocks } from './reconstruct/blocks.js';
 import { reconstructLists } from './reconstruct/lists.js';
 import type { Hit } from './search/search.js';
 import type { Pause } from './solve.js';
@@ -18,25 +19,21 @@ export interface Fit extends Weighted {
   readonly alike: number;
 }
 
-/** Inputs of `fitsOf`: the message that was found, and the samples that the recipes must fit. */
-interface FitsWanted {
-  readonly task: SolveTask;
-  readonly hit: Hit;
-  readonly others: readonly SolveTask[];
-  /** How much more than the hit a recipe may cost, in bits. */
-  readonly slack: number;
-}
-
 /**
- * Every recipe that makes the message of a hit and fits all samples, the likeliest first. Of recipes for the same
- * function only the likeliest is listed.
+ * Every recipe that makes the message of a hit in `task` and fits all samples, the likeliest first. Of recipes for
+ * the same function only the likeliest is listed. A recipe may cost `slack` bits more than the hit.
  */
-export async function fitsOf(wanted: FitsWanted, pause: Pause): Promise<Fit[]> {
-  const { request, secret } = wanted.task;
-  const samples = [wanted.task, ...wanted.others];
+export async function fitsOf(
+  task: SolveTask,
+  hit: Hit,
+  samples: readonly SolveTask[],
+  slack: number,
+  pause: Pause,
+): Promise<Fit[]> {
+  const { request, secret } = task;
   const probes = probesFor(request);
   const functions = new Map<string, Fit>();
-  for (const { recipe, bits } of sortByBits(await candidatesFor(wanted, pause))) {
+  for (const { recipe, bits } of sortByBits(await candidatesFor(task, hit, slack, pause))) {
     const signer = compileRecipe(recipe);
     if (!samples.every((sample) => signs(signer, sample))) continue;
     const answers = probes.map((probe) => signer.sign(probe, secret).digest).join(' ');
@@ -49,12 +46,17 @@ export async function fitsOf(wanted: FitsWanted, pause: Pause): Promise<Fit[]> {
   return [...functions.values()];
 }
 
-async function candidatesFor({ task, hit, slack }: FitsWanted, pause: Pause): Promise<RecipeCandidate[]> {
+async function candidatesFor(
+  task: SolveTask,
+  hit: Hit,
+  slack: number,
+  pause: Pause,
+): Promise<RecipeCandidate[]> {
   const space = searchSpace(task, false);
   const target = {
     message: hit.message,
     chains: space.chains.filter((chain) => chainIdentity(chain) === hit.chain),
-    bound: hit.bits + slack,
+    bound: hit.bits + slack + roundingBits,
   };
   const candidates = new Map<string, RecipeCandidate>();
   const add = (candidate: RecipeCandidate) => {
@@ -62,7 +64,7 @@ async function candidatesFor({ task, hit, slack }: FitsWanted, pause: Pause): Pr
     const known = candidates.get(key);
     if (known === undefined || known.bits > candidate.bits) candidates.set(key, candidate);
   };
-  await new BlockReconstruction(space, target, add).run(pause);
+  await reconstructBlocks(space, target, add, pause);
   reconstructLists(space, target, add);
   return [...candidates.values()];
 }

@@ -6,20 +6,7 @@ import type { SolveTask } from './candidates/search-space.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { type Fit, fitsOf } from './matching-recipes.js';
 import { designSample, type NextSample } from './next-sample.js';
-import type { Hit } from './search/search.js';
-
-/** How far a search went. */
-export interface SearchEnd {
-  /** The number of candidates digested and compared. */
-  readonly tried: number;
-  readonly hit: Hit | null;
-  /**
-   * Every candidate up to this cost was tried: every rule likelier than one in 2^bits. All candidates where
-   * `isComplete`.
-   */
-  readonly bits: number;
-  readonly isComplete: boolean;
-}
+import type { Hit, SearchEnd } from './search/search.js';
 
 /** Runs the shares of a search in order until one has a hit or the time is over. */
 export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
@@ -55,8 +42,7 @@ export async function solve(tasks: readonly SolveTask[], search: Searcher, pause
   const hits: { readonly task: SolveTask; readonly hit: Hit }[] = [];
   let progress: Omit<SearchEnd, 'hit'> = { tried: 0, bits: 0, isComplete: false };
   const fitsFor = async (task: SolveTask, hit: Hit, slack: number): Promise<Solution | null> => {
-    const others = tasks.filter((other) => other !== task);
-    const fits = await fitsOf({ task, hit, others, slack }, pause);
+    const fits = await fitsOf(task, hit, tasks, slack, pause);
     if (fits.length === 0) return null;
     const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
     return { ...progress, fits, next, isDivided: false };

@@ -23,14 +23,14 @@ describe('the shares of a search', () => {
     const taken: Share[] = [];
     for (let share = queue.take(); share !== null; share = queue.take()) {
       taken.push(share);
-      queue.note(share, share.from === 0 ? 100_000 : 17_000);
+      queue.note(share, { tried: share.from === 0 ? 100_000 : 17_000, hit: null });
       // What is heard late, when others are being handed out, parts nothing.
-      if (share.from > 0) queue.note({ ...share, from: 0 }, 1e9);
+      if (share.from > 0) queue.note({ ...share, from: 0 }, { tried: 1e9, hit: null });
       expect(share.from).toBe(queue.from);
     }
     expect(taken.some(({ parts }) => parts > 1)).toBe(true);
-    expect(queue.isEmpty).toBe(true);
     expect(queue.take()).toBeNull();
+    expect(queue.end).toMatchObject({ bits: maxBits, isComplete: true });
     const bands = taken.filter(({ part }) => part === 0);
     expect(bands.map(({ from }) => from)).toEqual([0, ...bands.slice(0, -1).map(({ to }) => to)]);
     expect(bands.at(-1)?.to).toBeGreaterThanOrEqual(maxBits);
@@ -43,7 +43,7 @@ describe('the shares of a search', () => {
   it('are small enough for many threads, even if a band is fully claimed before any part of it is done', () => {
     const queue = new ShareQueue();
     for (let share = queue.take(); share !== null; share = queue.take()) {
-      if (share.from === 0) queue.note(share, 100_000);
+      if (share.from === 0) queue.note(share, { tried: 100_000, hit: null });
       if (share.from >= 20) expect(share.parts).toBeGreaterThan(1);
       if (share.from >= 24) break;
     }

@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { SolveTask } from '../../solve/candidates/search-space.js';
-import { type Hit, maxBits, Search, type Share, ShareQueue, type Tally } from '../../solve/search/search.js';
-import type { SearchEnd, Searcher } from '../../solve/solve.js';
+import { Search, type Share, ShareQueue, type Tally } from '../../solve/search/search.js';
+import type { Searcher } from '../../solve/solve.js';
 
 interface SearchOptions {
   /** How many threads search; 1 searches in the calling thread. */
@@ -26,6 +26,30 @@ export function searchOnThreads(options: SearchOptions): Searcher {
     options.signal.throwIfAborted();
     return run.end;
   };
+}
+
+/** The shares of a search until it has a hit, is aborted or runs out of time. */
+class SearchRun extends ShareQueue {
+  readonly #options: SearchOptions;
+
+  constructor(options: SearchOptions) {
+    super();
+    this.#options = options;
+  }
+
+  /** Whether the run has ended, though shares may be left. */
+  get isOver(): boolean {
+    return this.total.hit !== null || this.#options.signal.aborted || this.#options.timeLeft() <= 0;
+  }
+
+  override take(): Share | null {
+    return this.isOver ? null : super.take();
+  }
+
+  override note(share: Share, tally: Tally): void {
+    super.note(share, tally);
+    this.#options.onProgress(this.total.tried);
+  }
 }
 
 /** Searches in the calling thread; between shares it yields to other work. */
@@ -77,52 +101,6 @@ function drive(worker: Worker, run: SearchRun, stop: () => void): Promise<void> 
     worker.once('exit', () => resolve());
     next();
   });
-}
-
-/** The state of a search: the shares left, the candidates tried, and the hit. */
-class SearchRun {
-  readonly #options: SearchOptions;
-  readonly #queue = new ShareQueue();
-  readonly #open = new Set<Share>();
-  #tried = 0;
-  #hit: Hit | null = null;
-
-  constructor(options: SearchOptions) {
-    this.#options = options;
-  }
-
-  /** Where the current band of costs begins. */
-  get from(): number {
-    return this.#queue.from;
-  }
-
-  /** Whether the run has ended, though shares may be left. */
-  get isOver(): boolean {
-    return this.#hit !== null || this.#options.signal.aborted || this.#options.timeLeft() <= 0;
-  }
-
-  /** The next share; null where the run is over or no share is left. */
-  take(): Share | null {
-    if (this.isOver) return null;
-    const share = this.#queue.take();
-    if (share !== null) this.#open.add(share);
-    return share;
-  }
-
-  note(share: Share, { tried, hit }: Tally): void {
-    this.#open.delete(share);
-    this.#queue.note(share, tried);
-    this.#tried += tried;
-    this.#hit ??= hit;
-    this.#options.onProgress(this.#tried);
-  }
-
-  get end(): SearchEnd {
-    const isComplete = this.#hit === null && this.#queue.isEmpty && this.#open.size === 0;
-    const open = [...this.#open].map(({ from }) => from);
-    const bits = isComplete ? maxBits : Math.min(this.#queue.from, ...open);
-    return { tried: this.#tried, hit: this.#hit, bits, isComplete };
-  }
 }
 
 /** A task as another thread of this process receives it: a `Secret` cannot be cloned. */

@@ -1,9 +1,9 @@
 import { folds } from '../../signing/encodings.js';
 import { compileOrder, compileSelection, type Entry } from '../../signing/params.js';
 import { type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
-import type { Param, SignableRequest } from '../../signing/request.js';
-import type { Secret } from '../../signing/secret.js';
+import type { Param } from '../../signing/request.js';
 import { type ParameterRole, roleOf } from './pieces.js';
+import type { SearchSpace, SolveTask } from './search-space.js';
 import { visitLists } from './value-lists.js';
 import {
   type Add,
@@ -21,18 +21,6 @@ export interface Arrangement {
   readonly rule: Partial<ParamsRule>;
   /** In order. For an order by the written pair, the writing decides. */
   readonly entries: readonly Entry[];
-}
-
-/** Inputs of an arrangement. */
-export interface ArrangementParts {
-  readonly request: SignableRequest;
-  readonly secret: Secret;
-  /** The parameters' names, each with the cost of choosing it for a fixed list. */
-  readonly names: readonly Choice<string>[];
-  /** Possible names of the secret among the parameters. */
-  readonly secretNames: readonly Choice<string>[];
-  /** Whether only the likeliest of arrangements that are equal in this request is wanted. */
-  readonly isDistinct: boolean;
 }
 
 /** Blocks of names and values tend to have other orders than blocks of values alone. */
@@ -68,53 +56,49 @@ const maxArrangementBits = 15;
 /** The arrangements of blocks of one kind, the likeliest first; `keyed`: with the secret as one more parameter. */
 export type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
 
-export function arrangementsOf(parts: ArrangementParts): Arrangements {
-  const { request, names, secretNames } = parts;
+export function arrangementsOf(space: SearchSpace): Arrangements {
+  const { paramNames, secretNames, task, isDistinct } = space;
   const chosen = selections(
-    request.params,
-    names.map(({ value }) => value),
+    task.request.params,
+    paramNames.map(({ value }) => value),
     maxArrangementBits,
   );
-  const fixed = fixedOrders(parts);
-  const open = memoize(
-    (kind: BlockKind) =>
-      new LazyList(maxArrangementBits, keyOf(parts), (_, to, add: Add<Arrangement>) => {
+  const fixed = fixedOrders(space);
+  const none = [choice(null, 0)];
+  const named = secretNames.map(({ value, bits }) => choice(value, bits + secretAsBits));
+  const arrangements = (kind: BlockKind, keyed: boolean) =>
+    new LazyList(maxArrangementBits, isDistinct ? identityOf : null, (_, to, add: Add<Arrangement>) => {
+      for (const { value: secretAs, bits: nameBits } of keyed ? named : none) {
         for (const { rule, bits } of chosen) {
-          if (bits >= to) break;
-          arrange(parts, rule, bits, orderChoices[kind], to, add);
+          if (bits + nameBits >= to) break;
+          arrange(task, { ...rule, secretAs }, bits + nameBits, orderChoices[kind], to, add);
         }
-        for (const order of fixed) {
-          if (order.bits >= to) break;
-          arrange(parts, { empty: 'keep' }, 0.6, [order], to, add);
-          arrange(parts, { empty: 'drop' }, 1.6, [order], to, add);
-        }
-      }),
-  );
-  const withSecret = memoize(
-    (kind: BlockKind) =>
-      new LazyList(maxArrangementBits, keyOf(parts), (_, to, add: Add<Arrangement>) => {
-        for (const { value: secretAs, bits: nameBits } of secretNames) {
-          for (const { rule, bits } of chosen) {
-            const total = bits + nameBits + secretAsBits;
-            if (total >= to) break;
-            arrange(parts, { ...rule, secretAs }, total, orderChoices[kind], to, add);
-          }
-        }
-      }),
-  );
+      }
+      if (keyed) return;
+      for (const order of fixed) {
+        if (order.bits >= to) break;
+        arrange(task, { empty: 'keep' }, 0.6, [order], to, add);
+        arrange(task, { empty: 'drop' }, 1.6, [order], to, add);
+      }
+    });
+  const open = memoize((kind: BlockKind) => arrangements(kind, false));
+  const withSecret = memoize((kind: BlockKind) => arrangements(kind, true));
   return (kind, keyed) => (keyed ? withSecret(kind) : open(kind));
 }
 
-function keyOf({ isDistinct }: ArrangementParts): ((arrangement: Arrangement) => string) | null {
-  if (!isDistinct) return null;
-  return ({ rule, entries }) => {
-    const order = rule.order === 'pair' || rule.order === 'pair-nocase' ? rule.order : '';
-    return `${order}\0${entries.map(([name, value]) => `${name}\0${value}`).join('\0')}`;
-  };
+/** Equal for arrangements that write the same block. */
+function identityOf({ rule, entries }: Arrangement): string {
+  const order = isByPair(rule.order) ? rule.order : '';
+  return `${order}\0${entries.map(([name, value]) => `${name}\0${value}`).join('\0')}`;
+}
+
+/** Whether the written pairs decide on the order. */
+export function isByPair(order: ParamsRule['order'] | undefined): boolean {
+  return order === 'pair' || order === 'pair-nocase';
 }
 
 function arrange(
-  { request, secret }: ArrangementParts,
+  { request, secret }: SolveTask,
   chosen: Partial<ParamsRule>,
   bits: number,
   orders: readonly Choice<Order | FixedOrder>[],
@@ -127,16 +111,18 @@ function arrange(
     const rule = { ...chosen, order: order.value };
     const select = compileSelection({ ...recipeDefaults.params, ...rule });
     const entries = select(request.params, secret);
-    const isByPair = order.value === 'pair' || order.value === 'pair-nocase';
-    add({ rule, entries: isByPair ? entries : compileOrder(order.value, () => '')(entries) }, total);
+    add(
+      { rule, entries: isByPair(order.value) ? entries : compileOrder(order.value, () => '')(entries) },
+      total,
+    );
   }
 }
 
 /** Fixed lists of names, the likeliest first. A client often sends the parameters in the order of the list. */
-function fixedOrders({ names, request }: ArrangementParts): Choice<FixedOrder>[] {
-  const sent = [...new Set(request.params.map(([name]) => name))];
+function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
+  const sent = [...new Set(task.request.params.map(([name]) => name))];
   const lists: Choice<FixedOrder>[] = [choice(sent, fixedListBits + sentListBits)];
-  visitLists(names, maxArrangementBits - fixedListBits, (list, bits) => {
+  visitLists(paramNames, maxArrangementBits - fixedListBits, (list, bits) => {
     lists.push(choice([...list], bits + fixedListBits));
     return true;
   });

@@ -3,7 +3,7 @@ import type { ParamsRule } from '../../signing/recipe.js';
 import type { BlockKind } from './arrangements.js';
 import type { PairStyle } from './layouts.js';
 import { literal, nameValueSeparators, type Piece, separators } from './pieces.js';
-import { sortByBits, type Weighted } from './weighted.js';
+import { memoize, sortByBits, type Weighted } from './weighted.js';
 
 /** The format of the parameter block, independent of which parameters are in it. */
 export interface BlockShape extends Weighted {
@@ -16,7 +16,12 @@ export interface BlockShape extends Weighted {
   readonly close: string;
   /** Whether the secret follows every pair. */
   readonly secretEnds: boolean;
+  /** How a named secret is written next to the block: as a pair, even where the block holds none. */
+  readonly style: PairStyle;
 }
+
+/** One object for each style, so that what belongs to it can be looked up. */
+const styleOf = memoize((kvSep: string) => memoize((pairSep: string): PairStyle => ({ kvSep, pairSep })));
 
 /** The likeliest first. */
 export const blockShapes: readonly BlockShape[] = sortByBits([
@@ -48,7 +53,8 @@ function pairs(kvSep: string, pairSep: string, bits: number): BlockShape {
 }
 
 function shape(shows: BlockShape['shows'], kvSep: string, pairSep: string, bits: number): BlockShape {
-  return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, bits };
+  const style = shows === 'pairs' ? styleOf(kvSep)(pairSep) : styleOf('=')(pairSep || '&');
+  return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, style, bits };
 }
 
 /** The recipe fields for the shape. */
@@ -113,9 +119,4 @@ export function writeShape(
 /** Blocks of values and blocks of pairs tend to have other orders. */
 export function blockKind({ shows }: BlockShape): BlockKind {
   return shows === 'pairs' ? 'pairs' : 'values';
-}
-
-/** How a named secret is written next to blocks of this shape: as a pair, even where the blocks hold none. */
-export function pairStyle({ shows, kvSep, pairSep }: BlockShape): PairStyle {
-  return shows === 'pairs' ? { kvSep, pairSep } : { kvSep: '=', pairSep: pairSep || '&' };
 }

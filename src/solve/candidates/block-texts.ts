@@ -1,10 +1,10 @@
 import type { Case, TextEncoding } from '../../signing/encodings.js';
 import { compileOrder, compileParamText, type Entry } from '../../signing/params.js';
 import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
-import type { Param } from '../../signing/request.js';
-import type { Arrangement } from './arrangements.js';
+import { type Arrangement, isByPair } from './arrangements.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
 import { type BlockShape, writeShape } from './block-shapes.js';
+import type { SearchSpace } from './search-space.js';
 import {
   type CostRange,
   distinctBy,
@@ -25,18 +25,18 @@ const maxBlockBits = 17;
 const maxChangedBits = 12;
 
 /** Inputs of the blocks of one shape. */
-interface BlockParts {
+export interface BlockParts {
   readonly shape: BlockShape;
   readonly arrangements: LazyList<Arrangement>;
   readonly writings: readonly Writing[];
   readonly secret: string;
-  /** Maximum number of pairs in a block. */
-  readonly maxPairs: number;
+  /** Maximum number of pairs in a block. Default: any. */
+  readonly maxPairs?: number;
 }
 
 /** Writes the blocks of one shape that cost from `from` to below `to`; the cost of the shape is not included. */
 export function writeBlocks(parts: BlockParts, { from, to }: CostRange, add: AddBlock): void {
-  const { shape, arrangements, writings, secret, maxPairs } = parts;
+  const { shape, arrangements, writings, secret, maxPairs = Number.POSITIVE_INFINITY } = parts;
   const count = arrangements.countBelow(to);
   for (let index = 0; index < count; index++) {
     const arrangement = arrangements.items[index] as Arrangement;
@@ -58,7 +58,7 @@ function inOrder(
   write: Writing['write'],
 ): readonly Entry[] {
   const { order } = rule;
-  if (order !== 'pair' && order !== 'pair-nocase') return entries;
+  if (order === undefined || !isByPair(order)) return entries;
   const key = shape.shows === 'pairs' ? (name: string) => write(name) + shape.kvSep : () => '';
   return compileOrder(order, ([name, value]) => key(name) + write(value))([...entries]);
 }
@@ -140,44 +140,27 @@ const escapes: readonly (readonly [ParamsRule['escape'], number])[] = [
   [{ '/': '\\/' }, 9],
 ];
 
-/** The likeliest first; a replacement is included where it finds something to replace in the parameters. */
-export function writings(params: readonly Param[]): Writing[] {
-  const everything = params.flat().join('\n');
+/**
+ * The ways to write the parameters, the likeliest first; a replacement is included where it finds something to
+ * replace in them.
+ */
+export function writingsOf({ task, isDistinct }: SearchSpace): Writing[] {
+  const texts = task.request.params.flat();
+  const everything = texts.join('\n');
   const useful = escapes.filter(
     ([replaced]) =>
       Object.keys(replaced).length === 0 || Object.keys(replaced).some((text) => everything.includes(text)),
   );
-  return sortByBits(
-    useful.flatMap(([replaced, escapeBits]) =>
-      encodings.flatMap(([encode, encodeBits]) =>
-        foldings.map(([fold, foldBits]) => {
-          const rule = { escape: replaced, encode, case: fold };
-          const write = compileParamText({ ...recipeDefaults.params, ...rule });
-          return {
-            rule,
-            write: fold === 'none' && encode === 'none' && escapeBits === 0 ? write : remember(write),
-            bits: escapeBits + encodeBits + foldBits,
-          };
-        }),
-      ),
+  const writings = useful.flatMap(([replaced, escapeBits]) =>
+    encodings.flatMap(([encode, encodeBits]) =>
+      foldings.map(([fold, foldBits]) => {
+        const rule = { escape: replaced, encode, case: fold };
+        const write = compileParamText({ ...recipeDefaults.params, ...rule });
+        const isPlain = fold === 'none' && encode === 'none' && escapeBits === 0;
+        // The same few texts are written in thousands of blocks.
+        return { rule, write: isPlain ? write : memoize(write), bits: escapeBits + encodeBits + foldBits };
+      }),
     ),
   );
-}
-
-/** The writings that differ for these parameters. */
-export function distinctWritings(params: readonly Param[]): Writing[] {
-  const everything = params.flat();
-  return distinctBy(writings(params), ({ write }) => everything.map(write).join('\0'));
-}
-
-/** The same few texts are written in thousands of blocks. */
-function remember(write: (text: string) => string): (text: string) => string {
-  const written = new Map<string, string>();
-  return (text) => {
-    const known = written.get(text);
-    if (known !== undefined) return known;
-    const made = write(text);
-    written.set(text, made);
-    return made;
-  };
+  return isDistinct ? distinctBy(writings, ({ write }) => texts.map(write).join('\0')) : sortByBits(writings);
 }

@@ -1,3 +1,4 @@
+import type { DigestStep } from '../../signing/digest.js';
 import type { Algorithm } from '../../signing/digests.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { glue, literal, type Piece, type RequestPieces, separators } from './pieces.js';
@@ -15,17 +16,8 @@ export interface Chain extends Weighted {
   readonly reading: SignatureReading;
 }
 
-export type Link = DigestLink | AffixLink;
-
-export interface DigestLink {
-  readonly kind: 'digest';
-  readonly algorithm: Algorithm;
-  readonly hmac: boolean;
-  /** The format of the input of the next link. */
-  readonly format: LinkFormat;
-}
-
-export type LinkFormat = 'hex' | 'HEX' | 'raw' | 'base64';
+/** One step of a chain; the format of a digest is that of the input of the next link. */
+type Link = DigestStep | AffixLink;
 
 interface AffixLink {
   readonly kind: 'append' | 'prepend';
@@ -93,7 +85,7 @@ const innerAlgorithms: readonly (readonly [Algorithm, number])[] = [
   ['sha512', 5],
 ];
 
-const innerFormats: readonly (readonly [LinkFormat, number])[] = [
+const innerFormats: readonly (readonly [DigestStep['format'], number])[] = [
   ['hex', 0.5],
   ['HEX', 2],
   ['base64', 4],
@@ -172,7 +164,7 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
   return chains;
 }
 
-function digest(algorithm: Algorithm, format: LinkFormat = 'hex', hmac = false): DigestLink {
+function digest(algorithm: Algorithm, format: DigestStep['format'] = 'hex', hmac = false): DigestStep {
   return { kind: 'digest', algorithm, hmac, format };
 }
 

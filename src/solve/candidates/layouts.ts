@@ -1,6 +1,7 @@
 import type { BlockChange, MessageChange } from './block-changes.js';
 import { literal, nothing, type Piece, separators, textOf } from './pieces.js';
-import { byJoiner, type Surroundings } from './surroundings.js';
+import type { SearchSpace } from './search-space.js';
+import { byJoiner, type Surroundings, surroundings } from './surroundings.js';
 import {
   type Choice,
   type CostRange,
@@ -82,7 +83,7 @@ export function keyedLayouts(parts: KeyedParts, range: CostRange, take: (layout:
 }
 
 /** Tolerance for sums of costs, which depend on the order of addition. */
-const roundingBits = 1e-6;
+export const roundingBits = 1e-6;
 
 function layAround(
   places: readonly Surroundings[],
@@ -215,17 +216,11 @@ export interface LayoutKind {
   readonly around: (block: BlockChange) => (message: MessageChange) => LazyList<LayoutText>;
 }
 
-/** Inputs of the layouts. */
-interface LayoutParts {
-  /** The surroundings of a block, by whether it is percent-encoded as a whole. */
-  readonly surroundings: (encoded: boolean) => readonly Surroundings[];
-  readonly forms: readonly Piece[];
-  readonly secretNames: readonly Choice<string>[];
-}
-
-export function layoutKinds({ surroundings, forms, secretNames }: LayoutParts) {
+export function layoutKinds(space: SearchSpace) {
+  const { forms, secretNames } = space;
+  const places = memoize((encoded: boolean) => surroundings(space, encoded, maxLayoutBits));
   const kind = (keyed: boolean, make: MakeLayouts): LayoutKind => {
-    const all = memoize((encoded: boolean) => layoutTexts(surroundings(encoded), make));
+    const all = memoize((encoded: boolean) => layoutTexts(places(encoded), make));
     const around = memoize((block: BlockChange) => {
       const list = all(block.encode === 'rfc3986');
       const possible = block.digests
@@ -237,17 +232,13 @@ export function layoutKinds({ surroundings, forms, secretNames }: LayoutParts) {
   };
   const withSecret = (stylesBeside: StylesBeside) =>
     kind(true, (around, range, take) => keyedLayouts({ around, stylesBeside, forms }, range, take));
-  const byStyle = new Map<string, LayoutKind>();
   return {
     open: kind(false, openLayouts),
     glued: withSecret(gluedStyles),
-    paired(style: PairStyle): LayoutKind {
-      const key = `${style.kvSep}\0${style.pairSep}`;
+    paired: memoize((style: PairStyle) => {
       const styles = pairedStyles(secretNames, style);
-      const known = byStyle.get(key) ?? withSecret(() => styles);
-      byStyle.set(key, known);
-      return known;
-    },
+      return withSecret(() => styles);
+    }),
   };
 }
 

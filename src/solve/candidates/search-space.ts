@@ -18,6 +18,8 @@ export interface SolveTask {
 /** The possible parts of a rule, for one task. */
 export interface SearchSpace {
   readonly task: SolveTask;
+  /** Whether only the likeliest of parts that are equal in this request is wanted. */
+  readonly isDistinct: boolean;
   readonly pieces: RequestPieces;
   readonly hasBody: boolean;
   /** The parameter names of all samples, each with the cost of choosing it for a fixed list. */
@@ -49,6 +51,7 @@ export function searchSpace(task: SolveTask, isDistinct: boolean): SearchSpace {
   const chains = digestChains({ readings: readSignature(task), forms, pieces, names });
   return {
     task,
+    isDistinct,
     pieces,
     hasBody: body !== null && body !== '',
     paramNames: isDistinct ? all.names : weighNames([...params, ...otherParams]),

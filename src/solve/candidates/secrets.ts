@@ -1,6 +1,5 @@
 import { decodeKey } from '../../signing/digest.js';
 import { type Algorithm, digestText } from '../../signing/digests.js';
-import { folds } from '../../signing/encodings.js';
 import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
@@ -73,13 +72,11 @@ const subDigests: readonly (readonly [algorithm: Algorithm, format: 'hex' | 'HEX
 function digestsOf({ tokens, text, bits }: Piece): Piece[] {
   return subDigests.map(([algorithm, format, own]) => ({
     tokens: ['$sub'],
-    text: foldsOf[format](digestText(algorithm, text, 'hex')),
+    text: digestText(algorithm, text, format),
     bits: bits + own,
     sub: { message: tokens, steps: [`${algorithm}:${format}`] },
   }));
 }
-
-const foldsOf = { hex: folds.none, HEX: folds.upper } as const;
 
 /** Names of the secret in a message, the likeliest first. */
 const common: readonly (readonly [bits: number, names: string])[] = [

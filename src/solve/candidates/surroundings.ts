@@ -8,6 +8,7 @@ import {
   type RequestPieces,
   separators,
 } from './pieces.js';
+import type { SearchSpace } from './search-space.js';
 import { type Choice, choice, sortByBits, type Weighted } from './weighted.js';
 
 /** The parts of the request before and after the parameter block, and what joins them to it. */
@@ -26,8 +27,7 @@ type Pieces = readonly Piece[];
  * encoded as a whole; then so are the path and the URL.
  */
 export function surroundings(
-  pieces: RequestPieces,
-  hasBody: boolean,
+  { pieces, hasBody }: SearchSpace,
   encoded: boolean,
   bound: number,
 ): Surroundings[] {

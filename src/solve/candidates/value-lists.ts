@@ -1,5 +1,8 @@
-import { type Piece, percentEncoded, type RequestPieces, separators, textOf } from './pieces.js';
-import { type Choice, choice, distinctBy, oneIn, sortByBits } from './weighted.js';
+import { type MessageChange, messageChanges } from './block-changes.js';
+import type { Chain } from './chains.js';
+import { nothing, type Piece, percentEncoded, separators, textOf } from './pieces.js';
+import type { SearchSpace } from './search-space.js';
+import { type Choice, choice, distinctBy, oneIn, sortByBits, type Weighted } from './weighted.js';
 
 /** The cost of a message without a parameter block, in bits. */
 export const listBits = 2;
@@ -10,10 +13,10 @@ export const maxListBits = 16;
 /** One item of a list: a value, or several parts that go together, such as the method and the path. */
 export type ListItem = readonly Piece[];
 
-/** The possible items of a list, each with the cost of choosing it. */
-export function listItems(pieces: RequestPieces, hasBody: boolean): Choice<ListItem>[] {
+/** The possible items of a list, each with the cost of choosing it. An empty text is not searched for. */
+export function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<ListItem>[] {
   const { method, path, url, host, bodies, shortPaths, values, extras } = pieces;
-  return [
+  const items: Choice<ListItem>[] = [
     ...values.map((value) => choice([value], value.bits + 0.5)),
     ...extras.map((extra) => choice([extra], extra.bits + 2)),
     choice([path], 4),
@@ -27,10 +30,7 @@ export function listItems(pieces: RequestPieces, hasBody: boolean): Choice<ListI
     ...shortPaths.map((short) => choice([short], short.bits + 5)),
     ...[path, url].map((part) => choice([percentEncoded(part)], 8)),
   ];
-}
-
-/** The likeliest of items with the same text in this request; empty ones are left out. */
-export function distinctItems(items: readonly Choice<ListItem>[]): Choice<ListItem>[] {
+  if (!isDistinct) return items;
   return distinctBy(
     items.filter(({ value }) => value.every(({ text }) => text !== '')),
     ({ value }) => textOf(value),
@@ -50,15 +50,49 @@ const places: readonly Choice<SecretPlace>[] = [
   choice(4, 6),
 ];
 
+/** How a list becomes a digest. */
+export interface Finish<C extends Chain> extends Weighted {
+  /** The text in the place of the secret. */
+  readonly form: Piece;
+  readonly place: SecretPlace;
+  readonly joiner: string;
+  readonly change: MessageChange;
+  readonly chain: C;
+}
+
+/** The ways to turn a list into a digest that cost at most `bound`, the likeliest first. */
+export function finishesOf<C extends Chain>(
+  forms: readonly Piece[],
+  chains: readonly C[],
+  bound: number,
+): Finish<C>[] {
+  const finishes: Finish<C>[] = [];
+  for (const chain of chains) {
+    for (const change of messageChanges) {
+      for (const { value: joiner, bits: joinerBits } of listJoiners) {
+        for (const { value: place, bits: placeBits } of secretPlaces(chain.keyed)) {
+          const bits = chain.bits + change.bits + joinerBits + placeBits;
+          if (bits > bound) break;
+          for (const form of place === 'none' ? [nothing] : forms) {
+            if (bits + form.bits > bound) break;
+            finishes.push({ form, place, joiner, change, chain, bits: bits + form.bits });
+          }
+        }
+      }
+    }
+  }
+  return sortByBits(finishes);
+}
+
 /** The places of the secret, depending on whether the chain holds it too, the likeliest first. */
-export function secretPlaces(keyedChain: boolean): Choice<SecretPlace>[] {
+function secretPlaces(keyedChain: boolean): Choice<SecretPlace>[] {
   return sortByBits([
     choice('none', keyedChain ? 0.3 : 7),
     ...places.map(({ value, bits }) => choice(value, keyedChain ? bits + 3 : bits)),
   ]);
 }
 
-export const listJoiners: readonly Choice<string>[] = [
+const listJoiners: readonly Choice<string>[] = [
   choice('', 0.7),
   ...separators.map(({ value, bits }) => choice(value, bits + 1.3)),
 ];

@@ -1,4 +1,5 @@
-import { type Arrangement, type Arrangements, arrangementsOf } from '../candidates/arrangements.js';
+import type { Recipe } from '../../signing/recipe.js';
+import { type Arrangement, arrangementsOf } from '../candidates/arrangements.js';
 import {
   type BlockChange,
   changesOf,
@@ -10,11 +11,10 @@ import {
   blockKind,
   blockShapes,
   isFramed,
-  pairStyle,
   shapePieces,
   shapeRule,
 } from '../candidates/block-shapes.js';
-import { type Writing, writeBlocks, writings } from '../candidates/block-texts.js';
+import { type BlockParts, type Writing, writeBlocks, writingsOf } from '../candidates/block-texts.js';
 import type { Chain } from '../candidates/chains.js';
 import { type Layout, maxLayoutBits, secretCost } from '../candidates/layouts.js';
 import type { SearchSpace } from '../candidates/search-space.js';
@@ -22,7 +22,7 @@ import { surroundings } from '../candidates/surroundings.js';
 import { memoize, type Weighted } from '../candidates/weighted.js';
 import type { Pause } from '../solve.js';
 import { assembleRecipe, type RecipeCandidate } from './assemble-recipe.js';
-import { FrameFinder } from './frames.js';
+import { type FoundFrames, frameFinder } from './frames.js';
 
 /** What to reconstruct: a message, the chains that turn it into the signature, and the maximum cost of a recipe. */
 export interface Target {
@@ -32,119 +32,94 @@ export interface Target {
 }
 
 /** Finds every recipe with a parameter block that gives a message. */
-export class BlockReconstruction {
-  readonly #space: SearchSpace;
-  readonly #target: Target;
-  readonly #add: (candidate: RecipeCandidate) => void;
-  readonly #writings: readonly Writing[];
-  readonly #arrangements: Arrangements;
-
-  constructor(space: SearchSpace, target: Target, add: (candidate: RecipeCandidate) => void) {
-    const { paramNames, secretNames, task } = space;
-    const { request, secret } = task;
-    this.#space = space;
-    this.#target = target;
-    this.#add = add;
-    this.#writings = writings(request.params);
-    this.#arrangements = arrangementsOf({
-      request,
-      secret,
-      names: paramNames,
-      secretNames,
-      isDistinct: false,
-    });
-  }
-
-  async run(pause: Pause): Promise<void> {
-    const { message, chains, bound } = this.#target;
-    const chainBits = Math.min(...chains.map(({ bits }) => bits));
-    const { pieces, hasBody } = this.#space;
-    const maxBits = Math.min(bound - chainBits, maxLayoutBits);
-    const around = memoize((encoded: boolean) => surroundings(pieces, hasBody, encoded, maxBits));
-    for (const change of messageChanges) {
-      if (!change.canYield(message)) continue;
-      const rest = bound - change.bits - chainBits;
-      const frames = new FrameFinder(this.#space, around, message, change, rest);
-      for (const shape of blockShapes) {
-        if (shape.bits >= rest) break;
-        await pause();
-        for (const secretIn of shape.secretEnds ? [false] : [false, true]) {
-          this.#addShape(shape, secretIn, change, frames, rest - shape.bits);
-        }
+export async function reconstructBlocks(
+  space: SearchSpace,
+  target: Target,
+  add: (candidate: RecipeCandidate) => void,
+  pause: Pause,
+): Promise<void> {
+  const { message, chains, bound } = target;
+  const arrangements = arrangementsOf(space);
+  const writings = writingsOf(space);
+  const secret = space.task.secret.reveal();
+  const chainBits = Math.min(...chains.map(({ bits }) => bits));
+  const around = memoize((encoded: boolean) =>
+    surroundings(space, encoded, Math.min(bound - chainBits, maxLayoutBits)),
+  );
+  for (const change of messageChanges) {
+    if (!change.canYield(message)) continue;
+    const rest = bound - change.bits - chainBits;
+    const findFrames = frameFinder(space, around, message, change, rest);
+    for (const shape of blockShapes) {
+      if (shape.bits >= rest) break;
+      await pause();
+      for (const secretIn of shape.secretEnds ? [false] : [false, true]) {
+        const blocks = { shape, arrangements: arrangements(blockKind(shape), secretIn), writings, secret };
+        const keyed = secretIn || shape.secretEnds;
+        fillFrames(blocks, change, findFrames(shape.style), rest - shape.bits, (filled) => {
+          for (const chain of chains) {
+            const bits =
+              shape.bits + filled.bits + chain.bits + secretCost(filled.layout.keyed, keyed, chain.keyed);
+            const recipe = bits > bound ? null : recipeOf(shape, change, chain, filled);
+            if (recipe !== null) add({ recipe, bits });
+          }
+        });
       }
-    }
-  }
-
-  #addShape(
-    shape: BlockShape,
-    secretIn: boolean,
-    change: MessageChange,
-    frames: FrameFinder,
-    bound: number,
-  ): void {
-    const found = changesOf(!isFramed(shape)).map((block) => ({
-      block,
-      ...frames.find(pairStyle(shape), block),
-    }));
-    const plain = found.filter(({ isPlain }) => isPlain);
-    const opaque = found.filter(({ isPlain, byText }) => !isPlain && byText.size > 0);
-    const texts = plain.flatMap(({ byText }) => [...byText.keys()]);
-    const maxPairs = opaque.length > 0 ? Number.POSITIVE_INFINITY : countPairs(shape, texts);
-    if (maxPairs === 0) return;
-    const blocks = {
-      shape,
-      arrangements: this.#arrangements(blockKind(shape), secretIn),
-      writings: this.#writings,
-      secret: this.#space.task.secret.reveal(),
-      maxPairs,
-    };
-    const to = bound - Math.min(...found.map(({ cheapest }) => cheapest));
-    writeBlocks(blocks, { from: 0, to }, (text, bits, arrangement, writing) => {
-      const written = { shape, secretIn, change, arrangement, writing, bits };
-      for (const { block, byText } of plain) {
-        for (const layout of byText.get(text) ?? []) this.#addLayout(written, block, layout);
-      }
-      for (const { block, byText, cheapest } of opaque) {
-        if (bits + cheapest >= bound) continue;
-        const changed = change.apply(block.apply(text));
-        for (const layout of byText.get(changed) ?? []) this.#addLayout(written, block, layout);
-      }
-    });
-  }
-
-  #addLayout(written: WrittenBlock, block: BlockChange, layout: Layout): void {
-    const { shape, change, arrangement, writing } = written;
-    const keyedBlock = written.secretIn || shape.secretEnds;
-    for (const chain of this.#target.chains) {
-      const bits =
-        shape.bits +
-        written.bits +
-        block.bits +
-        change.bits +
-        chain.bits +
-        layout.bits +
-        secretCost(layout.keyed, keyedBlock, chain.keyed);
-      if (bits > this.#target.bound) continue;
-      const recipe = assembleRecipe({
-        params: { ...arrangement.rule, ...writing.rule, ...shapeRule(shape) },
-        message: [...layout.before, ...shapePieces(shape, block.token), ...layout.after],
-        join: '',
-        block: block.encode,
-        change,
-        chain,
-      });
-      if (recipe !== null) this.#add({ recipe, bits });
     }
   }
 }
 
-/** A block and the rule by which it is written. */
-interface WrittenBlock extends Weighted {
-  readonly shape: BlockShape;
-  readonly secretIn: boolean;
-  readonly change: MessageChange;
+/** A block in a layout that together give the message, and their cost with the changes of both. */
+interface FilledFrame extends Weighted {
+  readonly block: BlockChange;
+  readonly layout: Layout;
   readonly arrangement: Arrangement;
   readonly writing: Writing;
+}
+
+/** Finds the blocks of one shape that fit into a layout of the message. */
+function fillFrames(
+  parts: BlockParts,
+  change: MessageChange,
+  findFrames: (block: BlockChange) => FoundFrames,
+  bound: number,
+  take: (filled: FilledFrame) => void,
+): void {
+  const found = changesOf(!isFramed(parts.shape)).map((block) => ({ block, ...findFrames(block) }));
+  const plain = found.filter(({ isPlain }) => isPlain);
+  const opaque = found.filter(({ isPlain, byText }) => !isPlain && byText.size > 0);
+  const texts = plain.flatMap(({ byText }) => [...byText.keys()]);
+  const maxPairs = opaque.length > 0 ? Number.POSITIVE_INFINITY : countPairs(parts.shape, texts);
+  if (maxPairs === 0) return;
+  const to = bound - Math.min(...found.map(({ cheapest }) => cheapest));
+  writeBlocks({ ...parts, maxPairs }, { from: 0, to }, (text, written, arrangement, writing) => {
+    const fill = (block: BlockChange, layouts: readonly Layout[] = []) => {
+      for (const layout of layouts) {
+        const bits = written + block.bits + change.bits + layout.bits;
+        take({ block, layout, arrangement, writing, bits });
+      }
+    };
+    for (const { block, byText } of plain) fill(block, byText.get(text));
+    for (const { block, byText, cheapest } of opaque) {
+      if (written + cheapest < bound) fill(block, byText.get(change.apply(block.apply(text))));
+    }
+  });
+}
+
+function recipeOf(
+  shape: BlockShape,
+  change: MessageChange,
+  chain: Chain,
+  { block, layout, arrangement, writing }: FilledFrame,
+): Recipe | null {
+  return assembleRecipe({
+    params: { ...arrangement.rule, ...writing.rule, ...shapeRule(shape) },
+    message: [...layout.before, ...shapePieces(shape, block.token), ...layout.after],
+    join: '',
+    block: block.encode,
+    change,
+    chain,
+  });
 }
 
 /** The maximum number of pairs in the texts, judged by their separators. */

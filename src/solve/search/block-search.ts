@@ -5,20 +5,18 @@ import {
   type MessageChange,
   messageChanges,
 } from '../candidates/block-changes.js';
-import { blockKind, blockShapes, isFramed, pairStyle } from '../candidates/block-shapes.js';
-import { type BlockTexts, blockTexts, distinctWritings, pooledTexts } from '../candidates/block-texts.js';
+import { blockKind, blockShapes, isFramed } from '../candidates/block-shapes.js';
+import { type BlockTexts, blockTexts, pooledTexts, writingsOf } from '../candidates/block-texts.js';
 import { chainIdentity } from '../candidates/chains.js';
 import {
   type LayoutKind,
   type LayoutText,
   layoutKinds,
-  maxLayoutBits,
   type PairStyle,
   secretCost,
 } from '../candidates/layouts.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import { surroundings } from '../candidates/surroundings.js';
-import { type CostRange, type LazyList, lessSpent, memoize } from '../candidates/weighted.js';
+import { type CostRange, type LazyList, lessSpent } from '../candidates/weighted.js';
 import type { CompiledChain } from './compiled-chain.js';
 import type { Share, Tally } from './search.js';
 
@@ -61,14 +59,14 @@ export class BlockSearch {
       const room = share.to - group.cheapest();
       for (const block of changesOf(group.changeable)) {
         for (const message of messageChanges) {
-          for (const ready of this.#chains) {
-            const spent = block.bits + message.bits + ready.chain.bits;
+          for (const chain of this.#chains) {
+            const spent = block.bits + message.bits + chain.bits;
             if (spent >= room) break;
             turn += 1;
             const isSplit = room - spent > partedBits;
             if (!isSplit && turn % share.parts !== share.part) continue;
             const { part, parts } = isSplit ? share : { part: 0, parts: 1 };
-            tryProduct(productOf(group, block, message, ready, share), tally, (part + turn) % parts, parts);
+            tryProduct(productOf(group, block, message, chain, share), tally, (part + turn) % parts, parts);
             if (tally.hit !== null) return;
           }
         }
@@ -78,12 +76,7 @@ export class BlockSearch {
 }
 
 function groupsOf(space: SearchSpace): Group[] {
-  const { pieces, hasBody, forms, secretNames } = space;
-  const layouts = layoutKinds({
-    surroundings: memoize((encoded) => surroundings(pieces, hasBody, encoded, maxLayoutBits)),
-    forms,
-    secretNames,
-  });
+  const layouts = layoutKinds(space);
   const group = (blocks: Blocks, kind: LayoutKind, cheapestLayout: number): Group => ({
     ...blocks,
     layouts: kind,
@@ -105,20 +98,14 @@ interface ShapeBlocks extends Blocks {
 }
 
 /** The blocks of each shape, without the secret among the parameters and with it. */
-function shapeBlocks({ task, paramNames, secretNames }: SearchSpace): ShapeBlocks[] {
-  const { request, secret } = task;
-  const arrangements = arrangementsOf({ request, secret, names: paramNames, secretNames, isDistinct: true });
-  const writings = distinctWritings(request.params);
+function shapeBlocks(space: SearchSpace): ShapeBlocks[] {
+  const arrangements = arrangementsOf(space);
+  const writings = writingsOf(space);
+  const secret = space.task.secret.reveal();
   return blockShapes.flatMap((shape) =>
     (shape.secretEnds ? [false] : [false, true]).map((secretIn) => ({
-      style: pairStyle(shape),
-      texts: blockTexts({
-        shape,
-        arrangements: arrangements(blockKind(shape), secretIn),
-        writings,
-        secret: secret.reveal(),
-        maxPairs: Number.POSITIVE_INFINITY,
-      }),
+      style: shape.style,
+      texts: blockTexts({ shape, arrangements: arrangements(blockKind(shape), secretIn), writings, secret }),
       keyed: secretIn || shape.secretEnds,
       changeable: !isFramed(shape),
     })),
@@ -139,7 +126,7 @@ function pooledBlocks(all: readonly ShapeBlocks[]): Blocks[] {
 interface Product {
   readonly blocks: LazyList<string>;
   readonly layouts: LazyList<LayoutText>;
-  readonly ready: CompiledChain;
+  readonly chain: CompiledChain;
   /** Of block and layout together. */
   readonly range: CostRange;
   /** The cost of a candidate without its block and its layout. */
@@ -150,15 +137,14 @@ function productOf(
   { texts, keyed, layouts }: Group,
   block: BlockChange,
   message: MessageChange,
-  ready: CompiledChain,
+  chain: CompiledChain,
   share: Share,
 ): Product {
-  const { chain } = ready;
   const spent = block.bits + message.bits + chain.bits + secretCost(layouts.keyed, keyed, chain.keyed);
   return {
     blocks: texts.changed(block)(message),
     layouts: layouts.around(block)(message),
-    ready,
+    chain,
     range: lessSpent(share, spent),
     spent,
   };
@@ -190,13 +176,13 @@ function tryProduct(product: Product, tally: Tally, part: number, parts: number)
 
 /** Tries an item of the outer list with those of the inner list that are within the range with it: every `step`-th. */
 function tryItem<Outer, Inner>(
-  { ready, range, spent }: Product,
+  { chain, range, spent }: Product,
   tally: Tally,
   outer: LazyList<Outer>,
   inner: LazyList<Inner>,
   write: (outer: Outer, inner: Inner) => string,
 ): (index: number, first: number, step: number) => void {
-  const { chain, fits } = ready;
+  const { fits } = chain;
   return (index, first, step) => {
     const item = outer.items[index] as Outer;
     const bits = outer.bits[index] ?? 0;

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
+import type { DigestStep } from '../../signing/digest.js';
 import { type Algorithm, digestText, writtenLength } from '../../signing/digests.js';
-import type { Chain, DigestLink, Link } from '../candidates/chains.js';
+import type { Chain } from '../candidates/chains.js';
 import { memoize } from '../candidates/weighted.js';
 
 /** Whether the chain gives the signature for a message. */
 export type Fits = (message: string) => boolean;
 
 /** A digest chain, ready to be tried. */
-export interface CompiledChain {
-  readonly chain: Chain;
+export interface CompiledChain extends Chain {
   /** Compiled at the first call: of many chains few are tried before a search ends. */
   readonly fits: Fits;
 }
@@ -16,7 +16,7 @@ export interface CompiledChain {
 export function compileChains(chains: readonly Chain[]): CompiledChain[] {
   const compile = memoize(compileChain);
   return chains.map((chain) => ({
-    chain,
+    ...chain,
     get fits() {
       return compile(chain);
     },
@@ -46,7 +46,11 @@ export function compileChain({ links, key, reading }: Chain): Fits {
   };
 }
 
-function compileLink(link: Link, isLast: boolean, key: Buffer | null): (text: Text) => Text {
+function compileLink(
+  link: Chain['links'][number],
+  isLast: boolean,
+  key: Buffer | null,
+): (text: Text) => Text {
   if (link.kind === 'digest') return compileDigest(isLast ? { ...link, format: 'hex' } : link, key);
   const { text: affix } = link.piece;
   const bytes = Buffer.from(affix);
@@ -56,7 +60,7 @@ function compileLink(link: Link, isLast: boolean, key: Buffer | null): (text: Te
   return (text) => (typeof text === 'string' ? affix + text : Buffer.concat([bytes, text]));
 }
 
-function compileDigest({ algorithm, hmac, format }: DigestLink, key: Buffer | null): (text: Text) => Text {
+function compileDigest({ algorithm, hmac, format }: DigestStep, key: Buffer | null): (text: Text) => Text {
   // A raw digest by way of base64: faster than as a buffer.
   const write = (data: Text) =>
     format === 'raw'

@@ -62,13 +62,26 @@ const shareSize = 300_000;
 /** Maximum cost of a candidate, in bits. */
 export const maxBits = 44;
 
-/** Hands out the shares of a search, the cheapest first. */
+/** How far a search went. */
+export interface SearchEnd extends Readonly<Tally> {
+  /**
+   * Every candidate up to this cost was tried: every rule likelier than one in 2^bits. All candidates where
+   * `isComplete`.
+   */
+  readonly bits: number;
+  readonly isComplete: boolean;
+}
+
+/** Hands out the shares of a search, the cheapest first, and adds up their results. */
 export class ShareQueue {
+  readonly #total: Tally = { tried: 0, hit: null };
+  /** The shares handed out and not yet noted. */
+  readonly #open = new Set<Share>();
   #band = { from: 0, to: 0, parts: 0 };
   #next = 0;
+  /** Of the current band: the candidates in its noted shares, their number, and the candidates expected in all. */
   #tried = 0;
   #done = 0;
-  /** The expected number of candidates in the current band. */
   #expected = 0;
 
   /** Where the current band begins: everything cheaper has been handed out. */
@@ -76,28 +89,41 @@ export class ShareQueue {
     return this.#band.from;
   }
 
-  /** Whether everything has been handed out. */
-  get isEmpty(): boolean {
-    return this.#band.to >= maxBits && this.#next === this.#band.parts;
+  get total(): Readonly<Tally> {
+    return this.#total;
+  }
+
+  get end(): SearchEnd {
+    const isComplete = this.#total.hit === null && this.#isEmpty && this.#open.size === 0;
+    const open = [...this.#open].map(({ from }) => from);
+    return { ...this.#total, bits: isComplete ? maxBits : Math.min(this.from, ...open), isComplete };
   }
 
   /** The next share; null where none is left. */
   take(): Share | null {
     if (this.#next === this.#band.parts && !this.#openBand()) return null;
-    const part = this.#next;
+    const share = { ...this.#band, part: this.#next };
     this.#next += 1;
-    return { ...this.#band, part };
+    this.#open.add(share);
+    return share;
   }
 
-  /** Records the number of candidates in a share, which determines how the next bands are split. */
-  note({ from }: Share, tried: number): void {
-    if (from !== this.#band.from) return;
+  /** Records the result of a share. The number of its candidates determines how the next bands are split. */
+  note(share: Share, { tried, hit }: Tally): void {
+    this.#open.delete(share);
+    this.#total.tried += tried;
+    this.#total.hit ??= hit;
+    if (share.from !== this.from) return;
     this.#tried += tried;
     this.#done += 1;
   }
 
+  get #isEmpty(): boolean {
+    return this.#band.to >= maxBits && this.#next === this.#band.parts;
+  }
+
   #openBand(): boolean {
-    if (this.isEmpty) return false;
+    if (this.#isEmpty) return false;
     const { to: from, parts } = this.#band;
     const to = firstBounds.find((bound) => bound > from) ?? from + bandBits;
     // With many threads, a band may be handed out before any of its shares is recorded.

@@ -33,7 +33,7 @@ function measureSearch({ request, secret }, seconds) {
     const tally = search.run(share);
     tried.seconds += cpuSeconds() - shareStartedAt;
     tried.count += tally.tried;
-    queue.note(share, tally.tried);
+    queue.note(share, tally);
   }
   return [perSecond(bare), perSecond(tried)];
 }
