@@ -4,7 +4,7 @@ import { missingInfoNames } from '../protocol/info-names.js';
 import type { Pacing } from './engine/flow-control.js';
 import { type EngineListener, RowEngine } from './engine/row-engine.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
-import { FailedFile, type FailedPlace } from './files/failed-file.js';
+import { FailedFile } from './files/failed-file.js';
 import { Recorder, type RunRecord } from './files/recorder.js';
 import { type RowOperation, userOf } from './operations.js';
 import type { OutcomeCounts, RowOutcome } from './outcome.js';
@@ -37,8 +37,6 @@ interface FileRunOptions<Row extends FileRow> extends RunRecord {
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
-  /** Where the rows to retry are written. */
-  readonly failed: FailedPlace | null;
   /** How many rows may have another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
 }

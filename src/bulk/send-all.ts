@@ -270,12 +270,18 @@ async function* outcomesOf<Row>(
       isFull: () => waiting.length >= maxWaiting,
     },
   });
-  const stop = () => engine.stop();
+  let abort = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    abort = resolve;
+  });
+  const stop = () => {
+    abort();
+    engine.stop();
+  };
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   const fetchSecret = () => sender.prepare()?.catch((error) => engine.stop(error));
   const run = async () => {
-    const aborted = new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
     if (!signal?.aborted) await Promise.race([fetchSecret(), aborted]);
     return engine.run();
   };

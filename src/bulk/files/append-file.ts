@@ -19,49 +19,13 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import { describeSystemError, isSystemError } from '../../support/errors.js';
 
-/** Where the lines of the results go. */
-export interface ResultsSink {
-  append(text: string): void;
-  /** Whether it has no room at present; `onRoom`, the same function each time, is called when it has room again. */
-  isFull(onRoom: () => void): boolean;
-  /** Returns when everything is on the disk, and can be found there under its name. */
-  syncWithName(): void;
-  /** @throws RunFileError if another program changed what was written */
-  requireUntouched(): void;
-  close(): void;
-}
-
-/**
- * Results for a stream such as standard output, which stays open; `show` transforms each text. After an error of the
- * stream, `append` throws a RunFileError.
- */
-export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
-  return {
-    append(text) {
-      stream.write(show(text));
-      if (!stream.errored) return;
-      const what = `the results cannot be written: ${describeSystemError(stream.errored)}`;
-      throw new RunFileError(what, { hint: 'Write them to a file with --results.', cause: stream.errored });
-    },
-    isFull(onRoom) {
-      if (stream.writableNeedDrain && !stream.listeners('drain').includes(onRoom))
-        stream.once('drain', onRoom);
-      return stream.writableNeedDrain;
-    },
-    syncWithName() {},
-    requireUntouched() {},
-    close() {},
-  };
-}
-
 /** A file of a run can no longer be written, as when the disk is full. Its contents are intact. */
-class RunFileError extends UserInfoError {
+export class RunFileError extends UserInfoError {
   readonly code = 'RUN_FILE';
 }
 
@@ -98,23 +62,27 @@ const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
  * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only what the service
  * was asked and has not answered.
  */
-export class AppendFile implements ResultsSink, Contents {
+export class AppendFile implements Contents {
   /** As the user wrote it, for messages. */
   readonly path: string;
   readonly #fd: number;
   #place: string;
+  #isDraft: boolean;
+  #isOpen = true;
   #size: number;
   #crc: number;
 
-  private constructor(path: string, place: string, flags: number, { size, crc }: Contents) {
+  private constructor(path: string, place: string, isDraft: boolean, { size, crc }: Contents) {
     this.path = path;
     this.#place = place;
+    this.#isDraft = isDraft;
     this.#size = size;
     this.#crc = crc;
     try {
-      this.#fd = openSync(place, flags, mode);
+      // A link or pipe that is put there meanwhile is neither followed nor waited for.
+      this.#fd = openSync(place, O_RDWR | O_CREAT | O_NOFOLLOW | (isDraft ? O_EXCL : O_NONBLOCK), mode);
     } catch (error) {
-      throw unwritable(flags & O_EXCL ? draftOf(path) : path, error);
+      throw unwritable(isDraft ? draftOf(path) : path, error);
     }
   }
 
@@ -124,8 +92,7 @@ export class AppendFile implements ResultsSink, Contents {
    * @throws InvalidInputError if that fails, or the path is not a regular file
    */
   static open(path: string, kept = noContents): AppendFile {
-    // A link or pipe that is put there meanwhile is neither followed nor waited for.
-    const file = new AppendFile(path, placeOf(path), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, kept);
+    const file = new AppendFile(path, placeOf(path), false, kept);
     try {
       const stat = fstatSync(file.#fd);
       if (!stat.isFile()) throw notRegular(path);
@@ -149,7 +116,7 @@ export class AppendFile implements ResultsSink, Contents {
     if (left !== undefined && !left.isFile()) throw notRegular(draftOf(path));
     // A killed run leaves its draft behind.
     rmSync(place, { force: true });
-    return new AppendFile(path, place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, noContents);
+    return new AppendFile(path, place, true, noContents);
   }
 
   /** In bytes. */
@@ -221,14 +188,9 @@ export class AppendFile implements ResultsSink, Contents {
       fsyncSync(this.#fd);
       renameSync(this.#place, place);
       this.#place = place;
+      this.#isDraft = false;
       syncFolder(place);
     });
-  }
-
-  /** Closes and removes a draft. */
-  discard(): void {
-    this.close();
-    rmSync(this.#place, { force: true });
   }
 
   /** @throws RunFileError if another program removed, replaced or wrote to the file */
@@ -239,8 +201,12 @@ export class AppendFile implements ResultsSink, Contents {
     this.#requireSize(ours.size);
   }
 
+  /** Removes a draft that was not moved into place. May be called twice. */
   close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     closeSync(this.#fd);
+    if (this.#isDraft) rmSync(this.#place, { force: true });
   }
 
   #requireSize(size: number): void {

@@ -44,7 +44,6 @@ export class FailedFile<Row extends FileRow> {
   readonly #mark: string;
   #text = '';
   #count = 0;
-  #isOver = false;
 
   /**
    * Written as UTF-8; if the input is not UTF-8, with a byte-order mark, which overrides `--encoding` of the next
@@ -83,11 +82,8 @@ export class FailedFile<Row extends FileRow> {
       this.#flush();
       if (this.#count > 0) this.#place.onWrite?.(this.#draft);
       const found = requireOurs(this.#place);
-      if (this.#count > 0) {
-        this.#draft.moveIntoPlace();
-        this.#isOver = true;
-        this.#draft.close();
-      } else if (found !== null) {
+      if (this.#count > 0) this.#draft.moveIntoPlace();
+      else if (found !== null) {
         rmSync(placeOf(this.#place.path));
         syncFolder(placeOf(this.#place.path));
       }
@@ -96,11 +92,9 @@ export class FailedFile<Row extends FileRow> {
     }
   }
 
-  /** Discards the file, and leaves alone what is in its place. */
+  /** Leaves alone what is in its place; does nothing after `finish`. */
   discard(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#draft.discard();
+    this.#draft.close();
   }
 
   #flush(): void {

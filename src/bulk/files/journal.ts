@@ -37,7 +37,7 @@ export class Journal {
       file.append(formatRecord({ record: 'run', version: journalVersion, identity }));
       file.moveIntoPlace();
     } catch (error) {
-      file.discard();
+      file.close();
       throw error;
     }
     return new Journal(file, results);

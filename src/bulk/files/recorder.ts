@@ -1,17 +1,57 @@
+import type { Writable } from 'node:stream';
+import { describeSystemError } from '../../support/errors.js';
 import type { RowOperation } from '../operations.js';
 import type { RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
-import type { ResultsSink } from './append-file.js';
+import { RunFileError } from './append-file.js';
+import type { FailedPlace } from './failed-file.js';
 import type { Journal } from './journal.js';
 import { formatRanges, type RecordedRow } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
 import { formatLostResult, formatOutcome, placeOutcome } from './result-line.js';
 
-/** What a run writes its outcomes to. */
+/** Where the lines of the results go. */
+export interface ResultsSink {
+  append(text: string): void;
+  /** Whether it has no room at present; `onRoom`, the same function each time, is called when it has room again. */
+  isFull(onRoom: () => void): boolean;
+  /** Returns when everything is on the disk, and can be found there under its name. */
+  syncWithName(): void;
+  /** @throws RunFileError if another program changed what was written */
+  requireUntouched(): void;
+  close(): void;
+}
+
+/**
+ * Results for a stream such as standard output, which stays open; `show` transforms each text. After an error of the
+ * stream, `append` throws a RunFileError.
+ */
+export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
+  return {
+    append(text) {
+      stream.write(show(text));
+      if (!stream.errored) return;
+      const what = `the results cannot be written: ${describeSystemError(stream.errored)}`;
+      throw new RunFileError(what, { hint: 'Write them to a file with --results.', cause: stream.errored });
+    },
+    isFull(onRoom) {
+      if (stream.writableNeedDrain && !stream.listeners('drain').includes(onRoom))
+        stream.once('drain', onRoom);
+      return stream.writableNeedDrain;
+    },
+    syncWithName() {},
+    requireUntouched() {},
+    close() {},
+  };
+}
+
+/** The files of a run, and its state. */
 export interface RunRecord {
   readonly results: ResultsSink;
   /** `null` for a run that cannot be resumed. */
   readonly journal: Journal | null;
+  /** Where the rows to retry are written. */
+  readonly failed: FailedPlace | null;
   /** The state at the end of the earlier parts of the run; updated. */
   readonly state: JournalState;
 }
@@ -31,7 +71,7 @@ const chunkLength = 65_536;
  * that every row of the journal is in the results.
  */
 export class Recorder {
-  readonly #record: RunRecord;
+  readonly #record: Omit<RunRecord, 'failed'>;
   readonly #operation: Pick<RowOperation, 'usesUpCode' | 'userKey'>;
   readonly #now: () => number;
   /** Of this turn. */
@@ -46,7 +86,7 @@ export class Recorder {
   /** `now` is a monotonic clock, in milliseconds. */
   constructor(
     operation: Pick<RowOperation, 'usesUpCode' | 'userKey'>,
-    record: RunRecord,
+    record: Omit<RunRecord, 'failed'>,
     now = () => performance.now(),
   ) {
     this.#operation = operation;

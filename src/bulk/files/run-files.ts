@@ -46,7 +46,6 @@ export type RunStart = 'new' | 'resume' | 'restart';
 
 /** The files of a run, opened, and its state so far. */
 interface OpenRunFiles extends RunRecord {
-  readonly failed: FailedPlace | null;
   /** What the user should know of how they were found; `null` where there is nothing to say. */
   readonly note: string | null;
 }

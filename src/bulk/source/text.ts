@@ -31,16 +31,14 @@ export function findEncoding(label: string): string {
   }
 }
 
-/**
- * When to refuse text under another encoding if all of it is valid UTF-8 and more than ASCII: GB18030, for one,
- * would decode it wrongly and without an error.
- */
-type Utf8Suspicion = 'at the end' | 'at once' | 'never';
-
 export interface TextOptions {
   /** A name that `findEncoding` returned; a byte-order mark overrides it. */
   readonly encoding: string;
-  readonly suspectUtf8: Utf8Suspicion;
+  /**
+   * When to refuse text under another encoding if all of it is valid UTF-8 and more than ASCII: GB18030, for one,
+   * would decode it wrongly and without an error.
+   */
+  readonly suspectUtf8: 'at the end' | 'at once' | 'never';
 }
 
 /**
@@ -57,7 +55,7 @@ export async function* toUtf8(bytes: AsyncIterable<Buffer>, options: TextOptions
   const text = join(head.subarray(mark.length), rest);
   if (encoding.startsWith('utf-16')) yield* cutLines(transcode(text, encoding));
   else if (encoding === 'utf-8') yield* checkedUtf8(cutLines(text));
-  else yield* decoded(cutLines(text), encoding, options.suspectUtf8);
+  else yield* decoded(cutLines(text), options);
 }
 
 async function* checkedUtf8(blocks: AsyncIterable<LineBlock>): AsyncGenerator<LineBlock> {
@@ -91,8 +89,7 @@ function decodeWith(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): s
 
 async function* decoded(
   blocks: AsyncIterable<LineBlock>,
-  encoding: string,
-  suspectUtf8: Utf8Suspicion,
+  { encoding, suspectUtf8 }: TextOptions,
 ): AsyncGenerator<LineBlock> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   const decode = ({ bytes }: LineBlock) => decodeWith(decoder, bytes);
@@ -127,14 +124,14 @@ async function* transcode(bytes: AsyncIterable<Buffer>, encoding: string): Async
 const encodingHint =
   'Name the encoding that it was saved in, such as --encoding gb18030 for most exports of a Chinese Windows; or convert the file to UTF-8.';
 
-function notText(
-  block: LineBlock,
-  encoding: string,
-  isText: (line: LineBlock) => boolean,
-): InvalidInputError {
-  const lines = [...splitLines(block)];
-  const line = lines.find((one) => !isText(one)) ?? block;
-  return new InvalidInputError(`line ${line.firstLine} is not text in ${encoding}`, { hint: encodingHint });
+function notText(block: LineBlock, encoding: string, isText: (line: LineBlock) => boolean) {
+  const line = lineWhere(block, (one) => !isText(one));
+  return new InvalidInputError(`line ${line} is not text in ${encoding}`, { hint: encodingHint });
+}
+
+/** The number of the first line of which that is true; of the first at all if of none. */
+function lineWhere(block: LineBlock, isFound: (line: LineBlock) => boolean): number {
+  return ([...splitLines(block)].find(isFound) ?? block).firstLine;
 }
 
 function looksLikeUtf8(encoding: string): InvalidInputError {
@@ -145,8 +142,8 @@ function looksLikeUtf8(encoding: string): InvalidInputError {
 
 function refuseBinary(block: LineBlock): void {
   if (!block.bytes.includes(0)) return;
-  const at = [...splitLines(block)].find(({ bytes }) => bytes.includes(0)) ?? block;
-  throw new InvalidInputError(`line ${at.firstLine} holds U+0000: this is not a text file`, {
+  const line = lineWhere(block, ({ bytes }) => bytes.includes(0));
+  throw new InvalidInputError(`line ${line} holds U+0000: this is not a text file`, {
     hint: 'Give CSV or NDJSON, as text.',
   });
 }

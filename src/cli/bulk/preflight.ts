@@ -7,6 +7,9 @@ import { withProgress } from './progress.js';
 import type { BulkRun } from './run-many.js';
 import { formatRows } from './summary.js';
 
+/** Maximum number of invalid rows that are shown. */
+const shownFaults = 20;
+
 /**
  * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Warns of names that
  * are probably mistakes.
@@ -22,29 +25,34 @@ export async function checkRows({
   source,
 }: BulkRun): Promise<Preflight> {
   const { name, size, share } = source.input;
-  const check = options.preflight ? operation.prepare : null;
-  let rows = 0;
-  const checked = await withProgress(
-    io,
-    options,
-    () => ({ doing: 'checking', rows, share: share(), total: null }),
-    () =>
-      preflight(source, check, (count) => {
-        signal.throwIfAborted();
-        rows = count;
-      }),
-  );
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
-  for (const { line, message } of checked.faults) await printMessage(io, `line ${line}: ${message}`);
-  const more = checked.faultCount - checked.faults.length;
-  if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
-  if (checked.broken !== null) throw checked.broken;
+  let [rows, faultCount] = [0, 0];
+  let hint = 'Correct them, or add --no-preflight to send the others.';
+  const faults: string[] = [];
+  const rowCheck = {
+    check: operation.prepare,
+    onFault(line: number, error: InvalidInputError) {
+      faultCount += 1;
+      if (faultCount === 1) hint = error.hint ?? hint;
+      if (faultCount <= shownFaults) faults.push(`line ${line}: ${error.message}`);
+    },
+    onRows(count: number) {
+      signal.throwIfAborted();
+      rows = count;
+    },
+  };
+  const progressNow = () => ({ doing: 'checking', rows, share: share(), total: null });
+  const checked = await withProgress(io, options, progressNow, () =>
+    preflight(source, options.preflight ? rowCheck : null),
+  ).finally(async () => {
+    for (const fault of faults) await printMessage(io, fault);
+    const more = faultCount - faults.length;
+    if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
+  });
   if (checked.rows === 0) throw noRows(name);
-  if (checked.faultCount > 0) {
-    throw new InvalidInputError(
-      `${formatRows(checked.faultCount)} of ${quoteName(name)} cannot be sent: nothing was`,
-      { hint: checked.faults[0]?.hint ?? 'Correct them, or add --no-preflight to send the others.' },
-    );
+  if (faultCount > 0) {
+    const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent: nothing was`;
+    throw new InvalidInputError(what, { hint });
   }
   await warnOfKeys(io, operation.userInfoKeys(checked.names), settings.key_prefix);
   return checked;

@@ -1,10 +1,10 @@
 // Apart from read.ts and passback.ts: a call for one user loads no code of bulk runs.
 
 import { FileRun, type RunReport } from '../../bulk/file-run.js';
-import { AppendFile, streamSink } from '../../bulk/files/append-file.js';
-import { type FailedPlace, requireOurs } from '../../bulk/files/failed-file.js';
+import { AppendFile } from '../../bulk/files/append-file.js';
+import { requireOurs } from '../../bulk/files/failed-file.js';
 import { JournalState } from '../../bulk/files/journal-state.js';
-import type { RunRecord } from '../../bulk/files/recorder.js';
+import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
 import {
   lockFiles,
   RunFiles,
@@ -233,7 +233,7 @@ export async function reportDryRun(
  */
 async function execute(
   bulkRun: BulkRun,
-  record: RunRecord & { readonly failed: FailedPlace | null },
+  record: RunRecord,
   paths: RunPaths | null,
   total: number | null,
 ): Promise<void> {

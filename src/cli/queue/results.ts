@@ -1,7 +1,8 @@
 import { FailureGroups } from '../../bulk/failure-groups.js';
 import type { RunReport } from '../../bulk/file-run.js';
-import { AppendFile, type ResultsSink, streamSink } from '../../bulk/files/append-file.js';
+import { AppendFile } from '../../bulk/files/append-file.js';
 import { FailedFile } from '../../bulk/files/failed-file.js';
+import { type ResultsSink, streamSink } from '../../bulk/files/recorder.js';
 import { placeOutcome } from '../../bulk/files/result-line.js';
 import { lockFiles, refuseSame, requireResults } from '../../bulk/files/run-files.js';
 import { passbackRows, userOf } from '../../bulk/operations.js';
