@@ -39,11 +39,11 @@ export async function callService(
     const isAnswered = error instanceof RejectedError || error instanceof NoAnswerError;
     if (isAnswered && error.answer !== undefined) await print(error.answer);
     if (!isAnswered) throw error;
-    const { explainRefusal } = await import('./refused-signature.js');
-    const explained = explainRefusal(error, settings, request.endpoint.operation);
+    const { explainFailure } = await import('./explain-failure.js');
+    explainFailure(error, settings, request.endpoint.operation);
     // The table above the error says the reason.
     const isSaid = error instanceof RejectedError && isTable && io.stdout.isTTY;
-    throw isSaid ? Object.assign(explained, { message: 'the service refused the request' }) : explained;
+    throw isSaid ? Object.assign(error, { message: 'the service refused the request' }) : error;
   }
 }
 

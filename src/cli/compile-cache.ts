@@ -1,8 +1,8 @@
 // Apart from main.ts: `--version` and the TAB key do without it.
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
-import { cacheFolder } from '../support/folders.js';
+import { cacheFolder, createFolder } from '../support/folders.js';
 import { findUnsafePath } from '../support/trusted-path.js';
 import type { Io } from './io.js';
 
@@ -28,7 +28,7 @@ function ownFolder(uid: number): string | undefined {
   const folder = join(ours, 'compiled');
   if (findUnsafePath(folder) !== null) return undefined;
   for (const part of [dirname(ours), ours, folder]) {
-    mkdirSync(part, { recursive: true, mode: 0o700 });
+    createFolder(part);
     const found = lstatSync(part);
     if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) return undefined;
   }

@@ -1,11 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
 import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
-import { dataFolder } from '../support/folders.js';
+import { createFolder, dataFolder } from '../support/folders.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
@@ -46,7 +45,7 @@ export function databaseFlag(option: string | undefined): string {
 export async function chooseDatabase(named: string | undefined, create: boolean): Promise<string> {
   if (named !== undefined) return named;
   try {
-    if (create) await mkdir(dataFolder(), { recursive: true, mode: 0o700 });
+    if (create) createFolder(dataFolder());
   } catch (cause) {
     const message = `cannot create the data folder ${dataFolder()}: ${describeSystemError(cause)}`;
     throw new InvalidInputError(message, { hint: 'Name a database elsewhere: --database <file>', cause });

@@ -61,7 +61,11 @@ export function parseJson(text: string, name: string): unknown {
  */
 export async function readValue(context: CliContext, what: string): Promise<string> {
   const value = (await readText(context, '-')).replace(/\r?\n$/, '');
-  if (value === '') throw new InvalidInputError(`standard input contains no ${what}`);
+  if (value === '') {
+    throw new InvalidInputError(`standard input contains no ${what}`, {
+      hint: 'The command that should print it may have failed.',
+    });
+  }
   return value;
 }
 

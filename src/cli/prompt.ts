@@ -54,8 +54,8 @@ export async function confirm(
 ): Promise<void> {
   if (yes) return;
   if (!prompt.possible) {
-    throw new InvalidInputError(`confirmation needed, but there is no terminal: ${question}`, {
-      hint: 'Add --yes to confirm. Nothing was done.',
+    throw new InvalidInputError(`confirmation needed, and there is no terminal to ask on: ${question}`, {
+      hint: 'Nothing was done. Add --yes if that is what you want.',
     });
   }
   if (!(await prompt.confirm(question))) throw new InvalidInputError('not confirmed: nothing was done');

@@ -47,7 +47,7 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
       'CANNOT_OPEN_DATABASE',
       `cannot open the database ${file}: ${describeSqliteError(error)}`,
       {
-        hint: 'Check the path: its folder must be there, and be writable.',
+        hint: 'Its folder must be there, be writable and have free space; a file that is there must be an SQLite database.',
         cause: error,
       },
     );

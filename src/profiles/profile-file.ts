@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { InvalidInputError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileError, ProfileFileError } from './profile.js';
 import { noProfiles, type ProfileFileJson, type ProfileList, parseProfileList } from './profile-json.js';
 
@@ -33,8 +34,11 @@ export function readProfileText(path: string): string | null {
     if (isSystemError(cause, 'ENOENT')) return null;
     if (!isSystemError(cause))
       throw new ProfileFileError(`${path}: is not UTF-8 text`, { hint: howToRepair });
+    const isDenied = isSystemError(cause, 'EACCES');
     throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, {
-      hint: 'Set USERINFO_CONFIG_DIR to use another folder.',
+      hint: isDenied
+        ? `Allow it: chmod 600 ${quoteWhereNeeded(path)}, as its owner.`
+        : 'Set USERINFO_CONFIG_DIR to use another folder.',
       cause,
     });
   }

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quoteName } from '../protocol/text.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { lockFile } from '../support/file-lock.js';
+import { createFolder } from '../support/folders.js';
 import { nearestName } from '../support/nearest-name.js';
 import { findUnsafePath } from '../support/trusted-path.js';
 import {
@@ -82,7 +83,9 @@ export class ProfileStore {
     } catch (cause) {
       if (!isSystemError(cause)) throw cause;
       throw new ProfileFileError(`${this.path}: cannot be written: ${describeSystemError(cause)}`, {
-        hint: 'Set USERINFO_CONFIG_DIR to use another folder.',
+        hint: isSystemError(cause, 'ENOSPC')
+          ? 'Free disk space, or set USERINFO_CONFIG_DIR to use another folder.'
+          : 'Set USERINFO_CONFIG_DIR to use another folder.',
         cause,
       });
     }
@@ -91,7 +94,7 @@ export class ProfileStore {
 
 /** Creates the folder. An existing folder is made private only if it contains nothing but our files. */
 function prepareFolder(folder: string): void {
-  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) return;
+  if (createFolder(folder)) return;
   const isOpen = (statSync(folder).mode & 0o077) !== 0;
   if (!isOpen || !readdirSync(folder).every((name) => name.startsWith(profileFileName))) return;
   try {

@@ -210,8 +210,10 @@ export function parseUserInfo(text: string): UserInfoEntries {
   try {
     return checkUserInfo(parseFlatJson(text));
   } catch (error) {
-    if (error instanceof FlatJsonError) throw notFlat(`user_info ${error.message}`);
-    throw error;
+    if (!(error instanceof FlatJsonError)) throw error;
+    throw notFlat(`user_info ${error.message}`, {
+      hint: 'It has to be one level of JSON, such as {"acme_level":"gold"}.',
+    });
   }
 }
 

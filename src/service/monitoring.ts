@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { StartError } from '../database/errors.js';
 import { urlHost } from '../protocol/base-url.js';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { type Log, logFault } from './log.js';
 import type { Store } from './store/store.js';
 
@@ -85,18 +86,21 @@ export async function startMonitoring(
 
 /** An error of `listen`, for the operator. */
 export function listenFault(error: unknown, host: string, port: number): StartError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') {
+  if (isSystemError(error, 'EADDRINUSE')) {
     return new StartError('PORT_IN_USE', `port ${port} of ${host} is in use`, {
       hint: 'Stop what listens there, or choose another port; 0 picks a free one.',
       cause: error,
     });
   }
   const hint = 'Choose an address of this machine, such as 127.0.0.1, and a port that you may use.';
-  return new StartError('CANNOT_LISTEN', `cannot listen on ${host}, port ${port}: ${code ?? message}`, {
-    hint,
-    cause: error,
-  });
+  return new StartError(
+    'CANNOT_LISTEN',
+    `cannot listen on ${host}, port ${port}: ${describeSystemError(error)}`,
+    {
+      hint,
+      cause: error,
+    },
+  );
 }
 
 async function send(request: IncomingMessage, reply: ServerResponse, answer: AnswerMonitoring) {

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import envPaths from 'env-paths';
 import type { EnvironmentVariables } from './shell.js';
 
@@ -20,4 +21,20 @@ export function dataFolder(): string {
 /** The system's cache folder (or XDG_CACHE_HOME). */
 export function cacheFolder(): string {
   return paths.cache;
+}
+
+/**
+ * Creates a folder with mode 0700, and those above it; returns whether it was missing. Level by level: a recursive
+ * `mkdir` of Node 20 never returns where no folder can be created, as below /proc.
+ */
+export function createFolder(path: string): boolean {
+  const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (isThere()) return false;
+  if (dirname(path) !== path) createFolder(dirname(path));
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    if (!isThere()) throw error; // another process may have created it
+  }
+  return true;
 }

@@ -137,7 +137,7 @@ describe('doctor', () => {
     writeFileSync(machine.profileFile, text.slice(0, -20));
     const found = await diagnose();
     writeFileSync(machine.profileFile, text);
-    expect(found).toMatchObject({ status: 3, failed: ['profile_file', 'settings'] });
+    expect(found).toMatchObject({ status: 3, failed: ['profile_file'] });
   });
 
   it('finds a missing secret, or one copied with white space', async () => {

@@ -60,6 +60,33 @@ describe('a refused signature', () => {
   });
 });
 
+describe('an error says where the value came from that may be wrong', () => {
+  it.each<[string, readonly string[], Record<string, string>, RegExp]>([
+    ['the address', ['--base-url', 'http://127.0.0.1:1'], {}, /the base URL \(--base-url\)/],
+    ['the address', [], { USERINFO_BASE_URL: 'http://127.0.0.1:1' }, /the base URL \(USERINFO_BASE_URL\)/],
+    [
+      'the channel',
+      ['--channel', 'other'],
+      {},
+      /Sent: .*channel "other" \(--channel\), .*\(profile "local"\)\.$/m,
+    ],
+    ['the app key', ['--app-key', 'none'], {}, /Sent: .*app key "none" \(--app-key\)\.$/m],
+  ])('%s: %j %j', async (_, flags, env, hint) => {
+    const { stderr } = await machine.run(['read', 'c', '-p', 'local', ...flags], { env });
+    expect(stderr).toMatch(hint);
+    expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
+  });
+});
+
+it.runIf(process.platform === 'linux')('a folder that cannot be created is an error at once', async () => {
+  const add = ['profile', 'add', 'x', '--base-url', 'https://example.com', '--tenant-code', 'a'];
+  const env = { USERINFO_CONFIG_DIR: '/proc/none/config' };
+  const done = await machine.run([...add, '--channel', 'b', '--app-key', 'k', '--app-secret-env', 'S'], {
+    env,
+  });
+  expect(done).toMatchObject({ status: 3, stderr: expect.stringContaining('cannot be written') });
+});
+
 it('a group without a command shows its help, on stdout', async () => {
   for (const group of [[], ['profile'], ['admin', 'app']]) {
     expect(await machine.run(group)).toMatchObject({

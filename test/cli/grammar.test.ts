@@ -73,7 +73,7 @@ describe('what is destroyed', () => {
     const env = { USERINFO_DATABASE: machine.database };
     const done = await machine.run(args, { env });
     expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(done.stderr).toMatch(/^error: confirmation needed.*\nAdd --yes/);
+    expect(done.stderr).toMatch(/^error: confirmation needed.*\nNothing was done\. Add --yes/m);
   });
 });
 

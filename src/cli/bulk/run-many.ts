@@ -23,9 +23,9 @@ import { parseInfoNames } from '../../protocol/info-names.js';
 import { clientOptions } from '../client-options.js';
 import type { Call } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
+import { explainFailure } from '../explain-failure.js';
 import { printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
-import { explainRefusal } from '../refused-signature.js';
 import type { BulkOptions } from './bulk-options.js';
 import { checkRows, noRows } from './preflight.js';
 import { withProgress } from './progress.js';
@@ -270,7 +270,7 @@ async function execute(
   }
   if (!isTable && paths !== null) await print(reportData(report, bulkRun, paths));
   const error = errorOf(report, bulkRun, total);
-  if (error !== null) throw explainRefusal(error, settings, operation.name);
+  if (error !== null) throw explainFailure(error, settings, operation.name);
 }
 
 function errorOf(report: RunReport, run: BulkRun, total: number | null): Error | null {

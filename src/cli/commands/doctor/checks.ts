@@ -20,9 +20,9 @@ import { findUnsafePath } from '../../../support/trusted-path.js';
 import { clientOptions } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
 import { announceProduction } from '../../deployment.js';
+import { explainFailure } from '../../explain-failure.js';
 import { networkOptions, proxyFor } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
-import { explainRefusal } from '../../refused-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { findAddresses, openConnection, type Route, secure } from './probe.js';
 
@@ -289,7 +289,7 @@ async function checkAcceptance(known: Known): Promise<Finding> {
       hint: 'The Date header agrees with the clock of this machine: tell the operator that the service has another time.',
     });
   }
-  if (refused.entry !== undefined) throw explainRefusal(refused, need(known, 'settings'), 'doctor');
+  if (refused.entry !== undefined) throw explainFailure(refused, need(known, 'settings'), 'doctor');
   return {
     detail: `not known: the code ${code} is the platform's own`,
     next: `Ask the operator what ${code} means, and name it in a file for --result-codes.`,

@@ -35,10 +35,13 @@ export async function runCheckup(
         await report({ check, status: skipped ? 'skipped' : 'ok', detail, next });
       } catch (error) {
         if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
-        const isReached = !(error instanceof NotReachedError);
-        if (isReached) faults.push(error);
-        const [status, next] = isReached ? (['failed', hintOf(error)] as const) : (['skipped'] as const);
-        await report({ check, status, detail: error.message, next: next ?? null });
+        const isReported = faults.some(({ message }) => message === error.message);
+        if (error instanceof NotReachedError || isReported) {
+          await report({ check, status: 'skipped', detail: 'not reached', next: null });
+        } else {
+          faults.push(error);
+          await report({ check, status: 'failed', detail: error.message, next: hintOf(error) ?? null });
+        }
       }
     }
   } finally {

@@ -1,20 +1,21 @@
-// Apart from call-service.ts: only a refused signature loads it.
-import { RejectedError } from '../client/errors.js';
-import { describeOrigin } from '../profiles/flags-and-environment.js';
+// Apart from call-service.ts: only a call that failed loads it.
+import { NoAnswerError, RejectedError } from '../client/errors.js';
+import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import { usesModule } from '../profiles/signing-source.js';
 import { quoteName } from '../protocol/text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
-import { CheckFailedError } from './report-error.js';
 
-type Inputs = Pick<Settings, 'profile' | 'secret' | 'signing'>;
+type Inputs = Pick<Settings, 'profile' | 'secret' | 'signing' | 'base_url' | (typeof identifiers)[number]>;
 
-/** The command that was refused. */
-type Refused = 'read' | 'passback' | 'doctor';
+const identifiers = ['tenant_code', 'channel', 'app_key'] as const;
+
+/** The command that failed. */
+type Failed = 'read' | 'passback' | 'doctor';
 
 /** Where the secret and the rule came from, and the commands that find the fault; two lines where it is an error. */
-function refusedSignatureHint(settings: Inputs, operation: Refused): string {
+function refusedSignatureHint(settings: Inputs, operation: Failed): string {
   const { profile } = settings;
   const name = profile === null ? '' : quoteWhereNeeded(profile);
   const of = profile === null ? '' : ` -p ${name}`;
@@ -29,12 +30,22 @@ function refusedSignatureHint(settings: Inputs, operation: Refused): string {
   return `${inputs}\n${commands.join(' ')} Every setting: "userinfo doctor${of}".`;
 }
 
-/** The same error with that hint, where it is a refused signature (§5.5, §5.6); any other error as it is. */
-export function explainRefusal<T>(error: T, settings: Inputs, operation: Refused): T | CheckFailedError {
+/** The same error; its hint says where the settings came from that may be wrong. */
+export function explainFailure<T>(error: T, settings: Inputs, operation: Failed): T {
+  if (error instanceof NoAnswerError) {
+    const origin = describeOrigin(settings.base_url.origin);
+    return Object.assign(error, { hint: error.hint?.replace('the base URL', `$& (${origin})`) });
+  }
   if (!(error instanceof RejectedError)) return error;
-  if (error.means !== 'wrongAppSign' && error.means !== 'wrongSign') return error;
-  const hint = refusedSignatureHint(settings, operation);
-  return new CheckFailedError(error.message, { hint, cause: error }, error.code);
+  if (error.means === 'wrongAppSign' || error.means === 'wrongSign')
+    // §5.5, §5.6
+    return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
+  if (error.means !== 'appNotAllowed' && error.means !== 'unknownAppKey') return error;
+  const sent = identifiers.map((field) => {
+    const { value, origin } = settings[field];
+    return `${settingNames[field].title} ${quoteName(value)} (${describeOrigin(origin)})`;
+  });
+  return Object.assign(error, { hint: `${error.hint}\nSent: ${sent.join(', ')}.` });
 }
 
 function describeSecret({ profile, secret }: Inputs): string {
