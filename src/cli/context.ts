@@ -3,7 +3,6 @@ import type { UserInfoClient } from '../client/client.js';
 import type { UserInfoClientOptions } from '../client/options.js';
 import type { Sender } from '../client/sender.js';
 import { ProfileStore } from '../profiles/profile-store.js';
-import type { Queue } from '../queue/queue.js';
 import type { Admin } from '../service/index.js';
 import { configFolder } from '../support/folders.js';
 import type { Io } from './io.js';
@@ -23,8 +22,6 @@ export interface CliContext {
   openSender(options: UserInfoClientOptions): Promise<Sender>;
   /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
   openAdmin(database: string | undefined, options: { readonly create: boolean }): Promise<Admin>;
-  /** Opens the queue in a PostgreSQL database. */
-  openQueue(url: string, options: { readonly maintains: boolean }): Promise<Queue>;
 }
 
 /** The context of a real run of `args` (without `node` and the script): the user's profiles, the network. */
@@ -58,10 +55,6 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
         upgrade: io.env.USERINFO_NO_MIGRATE === undefined,
         masterKeys: await masterKeys(io.env),
       });
-    },
-    async openQueue(url, options) {
-      const { Queue } = await import('../queue/queue.js');
-      return Queue.open(url, options);
     },
   };
 }

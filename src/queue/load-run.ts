@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileRow, RowFormat } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { formatFlatJson } from '../protocol/user-info.js';
 import type { Queue } from './queue.js';
 import type { NewRun, QueuedRow } from './run.js';
 
@@ -47,46 +45,33 @@ const chunkSeconds = 5;
 /** or this many characters. */
 const chunkLength = 256 * 1024;
 
-/** Rows that were checked, and are read again. */
-export interface RowsToLoad {
-  readonly format: RowFormat<FileRow>;
-  read(): AsyncIterable<readonly FileRow[]>;
-  /** Called with the number of rows so far. */
-  onRows(count: number): void;
-}
-
 /**
  * Adds rows to a queue as one run, and returns its name: all of them, or none. After `leaseMs` milliseconds other
  * workers may take the chunk of a silent one.
  *
- * @throws what reading the rows throws, and an AbortError on `signal`
+ * @throws what reading the rows throws
  */
 export async function loadRun(
   queue: Queue,
   given: NewRun,
   leaseMs: number,
-  { format, read, onRows }: RowsToLoad,
-  signal: AbortSignal,
+  batches: AsyncIterable<readonly QueuedRow[]>,
 ): Promise<string> {
   const run = await queue.add(given, leaseMs);
   const maxRows = given.rate === null ? chunkRows : Math.min(chunkRows, given.rate * chunkSeconds);
-  let [chunk, length, count] = [0, 0, 0];
+  let [chunk, length] = [0, 0];
   let rows: QueuedRow[] = [];
   const loadChunk = async () => {
-    await queue.load(run, { chunk, rows });
+    await queue.load(run, chunk, rows);
     [chunk, length, rows] = [chunk + 1, 0, []];
   };
   try {
-    for await (const batch of read()) {
-      signal.throwIfAborted();
+    for await (const batch of batches) {
       for (const row of batch) {
-        const json = formatFlatJson(format.fields(row));
-        rows.push({ line: row.line, json });
-        length += json.length;
+        rows.push(row);
+        length += row.json.length;
         if (rows.length >= maxRows || length >= chunkLength) await loadChunk();
       }
-      count += batch.length;
-      onRows(count);
     }
     if (rows.length > 0) await loadChunk();
     await queue.release(run);

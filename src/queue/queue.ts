@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { Outcome } from '../bulk/outcome.js';
-import { outcomes } from '../bulk/outcome.js';
+import type PgBoss from 'pg-boss';
+import { type Outcome, outcomes } from '../bulk/outcome.js';
 import { StartError, StoreUnavailableError } from '../database/errors.js';
 import { migrate } from '../database/migrations.js';
 import { describePostgres, openPostgresDriver } from '../database/postgres-driver.js';
 import type { SqlDriver } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
-import { Jobs } from './jobs.js';
+import { affected, changeAll, idOf, nameOf, openBoss, over, queueOptions, rowsOf } from './jobs.js';
 import {
-  type Chunk,
   type NewRun,
   nowMs,
   type QueuedOutcome,
@@ -61,14 +60,17 @@ const statements = {
 /** Connections: a worker needs one for chunks, one for outcomes and one for maintenance. */
 const poolSize = 3;
 
-/** A queue of runs in a PostgreSQL database, which many machines may share. pg-boss hands out the chunks of a run. */
+/**
+ * A queue of runs in a PostgreSQL database, which many machines may share. A run is a queue of pg-boss, a chunk of its
+ * rows a job.
+ */
 export class Queue {
   readonly #driver: SqlDriver;
-  readonly #jobs: Jobs;
+  readonly #boss: PgBoss;
 
-  private constructor(driver: SqlDriver, jobs: Jobs) {
+  private constructor(driver: SqlDriver, boss: PgBoss) {
     this.#driver = driver;
-    this.#jobs = jobs;
+    this.#boss = boss;
   }
 
   /**
@@ -76,7 +78,7 @@ export class Queue {
    *
    * @throws StartError, which shows no password
    */
-  static async open(url: string, options: { readonly maintains: boolean }): Promise<Queue> {
+  static async open(url: string): Promise<Queue> {
     if (!/^postgres(?:ql)?:\/\//i.test(url)) {
       throw new StartError('CANNOT_OPEN_DATABASE', 'a queue is in PostgreSQL, and this is no URL of it', {
         hint: 'Give one such as postgres://user@host/database, the password in PGPASSWORD.',
@@ -86,7 +88,7 @@ export class Queue {
       const driver = await openPostgresDriver(url, { poolSize, prepares: false });
       try {
         await migrate(driver, queueSchema);
-        return new Queue(driver, await Jobs.open(driver, options));
+        return new Queue(driver, await openBoss(driver));
       } catch (error) {
         await driver.close();
         throw error;
@@ -100,27 +102,27 @@ export class Queue {
   }
 
   async close(): Promise<void> {
-    await this.#jobs.close();
+    await this.#boss.stop({ graceful: false });
     await this.#driver.close();
   }
 
   /** Adds a run without rows, and returns its name. After `leaseMs` others may take the chunk of a silent worker. */
   async add(given: NewRun, leaseMs: number): Promise<string> {
     const run = randomBytes(5).toString('hex');
-    await this.#driver.write((sql) => sql.run(statements.add, [run, JSON.stringify(given)]));
-    await this.#jobs.create(run, leaseMs, given.rate !== null);
+    await this.#driver.writeOnce(statements.add, [run, JSON.stringify(given)]);
+    await this.#boss.createQueue(nameOf(run), queueOptions(run, leaseMs, given.rate !== null));
     return run;
   }
 
   /**
-   * Adds the next chunk to a run that is loading.
+   * Adds a chunk to a run that is loading; they are counted from 0.
    *
-   * @throws InvalidInputError if it was cancelled
+   * @throws InvalidInputError if the run was cancelled
    */
-  async load(run: string, chunk: Chunk): Promise<void> {
+  async load(run: string, chunk: number, rows: readonly QueuedRow[]): Promise<void> {
     await this.#driver.write(async (sql) => {
       if ((await sql.run(statements.countChunk, [run])) === 0) throw cancelledWhileLoading(run);
-      await this.#jobs.add(run, chunk, sql);
+      await this.#boss.insert([{ name: nameOf(run), id: idOf(chunk), data: { rows } }], over(sql));
     });
   }
 
@@ -149,19 +151,33 @@ export class Queue {
   }
 
   /**
-   * The chunks of a run that wait or are under way, that workers hold, and that no worker takes any more because they
-   * failed too often.
+   * How many chunks of a run wait or are in progress, how many of these workers hold, and how many no worker takes any
+   * more because they failed too often.
    */
   async countChunks({ run, state, chunks, chunksDone }: QueuedRun) {
-    const { open, held } = await this.#jobs.count(run);
-    return { open, held, failed: state === 'ready' ? Math.max(0, chunks - chunksDone - open) : 0 };
+    const [waiting, open] = await Promise.all([
+      this.#boss.getQueueSize(nameOf(run), { before: 'active' }),
+      this.#boss.getQueueSize(nameOf(run), { before: 'completed' }),
+    ]);
+    const failed = state === 'ready' ? Math.max(0, chunks - chunksDone - open) : 0;
+    return { open, held: Math.max(0, open - waiting), failed };
   }
 
-  /** Takes a chunk of a run; `null` if there is none to take now. */
+  /**
+   * Takes the chunk that has waited longest; `null` if there is none to take now, or the database is lost, of which
+   * pg-boss says nothing here.
+   */
   async take({ run, startedAt }: QueuedRun): Promise<TakenChunk | null> {
-    const taken = await this.#jobs.take(run);
-    if (startedAt === null && taken !== null) await this.#driver.writeOnce(statements.start, [run]);
-    return taken;
+    const askedAt = performance.now();
+    const [job] = await this.#boss.fetch(nameOf(run), { includeMetadata: true });
+    if (job === undefined) return null;
+    if (startedAt === null) await this.#driver.writeOnce(statements.start, [run]);
+    return {
+      id: job.id,
+      rows: rowsOf(job),
+      takenAt: String(job.startedOn),
+      leasedUntil: askedAt + Number(job.expireInSeconds) * 1000,
+    };
   }
 
   /** Records outcomes, except those of rows that have one, and returns the state of the run. */
@@ -170,20 +186,32 @@ export class Queue {
     return (row?.state ?? 'cancelled') as RunState; // a run that no longer exists was purged
   }
 
-  /** Ends a chunk if each of its rows has an outcome. */
-  async finish({ run, keepsRows, chunks }: QueuedRun, { chunk, rows }: TakenChunk): Promise<void> {
+  /** Ends a chunk, whoever holds it, if each of its rows has an outcome. */
+  async finish({ run, keepsRows, chunks }: QueuedRun, { id, rows }: TakenChunk): Promise<void> {
     if ((await this.outcomes(run, rows)).size < rows.length) return;
     const isDone = await this.#driver.write(async (sql) => {
-      if (!(await this.#jobs.end(run, chunk, keepsRows, sql))) return false;
+      const ended = keepsRows
+        ? this.#boss.complete(nameOf(run), id, {}, over(sql))
+        : this.#boss.deleteJob(nameOf(run), id, over(sql));
+      if ((await affected(ended)) === 0) return false; // another worker was earlier
       const [row] = await sql.all(statements.finish, [run]);
       return row?.state === 'done';
     });
-    if (isDone && !keepsRows) await this.#jobs.drop(run, chunks);
+    if (isDone && !keepsRows) await this.#drop(run, chunks);
   }
 
-  /** Returns a chunk that is not done; one of which too often nothing was done has failed. */
-  async handBack(run: string, taken: TakenChunk, hasProgress: boolean): Promise<void> {
-    await this.#driver.write((sql) => this.#jobs.handBack(run, taken, hasProgress, sql));
+  /**
+   * Returns a chunk that is not done, unless another worker has it by now. One that was returned too often without
+   * progress has failed.
+   */
+  async handBack(run: string, { id, rows, takenAt }: TakenChunk, hasProgress: boolean): Promise<void> {
+    await this.#driver.write(async (sql) => {
+      const job = await this.#boss.getJobById(nameOf(run), id, { ...over(sql), includeArchive: false });
+      if (job?.state !== 'active' || String(job.startedOn) !== takenAt) return;
+      if (!hasProgress) return await this.#boss.fail(nameOf(run), id, {}, over(sql));
+      await this.#boss.deleteJob(nameOf(run), id, over(sql));
+      await this.#boss.insert([{ name: nameOf(run), id, data: { rows } }], over(sql));
+    });
   }
 
   /**
@@ -193,7 +221,7 @@ export class Queue {
    */
   async retry(run: string): Promise<number> {
     const { state, chunks } = await this.find(run);
-    const retried = await this.#jobs.retry(run, chunks);
+    const retried = await changeAll(chunks, (ids) => this.#boss.retry(nameOf(run), ids));
     if (retried === 0) throw new InvalidInputError(`run ${run} is ${state}: none of its chunks has failed`);
     return retried;
   }
@@ -207,8 +235,8 @@ export class Queue {
     const { state, keepsRows, chunks } = await this.find(run);
     const cancelled = await this.#driver.write((sql) => sql.run(statements.cancel, [run]));
     if (cancelled === 0) throw new InvalidInputError(`run ${run} is ${state}: there is nothing to cancel`);
-    if (keepsRows) await this.#jobs.cancel(run, chunks);
-    else await this.#jobs.drop(run, chunks);
+    if (keepsRows) await changeAll(chunks, (ids) => this.#boss.cancel(nameOf(run), ids));
+    else await this.#drop(run, chunks);
   }
 
   /**
@@ -223,7 +251,7 @@ export class Queue {
         hint: `End it first: userinfo runs cancel ${run}`,
       });
     }
-    await this.#jobs.drop(run, chunks);
+    await this.#drop(run, chunks);
     const deleteSome = () =>
       this.#driver.write((sql) => sql.run(statements.deleteOutcomes, [run, deletedAtOnce]));
     while ((await deleteSome()) === deletedAtOnce);
@@ -231,23 +259,24 @@ export class Queue {
   }
 
   /** The outcomes of those rows that have one, by line; the rows are in the order of the file. */
-  async outcomes(
-    run: string,
-    rows: readonly { readonly line: number }[],
-  ): Promise<Map<number, QueuedOutcome>> {
+  async outcomes(run: string, rows: readonly Pick<QueuedRow, 'line'>[]): Promise<Map<number, QueuedOutcome>> {
     const lines = [rows[0]?.line ?? 0, rows.at(-1)?.line ?? 0];
     const found = await this.#driver.read((sql) => sql.all(statements.outcomes, [run, ...lines]));
-    return new Map(
-      found.map(({ line, outcome, result }) => [
-        Number(line),
-        { line: Number(line), outcome: outcome as Outcome, result: String(result) },
-      ]),
-    );
+    return new Map(found.map((row) => [Number(row.line), row as unknown as QueuedOutcome]));
   }
 
   /** The rows of a run that are still in the queue, a chunk at a time. */
   async *rows({ run, chunks }: QueuedRun): AsyncGenerator<readonly QueuedRow[]> {
-    for (let chunk = 0; chunk < chunks; chunk += 1) yield await this.#jobs.rows(run, chunk);
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      const job = await this.#boss.getJobById(nameOf(run), idOf(chunk));
+      if (job !== null) yield rowsOf(job);
+    }
+  }
+
+  /** Removes the chunks of a run with their queue. */
+  async #drop(run: string, chunks: number): Promise<void> {
+    await changeAll(chunks, (ids) => this.#boss.deleteJob(nameOf(run), ids));
+    await this.#boss.deleteQueue(nameOf(run));
   }
 }
 

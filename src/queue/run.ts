@@ -13,16 +13,16 @@ export interface RunTarget {
 
 /** The source of the rows of a run, which its results are combined with. */
 export interface RunSource {
-  /** The path of the file, as the user wrote it. */
-  readonly from: string;
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
-  readonly format: string | null;
-  readonly delimiter: string | null;
-  readonly encoding: string | null;
-  /** In the syntax of `--types`. */
-  readonly types: string | null;
-  readonly empty: 'keep' | 'drop' | null;
+  /** The path of the file, as the user wrote it. */
+  readonly from: string;
+  /** As in the options of the command line. */
+  readonly format?: 'csv' | 'ndjson';
+  readonly delimiter?: string;
+  readonly encoding?: string;
+  readonly types?: string;
+  readonly empty?: 'keep' | 'drop';
 }
 
 /** `loading` while its rows are added; workers process it once it is `ready`, until it is `done` or `cancelled`. */
@@ -62,18 +62,14 @@ export interface QueuedRow {
 }
 
 /** Rows that one worker takes together. */
-export interface Chunk {
-  /** Counted from 0. */
-  readonly chunk: number;
+export interface TakenChunk {
+  /** Of its job. */
+  readonly id: string;
   readonly rows: readonly QueuedRow[];
-}
-
-/** A chunk that a worker has taken. */
-export interface TakenChunk extends Chunk {
-  /** After this time others may take it; in milliseconds. */
-  readonly leaseMs: number;
   /** A time, as the database writes it; tells its holder from the next one. */
   readonly takenAt: string;
+  /** When others may take it, as `performance.now()` counts. */
+  readonly leasedUntil: number;
 }
 
 /** The outcome of a row of a run. */
@@ -135,25 +131,14 @@ export function toRun(row: SqlRow): QueuedRun {
     endedAt: orNull('ended_at'),
     chunks: number('chunks'),
     chunksDone: number('chunks_done'),
-    counts: {
-      ok: number('ok'),
-      failed: number('failed'),
-      invalid: number('invalid'),
-      unknown: number('unknown'),
-    },
+    counts: Object.fromEntries(outcomes.map((outcome) => [outcome, number(outcome)])) as OutcomeCounts,
     speed: isMoving ? (number('speed') * Math.exp(-since('recorded_at') / averagedMs)) / counted : 0,
   };
 }
 
-/** The names of the settings that differ; none if the targets are the same. */
-export function targetDifferences(run: RunTarget, worker: RunTarget): string[] {
-  const names = {
-    environment: 'environment',
-    base_url: 'base URL',
-    tenant_code: 'tenant code',
-    channel: 'channel',
-  };
-  return Object.entries(names)
-    .filter(([name]) => run[name as keyof RunTarget] !== worker[name as keyof RunTarget])
-    .map(([, words]) => words);
+/** The names of the settings that differ; empty if the targets are the same. */
+export function targetDifferences(run: RunTarget, worker: RunTarget): string {
+  const names = ['environment', 'base_url', 'tenant_code', 'channel'] as const;
+  const differing = names.filter((name) => run[name] !== worker[name]);
+  return differing.join(', ').replaceAll('_', ' ').replace('url', 'URL');
 }

@@ -79,7 +79,7 @@ export class Worker {
       while (!signal.aborted) {
         const ready = await this.#ask(() => queue.list('ready'));
         this.#report(ready);
-        const ours = ready.filter((run) => targetDifferences(run.target, target).length === 0);
+        const ours = ready.filter((run) => targetDifferences(run.target, target) === '');
         if (await this.#workOn(ours)) hasWorked = true;
         else if (drains && !(await this.#hasOpen(ours))) {
           const [refused] = ready;
@@ -105,16 +105,11 @@ export class Worker {
       log(`run ${name}: ${formatCount(rows)} done here`);
     }
     for (const run of ready) {
-      const differences = targetDifferences(run.target, target).join(', ');
-      if (differences === '' || !this.#isNew(run)) continue;
+      const differences = targetDifferences(run.target, target);
+      if (differences === '' || this.#reported.has(run.run)) continue;
+      this.#reported.add(run.run);
       log(`run ${run.run} is for another ${differences} than this profile: left to other workers`);
     }
-  }
-
-  #isNew({ run }: QueuedRun): boolean {
-    const isNew = !this.#reported.has(run);
-    this.#reported.add(run);
-    return isNew;
   }
 
   /** Processes a chunk of each run, so that a slow run delays no other; returns whether there was one. */
@@ -123,13 +118,9 @@ export class Worker {
     let hasWorked = false;
     for (const run of runs) {
       if (signal.aborted) break;
-      let takenAt = 0;
-      const taken = await this.#ask(() => {
-        takenAt = performance.now();
-        return queue.take(run);
-      });
+      const taken = await this.#ask(() => queue.take(run));
       if (taken === null) continue;
-      await this.#process(this.#begin(run), taken, takenAt + taken.leaseMs);
+      await this.#process(this.#begin(run), taken);
       hasWorked = true;
     }
     return hasWorked;
@@ -153,14 +144,15 @@ export class Worker {
     return begun;
   }
 
-  /** Sends the rows of a chunk, and ends so early that all requests end before `leasedUntil`. */
-  async #process(begun: BegunRun, taken: TakenChunk, leasedUntil: number): Promise<void> {
+  /** Sends the rows of a chunk, and ends so early that all requests end before its lease. */
+  async #process(begun: BegunRun, taken: TakenChunk): Promise<void> {
     const { queue, sender, pacing, signal } = this.#options;
     const { run, flow } = begun;
     const done = await this.#ask(() => queue.outcomes(run.run, taken.rows));
     const rows = taken.rows.filter(({ line }) => !done.has(line));
-    const timeoutMs = Math.min(pacing.timeoutMs, taken.leaseMs / 2);
     const startedAt = performance.now();
+    const timeoutMs = Math.min(pacing.timeoutMs, (taken.leasedUntil - startedAt) / 2);
+    const endsAt = taken.leasedUntil - timeoutMs;
     const operation = passbackRows(run.naming);
     let outcomes = 0;
     let unwritten: QueuedOutcome[] = [];
@@ -182,7 +174,7 @@ export class Worker {
         },
         // A process that was suspended continues here: others may have taken its rows meanwhile.
         onTurn: () => {
-          if (performance.now() > leasedUntil - timeoutMs) engine.stop();
+          if (performance.now() > endsAt) engine.stop();
         },
       },
     });
@@ -196,7 +188,7 @@ export class Worker {
     const ended = new AbortController();
     const writing = untilEnded(write, ended.signal).catch((error) => engine.stop(error));
     const stop = () => engine.stop();
-    const expiry = setTimeout(stop, leasedUntil - timeoutMs - startedAt);
+    const expiry = setTimeout(stop, endsAt - startedAt);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     let isComplete = false;
@@ -211,32 +203,24 @@ export class Worker {
       // The next chunk may go to another worker: together they keep to the rate.
       const earlyMs = run.rate === null ? 0 : startedAt + (outcomes * 1000) / run.rate - performance.now();
       if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
-      const isStuck = outcomes === 0 && performance.now() > leasedUntil - timeoutMs;
+      const isStuck = outcomes === 0 && performance.now() > endsAt;
       await this.#store(() =>
         isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken, !isStuck),
       );
     }
   }
 
-  /**
-   * Repeats work while the database does not answer.
-   *
-   * @throws AbortError when the worker is stopped meanwhile
-   */
+  /** Repeats work while the database does not answer. A worker that is stopped asks no more. */
   #ask<T>(work: () => Promise<T>): Promise<T> {
-    return this.#repeat(work, { signal: this.#options.signal });
+    return this.#store(work, this.#options.signal);
   }
 
   /**
    * Repeats work while the database does not answer.
    *
-   * @throws StoreUnavailableError some time after the worker was stopped
+   * @throws StoreUnavailableError some time after the worker was stopped, or an AbortError on `signal`
    */
-  #store<T>(work: () => Promise<T>): Promise<T> {
-    return this.#repeat(work, {});
-  }
-
-  async #repeat<T>(work: () => Promise<T>, until: { readonly signal?: AbortSignal }): Promise<T> {
+  async #store<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { log } = this.#options;
     const backOff = new BackOff(Math.random);
     for (;;) {
@@ -253,7 +237,7 @@ export class Worker {
           this.#lostAt = now;
         }
       }
-      await wait(backOff.next(), undefined, until);
+      await wait(backOff.next(), undefined, signal && { signal });
     }
   }
 }

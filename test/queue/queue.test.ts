@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
-import { ndjsonFormat } from '../../src/bulk/source/ndjson.js';
 import { loadRun, UniqueUsers } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import type { QueuedRun } from '../../src/queue/run.js';
@@ -11,7 +10,7 @@ let queue: Queue;
 
 beforeAll(async () => {
   schema = await createSchema();
-  queue = await Queue.open(schema.url, { maintains: true });
+  queue = await Queue.open(schema.url);
 });
 afterAll(async () => {
   await queue.close();
@@ -21,12 +20,10 @@ afterAll(async () => {
 const given = {
   target: { environment: 'test', base_url: 'http://127.0.0.1', tenant_code: 'acme', channel: 'web' },
   naming: { by: 'union_id', column: 'union_id' } as const,
-  source: { from: 'f', hash: '', format: null, delimiter: null, encoding: null, types: null, empty: null },
+  source: { from: 'f', hash: '' },
   rate: null,
   keepsRows: false,
 };
-const { signal } = new AbortController();
-
 /** A run with so many rows, from line 2. */
 async function load(
   count: number,
@@ -38,18 +35,13 @@ async function load(
   fault?: Error,
 ) {
   const rows = Array.from({ length: count }, (_, i) => {
-    const json = `{"union_id":"${user}${i}","n":${i}}`;
-    return { line: i + 2, json, size: json.length };
+    return { line: i + 2, json: `{"union_id":"${user}${i}","n":${i}}` };
   });
-  const toLoad = {
-    format: ndjsonFormat,
-    async *read() {
-      yield rows;
-      if (fault !== undefined) throw fault;
-    },
-    onRows() {},
-  };
-  return await queue.find(await loadRun(queue, { ...given, rows: count, rate }, leaseMs, toLoad, signal));
+  async function* batches() {
+    yield rows;
+    if (fault !== undefined) throw fault;
+  }
+  return await queue.find(await loadRun(queue, { ...given, rows: count, rate }, leaseMs, batches()));
 }
 
 async function take(run: QueuedRun) {

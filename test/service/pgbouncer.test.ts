@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ndjsonFormat } from '../../src/bulk/source/ndjson.js';
 import { loadRun } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import { createService } from '../../src/service/index.js';
@@ -85,32 +84,19 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
   });
 
   it('a queue hands out its chunks', async () => {
-    const queue = await Queue.open(url, { maintains: true });
+    const queue = await Queue.open(url);
     const target = { environment: 'test', base_url: 'http://127.0.0.1', tenant_code: 'acme', channel: 'web' };
-    const source = {
-      from: 'f',
-      hash: '',
-      format: null,
-      delimiter: null,
-      encoding: null,
-      types: null,
-      empty: null,
-    };
+    const source = { from: 'f', hash: '' };
     const naming = { by: 'union_id', column: 'union_id' } as const;
-    const json = '{"union_id":"u1","a":"b"}';
-    const rows = {
-      format: ndjsonFormat,
-      async *read() {
-        yield [{ line: 1, json, size: json.length }];
-      },
-      onRows() {},
-    };
+    async function* batches() {
+      yield [{ line: 1, json: '{"union_id":"u1","a":"b"}' }];
+    }
     const given = { target, source, naming, rows: 1, rate: 5, keepsRows: false };
-    const name = await loadRun(queue, given, 60_000, rows, new AbortController().signal);
+    const name = await loadRun(queue, given, 60_000, batches());
     const run = await queue.find(name);
     const taken = await queue.take(run);
     if (taken === null) throw new Error('there is no chunk');
-    expect(taken).toMatchObject({ chunk: 0, rows: [{ line: 1 }] });
+    expect(taken).toMatchObject({ rows: [{ line: 1 }] });
     expect(await queue.take(run)).toBeNull();
     await queue.record(name, [{ line: 1, outcome: 'ok', result: '"outcome":"ok"' }]);
     await queue.finish(run, taken);

@@ -3,9 +3,11 @@
 import type { Command } from 'commander';
 import { passbackRows, type RowOperation } from '../../bulk/operations.js';
 import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
-import { readRows } from '../../bulk/source/rows.js';
+import { type FileRow, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { loadRun, type RowsToLoad, UniqueUsers } from '../../queue/load-run.js';
+import { formatFlatJson } from '../../protocol/user-info.js';
+import { loadRun, UniqueUsers } from '../../queue/load-run.js';
+import type { QueuedRow, RunSource } from '../../queue/run.js';
 import { type BulkOptions, defaultLeaseMs } from '../bulk/bulk-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
@@ -29,7 +31,7 @@ const notForQueue: Readonly<Record<string, string>> = {
 
 /** Runs `passback --from --queue`: checks the rows and adds them to the queue as one run. */
 export async function passbackToQueue(call: Call<BulkOptions>, url: string): Promise<void> {
-  const { context, io, options, isTable, print } = call;
+  const { io, options, isTable, print } = call;
   refuseLocalOptions(call.command);
   const naming = userNaming(options);
   const users = new UniqueUsers();
@@ -44,15 +46,13 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
     const newRun = {
       target: targetOf(opened.settings),
       naming,
-      source: { from, hash, ...orNull({ format, delimiter, encoding, types, empty }) },
+      source: { hash, from, format, delimiter, encoding, types, empty } as RunSource,
       rows: count,
       rate: rate ?? null,
       keepsRows: keep ?? false,
     };
-    const run = await withQueue(context, url, (queue) =>
-      withLoading(opened, digest, count, (toLoad) =>
-        loadRun(queue, newRun, lease ?? defaultLeaseMs, toLoad, context.signal),
-      ),
+    const run = await withQueue(url, (queue) =>
+      withLoading(opened, digest, count, (rows) => loadRun(queue, newRun, lease ?? defaultLeaseMs, rows)),
     );
     if (!options.quiet) {
       await printMessage(io, `queued ${formatRows(count)} as run ${run}; "userinfo worker" processes them`);
@@ -73,23 +73,24 @@ function checkingUsers(operation: RowOperation, users: UniqueUsers): RowOperatio
   };
 }
 
-/** Shows the progress of reading rows for a queue. */
+/** Reads the rows that were checked again for a queue, and shows the progress. */
 function withLoading<T>(
-  { io, options, source }: BulkRun,
+  { context: { signal }, io, options, source }: BulkRun,
   checked: InputDigest,
   total: number,
-  work: (rows: RowsToLoad) => Promise<T>,
+  work: (batches: AsyncIterable<readonly QueuedRow[]>) => Promise<T>,
 ): Promise<T> {
   let rows = 0;
-  const toLoad: RowsToLoad = {
-    format: source.format,
-    read: () => readRows({ ...source, input: checkedInput(source.input, checked) }),
-    onRows: (count) => {
-      rows = count;
-    },
-  };
+  const toQueue = (row: FileRow) => ({ line: row.line, json: formatFlatJson(source.format.fields(row)) });
+  async function* read() {
+    for await (const batch of readRows({ ...source, input: checkedInput(source.input, checked) })) {
+      signal.throwIfAborted();
+      yield batch.map(toQueue);
+      rows += batch.length;
+    }
+  }
   const progressNow = () => ({ doing: 'queueing', rows, share: rows / total, total });
-  return withProgress(io, options, progressNow, () => work(toLoad));
+  return withProgress(io, options, progressNow, () => work(read()));
 }
 
 function refuseLocalOptions(command: Command): void {
@@ -104,11 +105,4 @@ function noFile(): InvalidInputError {
   return new InvalidInputError('--queue needs a file, not a stream', {
     hint: 'Save the rows to a file first: they are checked before they are queued.',
   });
-}
-
-type OrNull<T> = { readonly [K in keyof T]: Exclude<T[K], undefined> | null };
-
-function orNull<T extends object>(values: T): OrNull<T> {
-  const entries = Object.entries(values).map(([name, value]) => [name, value ?? null]);
-  return Object.fromEntries(entries) as OrNull<T>;
 }

@@ -132,11 +132,11 @@ async function change(
   work: (queue: Queue) => Promise<string>,
 ): Promise<void> {
   if (question !== null) await confirm(context, question, options.yes);
-  await printMessage(io, await withQueue(context, options.queue, work));
+  await printMessage(io, await withQueue(options.queue, work));
 }
 
-async function runList({ context, io, options, style, isTable }: Call<QueueOptions>): Promise<void> {
-  const list = await withQueue(context, options.queue, (queue) => queue.list());
+async function runList({ io, options, style, isTable }: Call<QueueOptions>): Promise<void> {
+  const list = await withQueue(options.queue, (queue) => queue.list());
   const summaries = list.map((found) => {
     const { run, state, rows, target, source, createdAt, endedAt } = found;
     const progress = progressOf(found);
@@ -153,11 +153,8 @@ async function runList({ context, io, options, style, isTable }: Call<QueueOptio
   await printList(summaries, io, style);
 }
 
-async function runShow(
-  { context, options, isTable, print }: Call<QueueOptions>,
-  name: string,
-): Promise<void> {
-  await withQueue(context, options.queue, async (queue) => {
+async function runShow({ options, isTable, print }: Call<QueueOptions>, name: string): Promise<void> {
+  await withQueue(options.queue, async (queue) => {
     const run = await queue.find(name);
     const { failed, held } = await queue.countChunks(run);
     const { target, counts, naming, rate, endedAt } = run;
@@ -214,7 +211,7 @@ async function runResults(
   name: string,
 ): Promise<void> {
   const { writeResults } = await import('../queue/results.js');
-  await withQueue(context, options.queue, async (queue) => {
+  await withQueue(options.queue, async (queue) => {
     let run = await queue.find(name);
     while (
       options.wait &&

@@ -61,7 +61,7 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
       signal,
     }).run();
   try {
-    const [unfinished] = await withQueue(context, options.queue, work, { maintains: true });
+    const [unfinished] = await withQueue(options.queue, work);
     if (unfinished !== undefined) throw failedChunks(unfinished);
   } finally {
     await sender.drop();

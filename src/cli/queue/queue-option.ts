@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { Settings } from '../../profiles/settings.js';
 import type { Queue } from '../../queue/queue.js';
 import type { RunTarget } from '../../queue/run.js';
-import type { CliContext } from '../context.js';
 import type { CommonOptions } from '../options.js';
 
 /** The options of a command that works on a queue. */
@@ -22,14 +21,10 @@ export function addQueueOption(command: Command): Command {
   return command.addOption(queueOption('where the runs are').env('USERINFO_QUEUE').makeOptionMandatory());
 }
 
-/** Opens a queue for the work, and closes it afterwards. A worker also maintains it. */
-export async function withQueue<T>(
-  context: CliContext,
-  url: string,
-  work: (queue: Queue) => Promise<T>,
-  options = { maintains: false },
-): Promise<T> {
-  const queue = await context.openQueue(url, options);
+/** Opens a queue for the work, and closes it afterwards. */
+export async function withQueue<T>(url: string, work: (queue: Queue) => Promise<T>): Promise<T> {
+  const { Queue } = await import('../../queue/queue.js');
+  const queue = await Queue.open(url);
   try {
     return await work(queue);
   } finally {

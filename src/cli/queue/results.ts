@@ -157,17 +157,13 @@ function keptRows(queue: Queue, run: QueuedRun): ResultRows {
  * @throws InvalidInputError if it is not there, or has other contents
  */
 async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<ResultRows> {
-  const { format, delimiter, encoding, types, empty } = run.source;
-  const options = {
-    from: named ?? run.source.from,
-    ...(format === null ? {} : { format: format === 'csv' ? ('csv' as const) : ('ndjson' as const) }),
-    ...(delimiter === null ? {} : { delimiter }),
-    ...(encoding === null ? {} : { encoding }),
-    ...(types === null ? {} : { types }),
-    ...(empty === null ? {} : { empty }),
-    forceEncoding: true as const,
-  };
-  const source = await openRows(io, options, passbackRows(run.naming).columns).catch((error) => {
+  const { hash, ...options } = run.source;
+  const from = named ?? options.from;
+  const source = await openRows(
+    io,
+    { ...options, from, forceEncoding: true },
+    passbackRows(run.naming).columns,
+  ).catch((error) => {
     if (named !== undefined || !(error instanceof InvalidInputError)) throw error;
     throw new InvalidInputError(error.message, {
       hint: 'The queue has outcomes without their users: name the file of the run with --from.',
@@ -175,8 +171,8 @@ async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): P
     });
   });
   const { input, format: rowFormat } = source;
-  const { hash, digest } = await preflight(source, null);
-  if (hash !== run.source.hash) {
+  const checked = await preflight(source, null);
+  if (checked.hash !== hash) {
     await input.close();
     throw new InvalidInputError(`${quoteName(input.name)} is not the file that run ${run.run} was made of`, {
       hint: 'Results and failed rows are put together with that file: name it with --from.',
@@ -185,7 +181,7 @@ async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): P
   return {
     format: rowFormat,
     isUtf8: source.text.encoding === 'utf-8',
-    read: () => readRows({ ...source, input: checkedInput(input, digest) }),
+    read: () => readRows({ ...source, input: checkedInput(input, checked.digest) }),
     close: () => input.close(),
   };
 }
