@@ -13,13 +13,8 @@ export async function resolveDeployment(
   context: CliContext,
   options: CommonOptions & ConnectionOptions,
 ): Promise<Settings> {
-  const { io, profiles } = context;
-  const settings = await resolveSettings({
-    flags: options,
-    env: io.env,
-    run: shellRunner(io.env),
-    store: profiles,
-  });
+  const { io } = context;
+  const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
   refuseApiPath(settings.base_url);
   refusePlainHttp(
@@ -30,6 +25,11 @@ export async function resolveDeployment(
   );
   await announceProduction(io, settings);
   return settings;
+}
+
+/** Where settings come from: flags, then environment variables, then the profile in use. */
+export function settingSources<Flags>({ io, profiles }: CliContext, flags: Flags) {
+  return { flags, env: io.env, run: shellRunner(io.env), store: profiles };
 }
 
 /** @throws InvalidInputError for a base URL with the path of the operations, which is added to it */

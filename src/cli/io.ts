@@ -1,4 +1,5 @@
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { UserInfoError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { showData, showText } from './output/terminal-text.js';
@@ -61,10 +62,8 @@ export function printMessage(io: Io, message: string, label = ''): Promise<void>
  *
  * @throws AbortError if `signal` aborts first
  */
-export async function readAll(stdin: Readable, signal: AbortSignal): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of addAbortSignal(signal, stdin)) chunks.push(chunk as Uint8Array);
-  return Buffer.concat(chunks);
+export function readAll(stdin: Readable, signal: AbortSignal): Promise<Uint8Array> {
+  return buffer(addAbortSignal(signal, stdin));
 }
 
 export function untilAborted(signal: AbortSignal): Promise<void> {

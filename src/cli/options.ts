@@ -34,11 +34,11 @@ export interface ConnectionOptions {
 
 export function addCommonOptions(program: Command): Command {
   return program
-    .addOption(new Option('-p, --profile <name>', 'profile to use (default: the active one)'))
+    .option('-p, --profile <name>', 'profile to use (default: the active one)')
     .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats))
     .addOption(new Option('--json', 'the same as --output json').conflicts('output'))
-    .addOption(new Option('--query <expression>', 'print what this JMESPath expression selects'))
-    .addOption(new Option('--mask', 'mask personal data in the output'))
+    .option('--query <expression>', 'print what this JMESPath expression selects')
+    .option('--mask', 'mask personal data in the output')
     .addOption(
       new Option('--timeout <duration>', 'maximum duration of a call, with all its attempts')
         .default(10_000, '10s')
@@ -49,12 +49,10 @@ export function addCommonOptions(program: Command): Command {
         .default(3)
         .argParser((text) => parseCount(text, 'attempts')),
     )
-    .addOption(new Option('-y, --yes', 'answer yes to every confirmation'))
-    .addOption(new Option('--no-input', 'never prompt'))
-    .addOption(new Option('--no-color', 'print without colours'))
-    .addOption(
-      new Option('--verbose', 'show request and response, and the stack trace of an internal error'),
-    );
+    .option('-y, --yes', 'answer yes to every confirmation')
+    .option('--no-input', 'never prompt')
+    .option('--no-color', 'print without colours')
+    .option('--verbose', 'show request and response, and the stack trace of an internal error');
 }
 
 /** Adds them under a heading of the help. */

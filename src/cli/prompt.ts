@@ -4,43 +4,39 @@ import type { Io } from './io.js';
 import { showText } from './output/terminal-text.js';
 
 /** Prompts to the user at the terminal, written to stderr. */
-export interface Prompt {
-  /**
-   * Whether a user can be prompted: stdin and stderr are terminals, stdin is not at its end, and `--no-input` is
-   * not set.
-   */
-  readonly possible: boolean;
-  text(message: string, check?: (answer: string) => true | string): Promise<string>;
-  /** The input is not echoed. */
-  secret(message: string): Promise<string>;
-  confirm(message: string): Promise<boolean>;
-  choose(message: string, choices: readonly string[]): Promise<string>;
-}
+export type Prompt = ReturnType<typeof createPrompt>;
 
 /** Prompts on the terminal of `io`. The library behind them is loaded for the first prompt. */
-export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean): Prompt {
+export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
   const load = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
-    get possible() {
+    /** Whether a user can be prompted: stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set. */
+    get possible(): boolean {
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },
-    async text(message, check = (answer) => answer.trim() !== '' || 'A value is required.') {
+    async text(
+      message: string,
+      check: (answer: string) => true | string = (answer) => answer.trim() !== '' || required,
+    ): Promise<string> {
       return (await load()).input({ message: showText(message), validate: check }, place());
     },
-    async secret(message) {
-      const validate = (answer: string) => answer !== '' || 'A value is required.';
+    /** The input is not echoed. */
+    async secret(message: string): Promise<string> {
+      const validate = (answer: string) => answer !== '' || required;
       return (await load()).password({ message: showText(message), mask: false, validate }, place());
     },
-    async confirm(message) {
+    async confirm(message: string): Promise<boolean> {
       return (await load()).confirm({ message: showText(message), default: false }, place());
     },
-    async choose(message, choices) {
+    async choose(message: string, choices: readonly string[]): Promise<string> {
       const options = choices.map((value) => ({ value }));
       return (await load()).select({ message: showText(message), choices: options }, place());
     },
   };
 }
+
+const required = 'A value is required.';
 
 /**
  * Asks for confirmation of something that cannot be undone; `--yes` confirms in advance.

@@ -12,9 +12,9 @@ import { parseRecipe, parseSigningRecipes } from '../signing/recipe-json.js';
 import type { Secret } from '../signing/secret.js';
 import { isSystemError } from '../support/errors.js';
 import { nearestName } from '../support/nearest-name.js';
-import { shellRunner } from '../support/shell.js';
 import { loadSigning, readSecretOf } from './client-options.js';
 import type { CliContext } from './context.js';
+import { settingSources } from './deployment.js';
 import { readJson } from './input.js';
 import type { CommonOptions } from './options.js';
 
@@ -60,8 +60,8 @@ export async function selectSecret(
   return readSecretOf(context, { secret: settings.secret() });
 }
 
-function settingsOf({ io, profiles }: CliContext, flags: CommonOptions): Promise<SigningSettings> {
-  return resolveSigning({ flags, env: io.env, run: shellRunner(io.env), store: profiles });
+function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningSettings> {
+  return resolveSigning(settingSources(context, flags));
 }
 
 /**

@@ -1,31 +1,10 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../context.js';
 
-/** All commands, in the order of the help. */
-const commandNames = [
-  'read',
-  'passback',
-  'profile',
-  'sign',
-  'serve',
-  'admin',
-  'migrate',
-  'worker',
-  'runs',
-  'demo',
-  'doctor',
-  'openapi',
-  'explain',
-  'completion',
-  'help',
-] as const;
-
-type CommandName = (typeof commandNames)[number];
-
 type Declare = (program: Command, context: CliContext) => void;
 
-/** Loads the module of a command, only if the arguments may mean it. */
-const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
+/** The commands, in the order of the help; the module of each is loaded only if the arguments may mean it. */
+const commands: Readonly<Record<string, () => Promise<Declare>>> = {
   read: async () => (await import('./read.js')).declareRead,
   passback: async () => (await import('./passback.js')).declarePassback,
   profile: async () => (await import('./profile/index.js')).declareProfile,
@@ -45,14 +24,15 @@ const load: Readonly<Record<CommandName, () => Promise<Declare>>> = {
 
 /** Loads the commands that `args` may mean: those it names, or all if it names none or asks for help. */
 export async function declarationsFor(args: readonly string[]): Promise<Declare[]> {
-  const named = commandNames.filter((name) => args.includes(name));
+  const all = Object.entries(commands);
+  const named = all.filter(([name]) => args.includes(name));
   const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(args);
-  return Promise.all((isKnown ? named : commandNames).map((name) => load[name]()));
+  return Promise.all((isKnown ? named : all).map(([, load]) => load()));
 }
 
 /** Whether an argument before the first command is neither an option nor its value. */
 function isMistyped(args: readonly string[]): boolean {
-  const first = args.findIndex((arg) => (commandNames as readonly string[]).includes(arg));
+  const first = args.findIndex((arg) => Object.hasOwn(commands, arg));
   const before = args.slice(0, first);
   return before.some((arg, index) => !arg.startsWith('-') && !before[index - 1]?.startsWith('-'));
 }

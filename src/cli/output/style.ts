@@ -39,7 +39,7 @@ export interface OutputStyle {
 }
 
 /**
- * The output style from the options and USERINFO_OUTPUT. Call it before anything is sent.
+ * The output style from the options, else USERINFO_OUTPUT. Call it before anything is sent.
  *
  * @throws InvalidInputError for an unknown format, a missing package or an invalid `--query`
  */
@@ -47,30 +47,19 @@ export async function outputStyle(
   options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'color' | 'mask'>,
   { env }: Io,
 ): Promise<OutputStyle> {
-  const { color, mask } = options;
-  const style = { format: outputFormat(options, env), color, ...(mask && { mask }) };
+  const { color, mask, output, json } = options;
+  const wanted = json ? 'json' : (output ?? (env.USERINFO_OUTPUT || 'table'));
+  const format = outputFormats.find((known) => known === wanted);
+  if (format === undefined) {
+    throw new InvalidInputError(`USERINFO_OUTPUT is ${JSON.stringify(wanted)}`, {
+      hint: `Set it to one of ${outputFormats.join(', ')}.`,
+    });
+  }
+  const style = { format, color, ...(mask && { mask }) };
   if (style.format === 'yaml') await import('./yaml.js'); // it may need a package that is not installed
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
   return { ...style, select: compileQuery(options.query) };
-}
-
-/**
- * The output format: flag, else USERINFO_OUTPUT, else table.
- *
- * @throws InvalidInputError for an unknown format in USERINFO_OUTPUT
- */
-function outputFormat(
-  { output, json }: Pick<CommonOptions, 'output' | 'json'>,
-  env: Readonly<Record<string, string | undefined>>,
-): OutputFormat {
-  if (json) return 'json';
-  const wanted = output ?? (env.USERINFO_OUTPUT || 'table');
-  const format = outputFormats.find((known) => known === wanted);
-  if (format !== undefined) return format;
-  throw new InvalidInputError(`USERINFO_OUTPUT is ${JSON.stringify(wanted)}`, {
-    hint: `Set it to one of ${outputFormats.join(', ')}.`,
-  });
 }
 
 /** Whether the output is the default table, without a query. */

@@ -21,7 +21,7 @@ export async function runDemo(context: CliContext, { color }: CommonOptions): Pr
   const service = await createService({ database: ':memory:' });
   try {
     const colors = colorsFor(io.stdout, io.env, color);
-    await tour(new DemoShell(demoContext(context, service, folder), colors.cyan), service.url);
+    await tour(demoContext(context, service, folder), colors.cyan, service.url);
     await writeNext(io, colors.cyan);
   } finally {
     await service.close();
@@ -37,7 +37,7 @@ const steps = [
 ] as const;
 
 /** What to try next, a command on each line. */
-async function writeNext(io: Io, paint: (command: string) => string): Promise<void> {
+async function writeNext(io: Io, paint: Paint): Promise<void> {
   const width = Math.max(...steps.map(([command]) => command.length));
   await write(io.stdout, 'Nothing of this is kept. Next:\n');
   for (const [command, purpose] of steps) {
@@ -59,64 +59,45 @@ function demoContext(context: CliContext, service: Service, folder: string): Cli
 /** The service owns the store: a command must not close it. */
 async function leaveOpen(): Promise<void> {}
 
-async function tour(shell: DemoShell, url: string): Promise<void> {
+/** `paint` colours the typed commands. */
+async function tour(context: CliContext, paint: Paint, url: string): Promise<void> {
+  const type = (line: string, stdin?: string) => typeCommand(context, paint, line.split(' '), stdin);
   const { tenantCode, channel } = demoApp;
-  const app = [
-    '--tenant-code',
-    tenantCode,
-    '--channel',
-    channel,
-    '--profile',
-    demoProfile,
-    '--base-url',
-    url,
-  ];
-  await shell.type(['admin', 'app', 'create', ...app]);
-  await shell.type(['admin', 'user', 'put'], JSON.stringify(demoUser));
-  await shell.type([
-    'passback',
-    'acme_level=gold',
-    'age:=28',
-    'name=张三/李四',
-    '--union-id',
-    demoUser.union_id,
-  ]);
-  const issue = ['admin', 'code', 'issue', '--tenant-code', tenantCode, '--union-id', demoUser.union_id];
-  const first = await shell.type(issue);
-  await shell.type(['read', first.trim()]);
-  const second = await shell.type(issue);
-  await shell.type(['read', second.trim(), 'mobile,acme_level', 'device_info', 'location_info']);
+  const { union_id } = demoUser;
+  await type(
+    `admin app create --tenant-code ${tenantCode} --channel ${channel} --profile ${demoProfile} --base-url ${url}`,
+  );
+  await type('admin user put', JSON.stringify(demoUser));
+  await type(`passback acme_level=gold age:=28 name=张三/李四 --union-id ${union_id}`);
+  const issue = `admin code issue --tenant-code ${tenantCode} --union-id ${union_id}`;
+  await type(`read ${await type(issue)}`);
+  await type(`read ${await type(issue)} mobile,acme_level device_info location_info`);
 }
 
-/** Prints commands as a user would type them, and runs each as `userinfo` would. */
-class DemoShell {
-  readonly #context: CliContext;
-  readonly #paint: (command: string) => string;
+type Paint = (command: string) => string;
 
-  /** `paint` colours the typed command. */
-  constructor(context: CliContext, paint: (command: string) => string) {
-    this.#context = context;
-    this.#paint = paint;
-  }
-
-  /** Runs `userinfo` with `args`, prints all output to stdout, and returns its data. */
-  async type(args: readonly string[], stdin?: string): Promise<string> {
-    const { io } = this.#context;
-    const command = ['userinfo', ...args].map(quoteWhereNeeded).join(' ');
-    const typed = stdin === undefined ? command : `echo ${quoteWhereNeeded(stdin)} | ${command}`;
-    await writeStyled(io.stdout, `${this.#paint(`$ ${typed}`)}\n`);
-    const printed = copyTo(io.stdout);
-    const inner: Io = {
-      ...io,
-      stdin: Readable.from([Buffer.from(stdin ?? '')]),
-      stdout: printed.stream,
-      stderr: io.stdout,
-    };
-    const program = await buildProgram({ ...this.#context, io: inner }, args);
-    await program.parseAsync(args, { from: 'user' });
-    await write(io.stdout, '\n');
-    return printed.text();
-  }
+/** Prints a command as a user would type it, runs it as `userinfo` would, and returns its data. */
+async function typeCommand(
+  context: CliContext,
+  paint: Paint,
+  args: readonly string[],
+  stdin?: string,
+): Promise<string> {
+  const { io } = context;
+  const command = ['userinfo', ...args].map(quoteWhereNeeded).join(' ');
+  const typed = stdin === undefined ? command : `echo ${quoteWhereNeeded(stdin)} | ${command}`;
+  await writeStyled(io.stdout, `${paint(`$ ${typed}`)}\n`);
+  const printed = copyTo(io.stdout);
+  const inner: Io = {
+    ...io,
+    stdin: Readable.from([Buffer.from(stdin ?? '')]),
+    stdout: printed.stream,
+    stderr: io.stdout,
+  };
+  const program = await buildProgram({ ...context, io: inner }, args);
+  await program.parseAsync(args, { from: 'user' });
+  await write(io.stdout, '\n');
+  return printed.text().trim();
 }
 
 /** A stream that copies its input to `stdout` and keeps it. */

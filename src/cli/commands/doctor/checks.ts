@@ -15,11 +15,11 @@ import { UserInfoError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
 import { quoteName } from '../../../protocol/text.js';
 import type { Secret } from '../../../signing/secret.js';
-import { quoteWhereNeeded, shellRunner } from '../../../support/shell.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
 import { findUnsafePath } from '../../../support/trusted-path.js';
 import { clientOptions } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
-import { announceProduction } from '../../deployment.js';
+import { announceProduction, settingSources } from '../../deployment.js';
 import { explainFailure } from '../../explain-failure.js';
 import { networkOptions, proxyFor } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
@@ -105,10 +105,9 @@ async function checkProfileFile({ context: { profiles } }: Known): Promise<Findi
 
 /** All values that a request needs are set. */
 async function checkSettings(known: Known): Promise<Finding> {
-  const { io, profiles } = known.context;
-  const sources = { flags: known.options, env: io.env, run: shellRunner(io.env), store: profiles };
-  const settings = await resolveSettings(sources);
-  await announceProduction(io, settings);
+  const { context, options } = known;
+  const settings = await resolveSettings(settingSources(context, options));
+  await announceProduction(context.io, settings);
   known.settings = settings;
   const { environment, tenant_code, channel, app_key, profile, warnings } = settings;
   const values = `tenant ${tenant_code.value}, channel ${channel.value}, app key ${app_key.value}`;

@@ -63,9 +63,8 @@ async function runAdd(context: CliContext, name: string, options: EditOptions): 
   checkNewName(await profiles.load(), name);
   const given = await patchOf(context, options, undefined);
   if (!prompt.possible) refuseMissing(given);
-  const { signing, key_prefix, ca_file, result_codes, allow_http } = given;
   const ask = async (field: (typeof asked)[number]) => given[field] ?? promptFor(context, field, options);
-  const profile: Profile = {
+  const required: Profile = {
     name,
     environment:
       given.environment ??
@@ -75,15 +74,10 @@ async function runAdd(context: CliContext, name: string, options: EditOptions): 
     channel: await ask('channel'),
     app_key: await ask('app_key'),
     secret: given.secret ?? (await promptForSecret(context)),
-    ...(signing && { signing }),
-    ...(key_prefix && { key_prefix }),
-    ...(ca_file && { ca_file }),
-    ...(result_codes && { result_codes }),
-    ...(allow_http && { allow_http }),
   };
-  const { active } = await profiles.change((list) => addProfile(list, profile));
-  await printMessage(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
-  await warnOfPlainText(context, profile.secret);
+  const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, given));
+  await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
+  await warnOfPlainText(context, required.secret);
 }
 
 const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;

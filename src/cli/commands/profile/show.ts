@@ -3,9 +3,9 @@ import { describeOrigin, type Setting, settingNames } from '../../../profiles/fl
 import { describeSecretSource } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { describeSigningSource } from '../../../profiles/signing-source.js';
-import { shellRunner } from '../../../support/shell.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
+import { settingSources } from '../../deployment.js';
 import { write } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { colorsFor, tableStyle, warn } from '../../output/style.js';
@@ -32,12 +32,8 @@ async function run(
   { context, io, options, style, isTable, print }: Call<ConnectionOptions>,
   name: string | undefined,
 ): Promise<void> {
-  const settings = await resolveSettings({
-    flags: { ...options, profile: name ?? options.profile },
-    env: io.env,
-    run: shellRunner(io.env),
-    store: context.profiles,
-  });
+  const flags = { ...options, profile: name ?? options.profile };
+  const settings = await resolveSettings(settingSources(context, flags));
   for (const warning of settings.warnings) await warn(io, warning);
   const rows = rowsOf(settings);
   if (!isTable) {
@@ -46,8 +42,8 @@ async function run(
   }
   const { formatTable } = await import('../../output/table.js');
   const colors = colorsFor(io.stdout, io.env, options.color);
-  const shown = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
-  const cells = rows.map(({ title, value, origin }) => [title, shown(value), showText(origin)]);
+  const cell = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
+  const cells = rows.map(({ title, value, origin }) => [title, cell(value), showText(origin)]);
   await write(io.stdout, formatTable(cells, tableStyle(io, style).columns, ['', 'value', 'from']));
 }
 
@@ -59,37 +55,32 @@ interface Row {
 }
 
 function rowsOf(settings: Settings): Row[] {
-  const { profile, secret, signing, allow_http, ca_file, key_prefix, result_codes } = settings;
-  const row = (field: string, title: string, { value, origin }: Setting<string | true>): Row => ({
-    field,
-    title,
-    value,
-    origin: describeOrigin(origin),
-  });
-  const fields = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
-  const ofProfile =
-    profile === null ? ({ kind: 'default' } as const) : ({ kind: 'profile', name: profile } as const);
-  const kept = { value: `set, in ${describeSecretSource(secret.source)}`, origin: secret.origin };
-  const signed =
-    signing === null
-      ? ({ value: 'the default recipes', origin: { kind: 'default' } } as const)
-      : { value: describeSigningSource(signing), origin: ofProfile };
-  return [
-    ...fields.map((field) => row(field, settingNames[field].title, settings[field])),
-    row('app_secret', 'app secret', kept),
-    row('signing', 'signing', signed),
-    ...(allow_http === null ? [] : [row('allow_http', 'plain http', allow_http)]),
-    ...(ca_file === null ? [] : [row('ca_file', settingNames.ca_file.title, ca_file)]),
-    ...(key_prefix === null
-      ? []
-      : [row('key_prefix', 'key prefix', { value: key_prefix, origin: ofProfile })]),
-    ...(result_codes === null
-      ? []
-      : [
-          row('result_codes', 'result codes', {
-            value: Object.keys(result_codes).join(', '),
-            origin: ofProfile,
-          }),
-        ]),
+  const { profile, secret, signing, key_prefix, result_codes } = settings;
+  const ofProfile = <T>(value: T | null): Setting<T> | null =>
+    value === null || profile === null ? null : { value, origin: { kind: 'profile', name: profile } };
+  const rows: readonly (readonly [field: string, title: string, setting: Setting<string | true> | null])[] = [
+    ...shown.map((field) => [field, settingNames[field].title, settings[field]] as const),
+    [
+      'app_secret',
+      'app secret',
+      { value: `set, in ${describeSecretSource(secret.source)}`, origin: secret.origin },
+    ],
+    [
+      'signing',
+      'signing',
+      ofProfile(signing && describeSigningSource(signing)) ?? {
+        value: 'the default recipes',
+        origin: { kind: 'default' },
+      },
+    ],
+    ['allow_http', 'plain http', settings.allow_http],
+    ['ca_file', settingNames.ca_file.title, settings.ca_file],
+    ['key_prefix', 'key prefix', ofProfile(key_prefix)],
+    ['result_codes', 'result codes', ofProfile(result_codes && Object.keys(result_codes).join(', '))],
   ];
+  return rows.flatMap(([field, title, setting]) =>
+    setting === null ? [] : [{ field, title, value: setting.value, origin: describeOrigin(setting.origin) }],
+  );
 }
+
+const shown = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
