@@ -100,13 +100,9 @@ export function forSign(request: SignableRequest): SignableRequest {
 }
 
 /** How a request is signed: once, by one recipe, or twice, by the recipes or modules of an app. */
-export type SigningChoice = OneSigner | SignerPair;
-
-interface OneSigner {
-  readonly kind: 'one';
-  readonly signer: Signer;
-  readonly recipe: Recipe;
-}
+export type SigningChoice =
+  | { readonly kind: 'one'; readonly signer: Signer; readonly recipe: Recipe }
+  | SignerPair;
 
 export interface SignerPair {
   readonly kind: 'pair';

@@ -1,12 +1,4 @@
-import {
-  compileSteps,
-  compileSubSteps,
-  computeDigest,
-  decodeKey,
-  type Step,
-  type StepInputs,
-  stepsLength,
-} from './digest.js';
+import { compileSteps, computeDigest, decodeKey, type Step, type StepInputs, stepsLength } from './digest.js';
 import { encoders } from './encodings.js';
 import { compileParams, type Entry, type ParamsFormat } from './params.js';
 import { type EncodeRule, fieldPath, type Recipe, RecipeError } from './recipe.js';
@@ -88,7 +80,7 @@ function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
   };
   const sub: CompiledMessage | null = recipe.sub && {
     message: parseTemplates(recipe.sub.message, at('sub.message')),
-    steps: compileSubSteps(recipe.sub.steps, at('sub.steps')),
+    steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
   };
   const key = parseTemplates(recipe.key.tokens, at('key.tokens'));
 

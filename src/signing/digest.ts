@@ -56,38 +56,28 @@ function bytes(data: string | Buffer): Buffer {
 const openSources: ReadonlySet<Source> = new Set(['method', 'host', 'path', 'url', 'param', 'extra']);
 
 /**
- * Parses the steps of a signature; `output` is the format of the last digest.
+ * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`, where `output` is
+ * null and each digest has its own format.
  *
  * @throws RecipeError for an unknown step, or one in the wrong place
  */
-export function compileSteps(texts: readonly string[], output: Output, field = 'steps'): readonly Step[] {
-  const steps = parseSteps(texts, field);
+export function compileSteps(
+  texts: readonly string[],
+  output: Output | null,
+  field = 'steps',
+): readonly Step[] {
+  const steps = texts.map((text, index) => parseStep(text, `${field}[${index}]`));
   const last = steps.findLastIndex(({ kind }) => kind === 'digest');
-  steps.slice(last + 1).forEach((step, index) => {
-    checkIsOpen(step, `${field}[${last + 1 + index}]`);
-  });
-  const written = steps.map((step, index) =>
-    index === last && step.kind === 'digest' ? { ...step, format: output } : step,
-  );
-  checkBytes(written, field);
-  return written;
-}
-
-/**
- * Parses the steps of `$sub`; the last digest has its own format.
- *
- * @throws RecipeError for an unknown step, or one in the wrong place
- */
-export function compileSubSteps(texts: readonly string[], field = 'sub.steps'): readonly Step[] {
-  const steps = parseSteps(texts, field);
+  const digest = steps[last];
+  if (digest?.kind !== 'digest') {
+    throw new RecipeError(field, 'no digest among the steps', 'Add one, such as md5.');
+  }
+  if (output !== null) {
+    for (const [index, step] of steps.entries()) if (index > last) checkIsOpen(step, `${field}[${index}]`);
+    steps[last] = { ...digest, format: output };
+  }
   checkBytes(steps, field);
   return steps;
-}
-
-function parseSteps(texts: readonly string[], field: string): readonly Step[] {
-  const steps = texts.map((text, index) => parseStep(text, `${field}[${index}]`));
-  if (steps.some(({ kind }) => kind === 'digest')) return steps;
-  throw new RecipeError(field, 'no digest among the steps', 'Add one, such as md5.');
 }
 
 function checkIsOpen(step: Step, field: string): void {

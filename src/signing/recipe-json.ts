@@ -35,11 +35,6 @@ const parseFlag: Parse<boolean> = (value, field) => {
   throw new RecipeError(field, 'must be true or false');
 };
 
-const parseTexts: Parse<readonly string[]> = (value, field) => {
-  if (Array.isArray(value)) return value.map((text, index) => parseText(text, `${field}[${index}]`));
-  throw new RecipeError(field, 'must be a list of texts');
-};
-
 export const parseTextMap: Parse<Readonly<Record<string, string>>> = (value, field) => {
   const entries = Object.entries(parseObject(value, field));
   return Object.fromEntries(entries.map(([name, text]) => [name, parseText(text, fieldPath(field, name))]));
@@ -55,6 +50,8 @@ export function listOf<T>(parse: Parse<T>): Parse<readonly T[]> {
     throw new RecipeError(field, 'must be a list');
   };
 }
+
+const parseTexts = listOf(parseText);
 
 /** A `[name, value]`. */
 export const parsePair: Parse<readonly [string, string]> = (value, field) => {
@@ -96,8 +93,7 @@ export function fields<T extends object>(
 }
 
 export function parseObject(value: unknown, field: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw new RecipeError(field === '' ? 'recipe' : field, 'must be an object');
 }
 
@@ -189,6 +185,6 @@ function shorten(value: unknown, usual: unknown): unknown {
   return isRecord(value) && isRecord(usual) ? omitDefaults(value, usual) : value;
 }
 
-function isRecord(value: unknown): value is object {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -72,10 +72,9 @@ function parseBracedToken(text: string, suffix: string, field: string): Token {
 }
 
 function makeToken(stem: string, suffixes: readonly string[], field: string): Token {
-  const [prefix = '', name = ''] = splitOnce(stem, ':');
+  const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
   const source =
-    plainSources.find((known) => known === stem) ??
-    namedSources.find((known) => known === prefix && name !== '');
+    plainSources.find((known) => known === stem) ?? namedSources.find((known) => known === prefix);
   if (source === undefined) {
     const tokens = plainSources.map((known) => `$${known}`).join(' ');
     throw new RecipeError(
@@ -100,11 +99,6 @@ function parseModifier(name: string, stem: string, field: string): TextChange {
 function shortModifiers(): string {
   const short = [...modifiers.keys()].filter((name) => !name.includes(':'));
   return short.map((name) => `.${name}`).join(' ');
-}
-
-function splitOnce(text: string, separator: string): [string, string?] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
 /** Literals and tokens, in order. */

@@ -16,7 +16,7 @@ import {
 import type { Param, SignableRequest } from './request.js';
 import { Secret } from './secret.js';
 import { compareMessages, type Difference } from './verify/compare-messages.js';
-import { findMistakes } from './verify/verify-signature.js';
+import { findMistakes, sentencesOf } from './verify/verify-signature.js';
 
 /** In order of computation. */
 const stageNames = ['params', 'message', 'digest'] as const;
@@ -34,6 +34,8 @@ export interface Vector {
   readonly request?: SignableRequest;
   readonly signatures: Readonly<Record<string, Stages>>;
 }
+
+type VectorRequest = Required<Omit<Vector, 'signatures'>>;
 
 /** Test vectors as given to another team. */
 export interface VectorFile {
@@ -211,19 +213,11 @@ function digestCauses(
 ): string[] {
   const nothingElse = { otherSecrets: [], otherRecipes: [], unsent: [] };
   const findings = findMistakes({ ...signature, ...nothingElse, secret, received });
-  if (findings.length > 0) return findings.map((finding) => finding.map(({ says }) => says).join(' '));
+  if (findings.length > 0) return findings.map((finding) => sentencesOf(finding, 'says'));
   if (stages.message === undefined) return [];
   return [
     'The text is the same, its digest is not: another digest, key or output, or text that is not UTF-8.',
   ];
-}
-
-/** A request that tells implementations apart. */
-interface VectorRequest {
-  readonly name: string;
-  /** What it tests, in one sentence. */
-  readonly why: string;
-  readonly request: SignableRequest;
 }
 
 const base: readonly Param[] = [
@@ -237,7 +231,7 @@ const base: readonly Param[] = [
 
 const userInfo = '{"name":"张三/李四","age":28,"note":"a \\"b\\" c"}';
 
-/** Requests with an empty `app_sign`, which is filled in where two signatures are made. */
+/** Requests that tell implementations apart. `app_sign` is filled in where two signatures are made. */
 const vectorRequests: readonly VectorRequest[] = [
   query('plain', 'The order of the parameters and the place of the secret.', []),
   query('empty value', 'Whether an empty value is signed or left out.', [

@@ -82,30 +82,19 @@ function digestName(step: string): string | null {
 }
 
 function describeParams(params: ParamsRule, block: Recipe['encode']['block']): string {
-  const {
-    exclude,
-    include,
-    empty,
-    order,
-    encode,
-    case: fold,
-    nameCase,
-    secretAs,
-    pairEnd,
-    joinRepeated,
-  } = params;
+  const { exclude, include, order, encode, nameCase, secretAs, pairEnd, joinRepeated } = params;
   return [
     describeShape(params),
     Array.isArray(order) ? `in the order ${order.join(', ')}` : orderWords[order as keyof typeof orderWords],
     ...(include === null ? [] : [`only ${include.join(', ')}`]),
     ...(exclude.length === 0 ? [] : [`without ${exclude.join(', ')}`]),
-    ...(empty === 'drop' ? ['empty values left out'] : []),
+    ...(params.empty === 'drop' ? ['empty values left out'] : []),
     ...(secretAs === null ? [] : [`the secret among them as ${quote(secretAs)}`]),
     ...(pairEnd === '' ? [] : [`each followed by ${describeTemplate(pairEnd)}`]),
     ...(joinRepeated === null ? [] : [`repeated ones joined by ${quote(joinRepeated)}`]),
     ...Object.entries(params.escape).map(([text, other]) => `${quote(text)} written as ${quote(other)}`),
     ...(encode === 'none' ? [] : [`${encode}-encoded`]),
-    ...(fold === 'none' ? [] : [`in ${fold} case`]),
+    ...(params.case === 'none' ? [] : [`in ${params.case} case`]),
     ...(nameCase === 'none' ? [] : [`names in ${nameCase} case`]),
     ...(block === 'none' ? [] : [`${block}-encoded as a whole`]),
   ].join(', ');

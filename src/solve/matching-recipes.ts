@@ -1,23 +1,16 @@
 import { compileRecipe } from '../signing/compile-recipe.js';
-import { type Recipe, RecipeError } from '../signing/recipe.js';
+import { RecipeError } from '../signing/recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Signer } from '../signing/signer.js';
 import { chainIdentity } from './candidates/chains.js';
 import { roundingBits } from './candidates/layouts.js';
 import { type SolveTask, searchSpace } from './candidates/search-space.js';
-import { sortByBits, type Weighted } from './candidates/weighted.js';
+import { sortByBits } from './candidates/weighted.js';
 import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
 import { reconstructBlocks } from './reconstruct/blocks.js';
 import { reconstructLists } from './reconstruct/lists.js';
 import type { Hit } from './search/search.js';
 import type { Pause } from './solve.js';
-
-/** A recipe that gives the signature of every sample. */
-export interface Fit extends Weighted {
-  readonly recipe: Recipe;
-  /** How many other recipes for the same function were found. */
-  readonly alike: number;
-}
 
 /**
  * Every recipe that makes the message of a hit in `task` and fits all samples, the likeliest first. Of recipes for
@@ -29,19 +22,15 @@ export async function fitsOf(
   samples: readonly SolveTask[],
   slack: number,
   pause: Pause,
-): Promise<Fit[]> {
+): Promise<RecipeCandidate[]> {
   const { request, secret } = task;
   const probes = probesFor(request);
-  const functions = new Map<string, Fit>();
-  for (const { recipe, bits } of sortByBits(await candidatesFor(task, hit, slack, pause))) {
-    const signer = compileRecipe(recipe);
+  const functions = new Map<string, RecipeCandidate>();
+  for (const candidate of sortByBits(await candidatesFor(task, hit, slack, pause))) {
+    const signer = compileRecipe(candidate.recipe);
     if (!samples.every((sample) => signs(signer, sample))) continue;
     const answers = probes.map((probe) => signer.sign(probe, secret).digest).join(' ');
-    const known = functions.get(answers);
-    functions.set(
-      answers,
-      known === undefined ? { recipe, bits, alike: 0 } : { ...known, alike: known.alike + 1 },
-    );
+    if (!functions.has(answers)) functions.set(answers, candidate);
   }
   return [...functions.values()];
 }

@@ -1,11 +1,11 @@
 import { compileRecipe } from '../signing/compile-recipe.js';
-import type { Recipe } from '../signing/recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
 import { roleOf } from './candidates/pieces.js';
 import type { Weighted } from './candidates/weighted.js';
 import { probeNames, probeText, reordered } from './matching-recipes.js';
+import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
 
 /** A request whose signature would tell recipes apart. */
 export interface NextSample {
@@ -30,7 +30,7 @@ interface Contender extends Weighted {
  */
 export function designSample(
   request: SignableRequest,
-  fits: readonly (Weighted & { readonly recipe: Recipe })[],
+  fits: readonly RecipeCandidate[],
   secret: Secret,
 ): NextSample | null {
   const contenders = fits
@@ -40,18 +40,23 @@ export function designSample(
   let open = changesFor(request);
   let best = judge(request, contenders, secret);
   while (best.groups < contenders.length) {
-    const next = mostInformative(open, best.request, contenders, secret);
-    if (next === null || next.separation.information <= best.information + minInformation) break;
-    changes.push(next.change.instruction);
-    open = open.filter((change) => change !== next.change);
-    best = next.separation;
+    const from = best.request;
+    const tried = open.map((change) => ({
+      change,
+      judged: judge({ ...from, ...change[1](from) }, contenders, secret),
+    }));
+    const most = tried.reduce<(typeof tried)[number] | null>(
+      (known, one) => (known === null || isBetter(one.judged, known.judged) ? one : known),
+      null,
+    );
+    if (most === null || !isBetter(most.judged, best)) break;
+    changes.push(most.change[0]);
+    open = open.filter((change) => change !== most.change);
+    best = most.judged;
   }
   if (changes.length === 0) return null;
   return { request: best.request, changes, groups: best.groups, of: contenders.length };
 }
-
-/** Minimum information of a change, in bits. */
-const minInformation = 1e-6;
 
 /** How a request separates the recipes. */
 interface Separation {
@@ -61,19 +66,11 @@ interface Separation {
   readonly information: number;
 }
 
-function mostInformative(
-  changes: readonly RequestChange[],
-  from: SignableRequest,
-  contenders: readonly Contender[],
-  secret: Secret,
-) {
-  let most: { change: RequestChange; separation: Separation } | null = null;
-  for (const change of changes) {
-    const separation = judge(change.apply(from), contenders, secret);
-    if (most === null || separation.information > most.separation.information + minInformation)
-      most = { change, separation };
-  }
-  return most;
+/** Minimum information of a change, in bits. */
+const minInformation = 1e-6;
+
+function isBetter(one: Separation, other: Separation): boolean {
+  return one.information > other.information + minInformation;
 }
 
 function judge(request: SignableRequest, contenders: readonly Contender[], secret: Secret): Separation {
@@ -95,33 +92,34 @@ function weightOf(bits: number): number {
   return 2 ** (-bits / 4);
 }
 
-/** A change of a request that some recipes notice and others do not. */
-interface RequestChange {
-  /** The change as an instruction: `leave "remark" empty`. */
-  readonly instruction: string;
-  readonly apply: (request: SignableRequest) => SignableRequest;
-}
+/** A change that some recipes notice and others do not, as an instruction such as `leave "remark" empty`. */
+type RequestChange = readonly [
+  instruction: string,
+  change: (request: SignableRequest) => Partial<SignableRequest>,
+];
 
 /** The changes that tell recipes apart, the easiest for a caller first. */
 function changesFor(request: SignableRequest): RequestChange[] {
   const [first, second = first] = easiestNames(request);
   return [
     ...(first === undefined || second === undefined ? [] : valueChanges(first, second)),
-    changeOf('send the parameters in another order, neither by name nor by value', ({ params }) => ({
-      params: reordered(params),
-    })),
-    changeOf(
+    [
+      'send the parameters in another order, neither by name nor by value',
+      ({ params }) => ({ params: reordered(params) }),
+    ],
+    [
       `add parameters named ${probeNames.map(([name]) => name).join(', ')}, if it takes any`,
       ({ params }) => ({ params: [...params, ...probeNames] }),
-    ),
-    changeOf('call another path', ({ url }) => ({ url: `${url}${url.endsWith('/') ? '' : '/'}other` })),
-    changeOf('use another method', ({ method }) => ({ method: method === 'GET' ? 'POST' : 'GET' })),
-    changeOf('send a body', ({ body }) => ({ body: body ?? '{"a":"b c"}' })),
-    changeOf('call another host', ({ url }) => ({ url: url.replace(/^(\w+:\/\/)/, '$1other.') })),
-    ...request.params.map(([name]) =>
-      changeOf(`give ${quote(name)} another value, with capitals and signs in it`, ({ params }) => ({
-        params: withValue(params, name, `Aa ${probeText}`),
-      })),
+    ],
+    ['call another path', ({ url }) => ({ url: `${url}${url.endsWith('/') ? '' : '/'}other` })],
+    ['use another method', ({ method }) => ({ method: method === 'GET' ? 'POST' : 'GET' })],
+    ['send a body', ({ body }) => ({ body: body ?? '{"a":"b c"}' })],
+    ['call another host', ({ url }) => ({ url: url.replace(/^(\w+:\/\/)/, '$1other.') })],
+    ...request.params.map(
+      ([name]): RequestChange => [
+        `give ${quote(name)} another value, with capitals and signs in it`,
+        ({ params }) => ({ params: withValue(params, name, `Aa ${probeText}`) }),
+      ],
     ),
   ];
 }
@@ -129,24 +127,17 @@ function changesFor(request: SignableRequest): RequestChange[] {
 /** Changes of two parameters whose values the caller can choose. */
 function valueChanges(first: string, second: string): RequestChange[] {
   return [
-    changeOf(`leave ${quote(first)} empty`, ({ params }) => ({ params: withValue(params, first, '') })),
-    changeOf(`give ${quote(second)} the value ${quote(probeText)}`, ({ params }) => ({
-      params: withValue(params, second, probeText),
-    })),
-    changeOf(`leave ${quote(first)} out`, ({ params }) => ({
-      params: params.filter(([name]) => name !== first),
-    })),
-    changeOf(`give ${quote(second)} twice, with different values`, ({ params }) => ({
-      params: [...params, [second, 'another']],
-    })),
+    [`leave ${quote(first)} empty`, ({ params }) => ({ params: withValue(params, first, '') })],
+    [
+      `give ${quote(second)} the value ${quote(probeText)}`,
+      ({ params }) => ({ params: withValue(params, second, probeText) }),
+    ],
+    [`leave ${quote(first)} out`, ({ params }) => ({ params: params.filter(([name]) => name !== first) })],
+    [
+      `give ${quote(second)} twice, with different values`,
+      ({ params }) => ({ params: [...params, [second, 'another']] }),
+    ],
   ];
-}
-
-function changeOf(
-  instruction: string,
-  change: (request: SignableRequest) => Partial<SignableRequest>,
-): RequestChange {
-  return { instruction, apply: (request) => ({ ...request, ...change(request) }) };
 }
 
 /** Parameter names, those whose values a caller can choose first; the last ones tend to matter least. */

@@ -4,8 +4,9 @@ import { SampleError } from '../signing/samples/captured-request.js';
 import type { Secret } from '../signing/secret.js';
 import type { SolveTask } from './candidates/search-space.js';
 import { readSignature } from './candidates/signature-reading.js';
-import { type Fit, fitsOf } from './matching-recipes.js';
+import { fitsOf } from './matching-recipes.js';
 import { designSample, type NextSample } from './next-sample.js';
+import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
 import type { Hit, SearchEnd } from './search/search.js';
 
 /** Runs the shares of a search in order until one has a hit or the time is over. */
@@ -17,7 +18,7 @@ export type Pause = () => Promise<void>;
 /** The result of a search. */
 export interface Solution extends Omit<SearchEnd, 'hit'> {
   /** Every recipe that fits all samples, the likeliest first. */
-  readonly fits: readonly Fit[];
+  readonly fits: readonly RecipeCandidate[];
   /** The sample that would tell them apart; null where there are fewer than two, or none would. */
   readonly next: NextSample | null;
   /** Whether single samples have recipes, but no recipe fits all samples. */

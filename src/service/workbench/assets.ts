@@ -160,7 +160,6 @@ summary { padding: .45rem .8rem; cursor: pointer; }
 .sent caption { text-align: left; padding: .3rem .8rem; color: var(--soft); }
 .sent th, .sent td { padding: .25rem .8rem; border-top: 1px solid var(--line); text-align: left; vertical-align: baseline; }
 .sent th { width: 11.5rem; font-size: .85rem; font-weight: 600; overflow-wrap: anywhere; }
-.advice code { white-space: nowrap; }
 .advice { margin: 0 .8rem .5rem; color: var(--soft); }
 .stages { width: 100%; border-collapse: collapse; table-layout: fixed; }
 .stages caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -168,7 +167,7 @@ summary { padding: .45rem .8rem; cursor: pointer; }
 .stages th { font-size: .85rem; font-weight: 600; }
 .stages th small { display: block; font-size: .8rem; }
 .stages th:first-child { width: 11.5rem; }
-code, pre { font: 13px/1.55 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; word-break: break-all; white-space: break-spaces; }
+code { font: 13px/1.55 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; word-break: break-all; white-space: break-spaces; }
 mark { color: var(--mark-text); background: var(--mark); border-radius: 2px; padding: 0 1px; font-weight: 700; }
 mark.end::before { content: "⏎"; }
 .unknown { color: var(--soft); font-style: italic; }

@@ -25,10 +25,10 @@ export interface Reconstruction {
 function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   const { signature, request, app } = rejected;
   const wrong = receivedSignature(rejected);
-  const mistake = likeliestMistake(wrong);
+  const masked = { ...wrong, request: asSeenBy(signature, maskRequest(request, app)) };
+  const mistake = likeliestMistake(wrong, masked);
   if (mistake === null) return null;
-  const attempt = mistake.madeWith({ ...wrong, request: asSeenBy(signature, maskRequest(request, app)) });
-  const { finding } = mistake;
+  const { finding, attempt } = mistake;
   if (attempt === null) return { finding, stages: null, secret: null };
   // With the app's own secret: another one may be part of the request, such as the app key, and would be
   // masked there.

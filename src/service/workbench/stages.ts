@@ -1,7 +1,8 @@
 import { Secret } from '../../signing/secret.js';
 import { alikeLength } from '../../signing/verify/compare-messages.js';
+import { sentencesOf } from '../../signing/verify/verify-signature.js';
 import { empty, type Html, html } from './html.js';
-import { type Reconstruction, reconstructionOf } from './reconstruct.js';
+import { reconstructionOf } from './reconstruct.js';
 import type { Rejection } from './request-ring.js';
 
 /** The placeholder of the secret. */
@@ -15,13 +16,13 @@ export function causeOf({ explained, rejected }: Rejection): Html {
       ? 'Not analyzed: it is too long, or one of too many.'
       : found === null
         ? 'No single common mistake explains it.'
-        : join(found, 'says');
+        : sentencesOf(found.finding, 'says');
   return html`<strong>${explained.signature} is wrong.</strong> ${cause}`;
 }
 
 export function adviceOf({ rejected }: Rejection): Html {
   const found = reconstructionOf(rejected);
-  return found ? html`<p class="advice">${join(found, 'advice')}</p>` : empty;
+  return found ? html`<p class="advice">${sentencesOf(found.finding, 'advice')}</p>` : empty;
 }
 
 /** The stages as the service computes them and as the client did. */
@@ -45,10 +46,6 @@ ${stage('Message', message, theirs?.message)}
 ${digestRow(expected, received)}
 </tbody>
 </table>`;
-}
-
-function join({ finding }: Reconstruction, part: 'says' | 'advice'): string {
-  return finding.map((mistake) => mistake[part]).join(' ');
 }
 
 /** `secret` is what the client put in the place of the secret, in words; null where it has the secret itself. */

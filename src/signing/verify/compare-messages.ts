@@ -1,5 +1,7 @@
 import { decodePercent, encoders, escapePattern } from '../encodings.js';
+import { type ParamsRule, recipeDefaults } from '../recipe.js';
 import type { Secret } from '../secret.js';
+import { sortMembers } from './request-suspects.js';
 
 /** Where two texts to sign differ, and why. */
 export interface Difference {
@@ -15,10 +17,7 @@ export interface Difference {
 }
 
 /** How a text to sign joins its pairs. */
-interface Separators {
-  readonly pairSep: string;
-  readonly kvSep: string;
-}
+type Separators = Pick<ParamsRule, 'pairSep' | 'kvSep'>;
 
 const before = 24;
 const after = 40;
@@ -31,7 +30,7 @@ export function compareMessages(
   ours: string,
   given: string,
   secret: Secret,
-  separators: Separators = { pairSep: '&', kvSep: '=' },
+  separators: Separators = recipeDefaults.params,
 ): Difference | null {
   const { text: theirs, otherLength } = placeSecret(ours, given, secret);
   if (ours === theirs) return null;
@@ -69,14 +68,6 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
 /** The label in place of the secret. */
 const label = '<secret>';
 
-/** Another party's text to sign, masked. */
-interface PlacedSecret {
-  /** With a label in place of the secret. */
-  readonly text: string;
-  /** The length of the secret in it, where it is not ours. */
-  readonly otherLength: number | null;
-}
-
 const other = '<another secret>';
 
 /** Placeholders for a secret in logs and messages. */
@@ -84,9 +75,13 @@ const placeholder = /[*•…]{2,}|^x{3,}$|^<.*>$|^[{[(].*[)\]}]$|secret|your|�
 
 /**
  * Puts the label of the secret where the other text has the secret or a placeholder. `ours` is our own masked
- * text: it shows where the secret can be.
+ * text: it shows where the secret can be. `otherLength` is the length of a secret that is not ours.
  */
-function placeSecret(ours: string, theirs: string, secret: Secret): PlacedSecret {
+function placeSecret(
+  ours: string,
+  theirs: string,
+  secret: Secret,
+): { readonly text: string; readonly otherLength: number | null } {
   // Our text with any text in place of the secret.
   const pattern = new RegExp(`^${ours.split(label).map(escapePattern).join('(.*?)')}$`, 's');
   const found = pattern.exec(theirs)?.slice(1) ?? [];
@@ -126,8 +121,7 @@ function findCauses(ours: string, theirs: string, separators: Separators): strin
 function stretchCause(ours: string, theirs: string): string[] {
   const [short, long, words] =
     ours.length < theirs.length ? [ours, theirs, 'Theirs has also'] : [theirs, ours, 'Theirs leaves out'];
-  let start = 0;
-  while (start < short.length && short[start] === long[start]) start += 1;
+  const start = firstDifference(short, long);
   const rest = short.slice(start);
   return long.endsWith(rest)
     ? [`${words} ${JSON.stringify(long.slice(start, long.length - rest.length))}`]
@@ -221,15 +215,19 @@ function isAscending(texts: readonly string[]): boolean {
 }
 
 function valueCause(name: string, ours: string, theirs: string): string {
-  const cause = textCause(ours, theirs);
-  if (cause !== null) return `The value of ${name}: ${cause[0]?.toLowerCase()}${cause.slice(1)}`;
-  if (isSameNumber(ours, theirs)) return `The value of ${name}: the same number, written otherwise`;
-  if (isSameJson(ours, theirs))
-    return `The value of ${name}: the same JSON, written otherwise (order of keys, spaces, escapes)`;
-  if (isSameTime(ours, theirs))
-    return `The value of ${name}: seconds in one of them, milliseconds in the other`;
-  return `The value of ${name} is another one`;
+  const whole = textCause(ours, theirs);
+  const cause =
+    whole === null
+      ? valueCauses.find(([isSame]) => isSame(ours, theirs))?.[1]
+      : `${whole[0]?.toLowerCase()}${whole.slice(1)}`;
+  return `The value of ${name}${cause === undefined ? ' is another one' : `: ${cause}`}`;
 }
+
+const valueCauses: readonly (readonly [isSame: (a: string, b: string) => boolean, words: string])[] = [
+  [isSameNumber, 'the same number, written otherwise'],
+  [isSameJson, 'the same JSON, written otherwise (order of keys, spaces, escapes)'],
+  [isSameTime, 'seconds in one of them, milliseconds in the other'],
+];
 
 function isSameNumber(a: string, b: string): boolean {
   const isNumber = (text: string) => /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
@@ -242,19 +240,12 @@ function isSameTime(a: string, b: string): boolean {
 }
 
 function isSameJson(a: string, b: string): boolean {
+  const canonical = (text: string) => JSON.stringify(sortMembers(JSON.parse(text)));
   try {
-    return canonical(JSON.parse(a)) === canonical(JSON.parse(b));
+    return canonical(a) === canonical(b);
   } catch {
     return false;
   }
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)))
-      : inner,
-  );
 }
 
 interface TextCause {

@@ -180,7 +180,8 @@ function escapeSlashes(text: string): string {
   return text.replaceAll('/', '\\/');
 }
 
-function sortMembers(value: unknown): unknown {
+/** JSON with the members of each object sorted by name. */
+export function sortMembers(value: unknown): unknown {
   return mapMembers(value, (members) => members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -56,6 +56,11 @@ export interface ReceivedSignature extends Attempt, OtherInputs {
 /** Mistakes that were made together. */
 export type Finding = readonly Mistake[];
 
+/** The sentences of a finding, in one text. */
+export function sentencesOf(finding: Finding, part: 'says' | 'advice'): string {
+  return finding.map((mistake) => mistake[part]).join(' ');
+}
+
 /** The result of verifying a signature. */
 export interface Verdict {
   readonly right: boolean;
@@ -86,23 +91,19 @@ export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
   return alone.length > 0 ? alone : findingsAmong(wrong, pairsOf(kinds));
 }
 
-/** A mistake that explains a received signature by itself. */
-interface LikelyMistake {
-  readonly finding: Finding;
-  /**
-   * The same mistake applied to another request, for example a masked one; null where it would change nothing
-   * there.
-   */
-  readonly madeWith: (other: ReceivedSignature) => Attempt | null;
-}
-
-/** The likeliest single mistake that explains the received signature; a search for pairs takes many times as long. */
-export function likeliestMistake(wrong: ReceivedSignature): LikelyMistake | null {
+/**
+ * The likeliest single mistake that explains the received signature, and the same mistake applied to `shown`, for
+ * example a masked request; null where it would change nothing there. A search for pairs takes many times as long.
+ */
+export function likeliestMistake(
+  wrong: ReceivedSignature,
+  shown: ReceivedSignature,
+): { readonly finding: Finding; readonly attempt: Attempt | null } | null {
   const written = explain(wrong, []);
-  if (written !== null) return { finding: written, madeWith: (other) => other };
+  if (written !== null) return { finding: written, attempt: shown };
   for (const suspect of suspectsOf(wrong).flat()) {
     const finding = explain(wrong, [suspect]);
-    if (finding !== null) return { finding, madeWith: (other) => sameMistake(other, suspect) };
+    if (finding !== null) return { finding, attempt: sameMistake(shown, suspect) };
   }
   return null;
 }
@@ -130,7 +131,7 @@ function findingsAmong(wrong: ReceivedSignature, candidates: Iterable<readonly S
   for (const suspects of candidates) {
     const finding = explain(wrong, suspects);
     if (finding === null) continue;
-    const words = finding.map(({ says }) => says).join(' ');
+    const words = sentencesOf(finding, 'says');
     if (!findings.has(words)) findings.set(words, finding);
     if (findings.size === mostFindings) break;
   }

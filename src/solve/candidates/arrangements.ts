@@ -150,14 +150,14 @@ const signatureName = /sign|^sig$/i;
 /** The selections with a cost within `bound`, the likeliest first; `names` are those of all samples. */
 function selections(params: readonly Param[], names: readonly string[], bound: number): Selection[] {
   const found: Selection[] = [];
-  const { foldings, joinings } = foldingsOf(params);
+  const isRepeated = new Set(params.map(([name]) => name)).size < params.length;
   for (const { exclude, include, bits } of [...exclusions(names, bound), ...inclusions(names, bound)]) {
     for (const [empty, emptyBits] of [
       ['keep', 1.1],
       ['drop', 0.9],
     ] as const) {
       for (const [nameCase, caseBits] of foldings) {
-        for (const [joinRepeated, joinBits] of joinings) {
+        for (const [joinRepeated, joinBits] of isRepeated ? joinings : unrepeated) {
           const total = bits + emptyBits + caseBits + joinBits;
           if (total > bound) continue;
           const fold = folds[nameCase];
@@ -178,24 +178,20 @@ function selections(params: readonly Param[], names: readonly string[], bound: n
   return sortByBits(found);
 }
 
-function foldingsOf(params: readonly Param[]) {
-  const isRepeated = new Set(params.map(([name]) => name)).size < params.length;
-  const foldings = [
-    ['none', 0.1],
-    ['lower', 6],
-    ['upper', 6],
-  ] as const;
-  const joinings: readonly (readonly [string | null, number])[] = isRepeated
-    ? [
-        [null, 1],
-        [',', 1.5],
-        ['', 3],
-        ['|', 4],
-        [';', 4],
-      ]
-    : [[null, 0]];
-  return { foldings, joinings };
-}
+const foldings = [
+  ['none', 0.1],
+  ['lower', 6],
+  ['upper', 6],
+] as const;
+
+const unrepeated = [[null, 0]] as const;
+const joinings = [
+  [null, 1],
+  [',', 1.5],
+  ['', 3],
+  ['|', 4],
+  [';', 4],
+] as const;
 
 /** The names that a rule lists. */
 interface NameLists extends Weighted, Pick<ParamsRule, 'exclude' | 'include'> {}

@@ -87,19 +87,21 @@ export const roundingBits = 1e-6;
 
 function layAround(
   places: readonly Surroundings[],
-  { lay, needs, bits: ofSpot }: Spot,
+  spot: Spot,
   style: SecretStyle,
   form: Piece,
   { from, to }: CostRange,
   take: (layout: Layout) => void,
 ): void {
-  const ofSecret = style.bits + form.bits + ofSpot;
+  const { needs } = spot;
+  const ofSecret = style.bits + form.bits + spot.bits;
   for (let index = firstFrom(places, from - ofSecret - roundingBits); index < places.length; index++) {
     const place = places[index] as Surroundings;
     const bits = place.bits + ofSecret;
     if (bits >= to) return;
     if (bits < from || (needs !== null && place[needs] === nothing)) continue;
-    const { before, after } = lay(place, style, form);
+    const before = partsBefore(spot, place.front, style, form);
+    const after = partsAfter(spot, place.tail, style, form);
     take({ before, after, keyed: true, bare: place.bare, bits });
   }
 }
@@ -109,51 +111,32 @@ export interface Spot extends Weighted {
   /** Whether the message begins with the secret; whether it ends with it. */
   readonly opens: boolean;
   readonly closes: boolean;
-  /** What must exist for this spot to differ from another. */
+  /** What the secret is beside, where it is inside; without it, this spot would be one of the others. */
   readonly needs: 'front' | 'tail' | null;
-  readonly lay: (place: Surroundings, style: SecretStyle, form: Piece) => Pick<Layout, 'before' | 'after'>;
 }
 
 const spots: readonly Spot[] = [
-  {
-    bits: 0,
-    opens: false,
-    closes: true,
-    needs: null,
-    lay: ({ front, tail }, { last }, form) => ({ before: [front], after: [tail, last, form] }),
-  },
-  {
-    bits: 2,
-    opens: true,
-    closes: false,
-    needs: null,
-    lay: ({ front, tail }, { first, end }, form) => ({ before: [first, form, end, front], after: [tail] }),
-  },
-  {
-    bits: 2.9,
-    opens: true,
-    closes: true,
-    needs: null,
-    lay: ({ front, tail }, { first, last, end }, form) => ({
-      before: [first, form, end, front],
-      after: [tail, last, form],
-    }),
-  },
-  {
-    bits: 2.9,
-    opens: false,
-    closes: false,
-    needs: 'tail',
-    lay: ({ front, tail }, { last }, form) => ({ before: [front], after: [last, form, tail] }),
-  },
-  {
-    bits: 3.5,
-    opens: false,
-    closes: false,
-    needs: 'front',
-    lay: ({ front, tail }, { first, end }, form) => ({ before: [front, first, form, end], after: [tail] }),
-  },
+  { bits: 0, opens: false, closes: true, needs: null },
+  { bits: 2, opens: true, closes: false, needs: null },
+  { bits: 2.9, opens: true, closes: true, needs: null },
+  { bits: 2.9, opens: false, closes: false, needs: 'tail' },
+  { bits: 3.5, opens: false, closes: false, needs: 'front' },
 ];
+
+function partsBefore(
+  { opens, needs }: Spot,
+  front: Piece,
+  { first, end }: SecretStyle,
+  form: Piece,
+): Piece[] {
+  if (opens) return [first, form, end, front];
+  return needs === 'front' ? [front, first, form, end] : [front];
+}
+
+function partsAfter({ closes, needs }: Spot, tail: Piece, { last }: SecretStyle, form: Piece): Piece[] {
+  if (closes) return [tail, last, form];
+  return needs === 'tail' ? [last, form, tail] : [tail];
+}
 
 const gluedBits = 1.3;
 const glued: SecretStyle = { last: nothing, first: nothing, end: nothing, bits: gluedBits };

@@ -75,13 +75,6 @@ export function bracedToken(source: 'param' | 'extra', name: string): string {
   return `\${${source}:${name}}`;
 }
 
-/** The first parameter of each name. */
-function distinctParams(params: readonly Param[]): Param[] {
-  const firsts = new Map<string, Param>();
-  for (const param of params) if (!firsts.has(param[0])) firsts.set(param[0], param);
-  return [...firsts.values()];
-}
-
 /** The cheapest piece of each text; empty ones are left out. */
 export function distinctPieces(pieces: readonly Piece[]): Piece[] {
   return distinctBy(
@@ -182,7 +175,8 @@ const weights: Readonly<Record<ParameterRole, number>> = {
 
 /** Parameter names, each with the cost of choosing it. */
 export function weighNames(params: readonly Param[]): Choice<string>[] {
-  const weighed = distinctParams(params).map(([name]) => ({ name, weight: weights[roleOf(name)] }));
+  const names = [...new Set(params.map(([name]) => name))];
+  const weighed = names.map((name) => ({ name, weight: weights[roleOf(name)] }));
   const sum = weighed.reduce((total, { weight }) => total + weight, 0);
   return weighed.map(({ name, weight }) => choice(name, oneIn(sum / weight)));
 }

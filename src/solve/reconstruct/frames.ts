@@ -29,12 +29,9 @@ export interface FoundFrames {
   readonly cheapest: number;
 }
 
-/** The frames of a message by how pairs are written and how the block is changed. */
-export type FindFrames = (style: PairStyle) => (block: BlockChange) => FoundFrames;
-
 /**
- * Finds the layouts that a message can have, for one change of the message. `around` has the surroundings of a
- * block, by whether it is percent-encoded as a whole.
+ * Finds the layouts that a message can have, for one change of the message, by how pairs are written and how the
+ * block is changed. `around` has the surroundings of a block, by whether it is percent-encoded as a whole.
  */
 export function frameFinder(
   space: SearchSpace,
@@ -42,7 +39,7 @@ export function frameFinder(
   message: string,
   change: MessageChange,
   bound: number,
-): FindFrames {
+): (style: PairStyle) => (block: BlockChange) => FoundFrames {
   const isHeld = (text: string) => message.includes(change.apply(text));
   const range = { from: 0, to: Math.min(bound, maxLayoutBits) };
   const forms = space.forms.filter(({ text }) => isHeld(text));

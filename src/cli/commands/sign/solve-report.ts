@@ -3,6 +3,7 @@ import type { SignableRequest } from '../../../signing/request.js';
 import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
 import type { NextSample } from '../../../solve/next-sample.js';
+import type { RecipeCandidate } from '../../../solve/reconstruct/assemble-recipe.js';
 import type { SignedSample, Solution } from '../../../solve/solve.js';
 import { CheckFailedError } from '../../report-error.js';
 
@@ -42,10 +43,10 @@ function solutionRecord(
 ) {
   return {
     tried,
-    fits: fits.map(({ recipe }, index) => ({
+    fits: fits.map((fit, index) => ({
       rank: index + 1,
-      why: whyOf(fits, index),
-      recipe: formatRecipe(recipe),
+      why: whyOf(fit, fits[0] ?? fit),
+      recipe: formatRecipe(fit.recipe),
     })),
     covered_bits: bits,
     complete: isComplete,
@@ -59,12 +60,9 @@ function solutionRecord(
 }
 
 /** Why a recipe has its rank: what it does, and how likely it is. */
-function whyOf(fits: Solution['fits'], index: number): string {
-  const [first] = fits;
-  const fit = fits[index];
-  if (first === undefined || fit === undefined) return '';
+function whyOf(fit: RecipeCandidate, first: RecipeCandidate): string {
   const words = describeRecipe(fit.recipe);
-  if (index === 0) return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
+  if (fit === first) return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
   const times = 2 ** (fit.bits - first.bits);
   return `${times < 1.05 ? 'as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
 }
@@ -98,7 +96,9 @@ export function showReport({ name, sign, appSign, ms }: SolveReport): object {
 
 function showSolution({ fits, next }: Solution): object {
   const [first] = fits;
-  const shown = shownRanks.slice(0, fits.length).map((rank, index) => [rank, whyOf(fits, index)]);
+  const shown = fits
+    .slice(0, shownRanks.length)
+    .map((fit, rank) => [shownRanks[rank], whyOf(fit, first ?? fit)]);
   const more = fits.length - shown.length;
   return {
     'recipes that fit': fits.length,

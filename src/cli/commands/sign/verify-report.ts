@@ -1,7 +1,7 @@
 import type { RequestSignature } from '../../../signing/app-signatures.js';
 import type { Secret } from '../../../signing/secret.js';
 import { compareMessages, type Difference } from '../../../signing/verify/compare-messages.js';
-import type { Finding, Verdict } from '../../../signing/verify/verify-signature.js';
+import { sentencesOf, type Verdict } from '../../../signing/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf, visibleStages } from './explain.js';
 
@@ -47,17 +47,15 @@ function showVerdict({ right, received, explanation, findings }: Verdict): objec
   const [first, ...others] = findings;
   return {
     verdict: 'wrong',
-    cause: first === undefined ? 'no common mistake' : join(first, 'says'),
-    ...(first !== undefined && { 'what to do': join(first, 'advice') }),
-    ...Object.fromEntries(others.map((finding, index) => [`or (${index + 2})`, join(finding, 'says')])),
+    cause: first === undefined ? 'no common mistake' : sentencesOf(first, 'says'),
+    ...(first !== undefined && { 'what to do': sentencesOf(first, 'advice') }),
+    ...Object.fromEntries(
+      others.map((finding, index) => [`or (${index + 2})`, sentencesOf(finding, 'says')]),
+    ),
     received,
     expected: digest,
     ...stages,
   };
-}
-
-function join(finding: Finding, part: 'says' | 'advice'): string {
-  return finding.map((mistake) => mistake[part]).join(' ');
 }
 
 /** The error for a wrong request; `null` if it is right. */
@@ -75,8 +73,8 @@ export function faultOf({ verdicts, comparison }: VerifyReport): CheckFailedErro
 
 function wrongSignature(name: string, { findings: [finding] }: Verdict): CheckFailedError {
   if (finding !== undefined) {
-    return new CheckFailedError(`${name} is wrong: ${join(finding, 'says')}`, {
-      hint: join(finding, 'advice'),
+    return new CheckFailedError(`${name} is wrong: ${sentencesOf(finding, 'says')}`, {
+      hint: sentencesOf(finding, 'advice'),
     });
   }
   return new CheckFailedError(`${name} is wrong, and no common mistake explains it`, {
