@@ -6,7 +6,7 @@ export {
   type ReadOutcome,
   readAll,
 } from './bulk/send-all.js';
-export type { Answer } from './client/answer.js';
+export type { Answer, AnswerHeaders } from './client/answer.js';
 export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
 export {
   CallError,

@@ -23,6 +23,7 @@ export interface Answer<E extends Envelope<unknown> = Envelope> {
   /** The body as received: numbers, key order and escapes are untouched. UTF-8. */
   readonly body: Uint8Array;
   readonly httpStatus: number;
+  readonly headers: AnswerHeaders;
   /** The `Date` header of the answer, for comparing clocks. */
   readonly date: string | undefined;
   /** The `random` of the request (§5.4), by which an operator can find it. */
@@ -31,32 +32,38 @@ export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly attempts: number;
 }
 
-/** Any HTTP answer. Headers are as received; a missing content type is the empty string. */
+/**
+ * The headers of an answer, as received, by their names in lower case. A header that came more than once is an array.
+ * They are text from the network.
+ *
+ * @example
+ * const traceOf = ({ 'x-request-id': id }: AnswerHeaders) => id;
+ */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Any HTTP answer. */
 export interface WireAnswer {
   readonly httpStatus: number;
-  readonly contentType: string;
-  readonly contentEncoding: string;
-  readonly date: string | undefined;
-  readonly retryAfter: string | undefined;
-  readonly location: string | undefined;
+  readonly headers: AnswerHeaders;
   readonly body: Buffer;
+}
+
+/** The first value of a header; `name` is in lower case. */
+export function headerOf({ headers }: Pick<WireAnswer, 'headers'>, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'object' ? value[0] : value;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The request that was answered. */
-interface AnsweredRequest {
-  readonly host: string;
-  readonly request: SignedRequest;
-  /** Counted from 1. */
-  readonly attempt: number;
-  readonly resultCodes: ResultCodeTable;
-}
-
-/** Parses an answer. The envelope decides, whatever the HTTP status (§7.2). */
-export function parseAnswer(received: WireAnswer, answered: AnsweredRequest): AttemptOutcome {
-  const { httpStatus, body, date } = received;
-  const { host, request, attempt } = answered;
+/** Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status (§7.2). */
+export function parseAnswer(
+  received: WireAnswer,
+  request: SignedRequest,
+  attempt: number,
+  { host, resultCodes }: { readonly host: string; readonly resultCodes: ResultCodeTable },
+): AttemptOutcome {
+  const { httpStatus, headers, body } = received;
   const envelope = parseBody(received);
   if ('fault' in envelope) {
     return new NoAnswerError(
@@ -65,19 +72,23 @@ export function parseAnswer(received: WireAnswer, answered: AnsweredRequest): At
         reason: 'not-envelope',
         received: true,
         httpStatus,
+        headers,
         hint: 'Check that the base URL is that of the service: a proxy or another site may have answered.',
       },
     );
   }
   const { data } = envelope;
-  const answer = { envelope, data, body, httpStatus, date, requestId: request.random, attempts: attempt };
-  if (envelope.code !== resultCode.ok) return new RejectedError(answer, answered.resultCodes);
+  const date = headerOf(received, 'date');
+  const requestId = request.random;
+  const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt };
+  if (envelope.code !== resultCode.ok) return new RejectedError(answer, resultCodes);
   const fault = dataFault(data, request);
   if (fault === null) return answer;
   return new NoAnswerError(`${host} answered ${envelope.code}, but ${fault}`, {
     reason: 'wrong-data',
     received: true,
     httpStatus,
+    headers,
     answer,
     hint: 'Whether the request was carried out is not known: ask the operator of the service.',
   });
@@ -98,9 +109,11 @@ function dataFault(
 }
 
 /** An encoded body is not decoded: no encoding was requested, and a few bytes may stand for very many. */
-function parseBody({ contentEncoding, body }: WireAnswer): ReturnType<typeof parseEnvelope> {
-  if (contentEncoding !== '' && contentEncoding.toLowerCase() !== 'identity') {
-    return { fault: `a body encoded as ${quoteName(contentEncoding)}, which was not requested` };
+function parseBody(answer: WireAnswer): ReturnType<typeof parseEnvelope> {
+  const { body } = answer;
+  const encoding = headerOf(answer, 'content-encoding');
+  if (encoding && encoding.toLowerCase() !== 'identity') {
+    return { fault: `a body encoded as ${quoteName(encoding)}, which was not requested` };
   }
   try {
     return parseEnvelope(isAscii(body) ? body.toString('latin1') : utf8.decode(body));
@@ -116,12 +129,12 @@ function parseBody({ contentEncoding, body }: WireAnswer): ReturnType<typeof par
 function describeBody(answer: WireAnswer, fault: string): string {
   const parts = [fault];
   if (answer.body.length > 0) {
-    const type = answer.contentType.split(';')[0]?.trim() || 'no content type';
+    const type = headerOf(answer, 'content-type')?.split(';')[0]?.trim() || 'no content type';
     parts.push(`${quoteName(type).slice(1, -1)}, ${answer.body.length} bytes`);
   }
   const title = /<title[^>]*>([^<]{1,200})/i.exec(Buffer.from(answer.body.subarray(0, 4096)).toString())?.[1];
   if (title !== undefined) parts.push(`titled ${quoteName(title.trim())}`);
-  if (answer.location !== undefined)
-    parts.push(`pointing to ${quoteName(answer.location.split('?')[0] ?? '')}`);
+  const location = headerOf(answer, 'location');
+  if (location !== undefined) parts.push(`pointing to ${quoteName(location.split('?')[0] ?? '')}`);
   return parts.join(', ');
 }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
-import { parseAnswer, type WireAnswer } from './answer.js';
+import { headerOf, parseAnswer, type WireAnswer } from './answer.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { dispatchOptions, type SignedRequest } from './request.js';
@@ -76,19 +76,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     httpStatus: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    const header = (name: string) => {
-      const value = headers[name];
-      return Array.isArray(value) ? value[0] : value;
-    };
-    this.#head = {
-      httpStatus,
-      contentType: header('content-type') ?? '',
-      contentEncoding: header('content-encoding') ?? '',
-      date: header('date'),
-      retryAfter: header('retry-after'),
-      location: header('location'),
-    };
-    this.#refuseBeyond(Number(header('content-length')));
+    this.#head = { httpStatus, headers };
+    this.#refuseBeyond(Number(headerOf(this.#head, 'content-length')));
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -147,13 +136,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #answered(answer: WireAnswer): void {
-    const { hooks, host, resultCodes } = this.#sender;
-    const request = this.#request;
-    const outcome = this.#describe(
-      parseAnswer(answer, { host, request, attempt: this.#attempt, resultCodes }),
-    );
-    const retryAfterMs = parseRetryAfter(answer.retryAfter, answer.date, this.#sender.now());
-    hooks.call('onResponse', () => ({
+    const sender = this.#sender;
+    const outcome = this.#describe(parseAnswer(answer, this.#request, this.#attempt, sender));
+    const retryAfter = headerOf(answer, 'retry-after');
+    const retryAfterMs = parseRetryAfter(retryAfter, headerOf(answer, 'date'), sender.now());
+    sender.hooks.call('onResponse', () => ({
       ...this.#event(),
       ...showAnswer(answer, outcome),
       durationMs: this.#durationMs(),

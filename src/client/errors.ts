@@ -7,7 +7,7 @@ import {
   type ResultCodeTable,
 } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/text.js';
-import type { Answer } from './answer.js';
+import type { Answer, AnswerHeaders } from './answer.js';
 
 /**
  * Why no valid answer came.
@@ -71,6 +71,7 @@ export class NoAnswerError extends CallError {
   readonly received: boolean;
   /** The HTTP status, if an answer came. */
   readonly httpStatus: number | undefined;
+  readonly #headers: AnswerHeaders | undefined;
   readonly #answer: Answer<Envelope> | undefined;
 
   constructor(
@@ -79,6 +80,7 @@ export class NoAnswerError extends CallError {
       readonly reason: NoAnswerReason;
       readonly received: boolean;
       readonly httpStatus?: number;
+      readonly headers?: AnswerHeaders;
       readonly answer?: Answer<Envelope>;
     },
   ) {
@@ -86,7 +88,13 @@ export class NoAnswerError extends CallError {
     this.reason = options.reason;
     this.received = options.received;
     this.httpStatus = options.httpStatus;
+    this.#headers = options.headers;
     this.#answer = options.answer;
+  }
+
+  /** The headers, if an answer came. A log of the error does not show them. */
+  get headers(): AnswerHeaders | undefined {
+    return this.#headers;
   }
 
   /** The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold personal data. */
@@ -139,6 +147,11 @@ export class RejectedError extends CallError {
   /** The whole answer. A log of the error does not show it: it may hold personal data. */
   get answer(): Answer<Envelope> {
     return this.#answer;
+  }
+
+  /** The headers of the answer. A log of the error does not show them. */
+  get headers(): AnswerHeaders {
+    return this.#answer.headers;
   }
 
   /** @internal The entry of the code; undefined for a code that is not in the table. */

@@ -1,8 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import { emitWarning } from 'node:process';
 import { maskJson, maskParameter } from '../protocol/masking.js';
 import { quoteName } from '../protocol/text.js';
-import type { Answer, WireAnswer } from './answer.js';
+import { type Answer, headerOf, type WireAnswer } from './answer.js';
 import { type NoAnswerReason, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess } from './retry.js';
@@ -170,10 +169,14 @@ export class Hooks {
   #warn(name: keyof ClientHooks, error: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    emitWarning(`the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`, {
-      type: 'UserInfoHookWarning',
-      code: 'USERINFO_HOOK',
-    });
+    // The global: to import node:process as a module opens the standard streams.
+    process.emitWarning(
+      `the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
+      {
+        type: 'UserInfoHookWarning',
+        code: 'USERINFO_HOOK',
+      },
+    );
   }
 }
 
@@ -203,20 +206,20 @@ export function showParameter(name: string, value: string): string {
 
 /** The fields of a `ResponseEvent` that come from the answer, masked. */
 export function showAnswer(
-  { httpStatus, contentType, date, retryAfter, location }: WireAnswer,
+  received: WireAnswer,
   outcome: AttemptOutcome,
 ): Pick<ResponseEvent, 'httpStatus' | 'resultCode' | 'headers' | 'envelope'> {
-  const headers = {
-    'content-type': contentType || undefined,
-    date,
-    'retry-after': retryAfter,
-    location: location?.split('?')[0],
-  };
-  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const { httpStatus, body } = received;
+  const headers = shownHeaders.flatMap((name): [string, string][] => {
+    const value = headerOf(received, name);
+    if (!value) return [];
+    return [[name, name === 'location' ? value.replace(/\?.*/s, '') : value]];
+  });
   const answer = isSuccess(outcome) ? outcome : outcome instanceof RejectedError ? outcome.answer : null;
-  if (answer === null) return { httpStatus, headers: given, resultCode: undefined, envelope: undefined };
-  const envelope = maskJson(new TextDecoder().decode(answer.body), (key) => !openKeys.includes(key));
-  return { httpStatus, headers: given, resultCode: answer.envelope.code, envelope };
+  if (answer === null) return { httpStatus, headers, resultCode: undefined, envelope: undefined };
+  const envelope = maskJson(new TextDecoder().decode(body), (key) => !openKeys.includes(key));
+  return { httpStatus, headers, resultCode: answer.envelope.code, envelope };
 }
 
+const shownHeaders = ['content-type', 'date', 'retry-after', 'location'] as const;
 const openKeys: readonly string[] = ['code', 'msg', 'data', 'union_id'];

@@ -1,6 +1,5 @@
 // Apart from connections.ts: commands check certificates without undici.
 import { X509Certificate } from 'node:crypto';
-import { getBuiltinModule } from 'node:process';
 import type { SecureContext } from 'node:tls';
 import { InvalidInputError } from '../protocol/errors.js';
 
@@ -15,7 +14,7 @@ const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  */
 export function secureContextWith(pem: string): SecureContext {
   // Loading it takes 5 ms: only clients with further authorities do.
-  const tls: Tls = getBuiltinModule('node:tls');
+  const tls: Tls = process.getBuiltinModule('node:tls');
   // Setting any authority replaces Node's own, so those are added; only Node 22.15 and later has all of them.
   const trusted = tls.getCACertificates?.('default') ?? tls.rootCertificates;
   return tls.createSecureContext({ ca: [...trusted, ...checkAuthorities(pem, 'extraCa')] });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, JsonNumber, UserInfoClient } from '../../src/index.js';
 import { httpServer } from '../support/raw-server.js';
@@ -7,12 +8,14 @@ const secret = 'do-not-show-me';
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1","n":9007199254740993}}';
 let server: Awaited<ReturnType<typeof httpServer>>;
 let client: UserInfoClient;
-let answers: { status: number; body: string; retryAfter?: string }[];
+let answers: { status: number; body: string; retryAfter?: string; requestId?: string }[];
 
 beforeEach(async () => {
   answers = [];
   server = await httpServer((_, response) => {
-    const { status, body, retryAfter } = answers.shift() ?? { status: 200, body: ok };
+    const { status, body, retryAfter, requestId = 'r-1' } = answers.shift() ?? { status: 200, body: ok };
+    response.setHeader('X-Request-ID', requestId);
+    response.setHeader('Set-Cookie', ['a=1', 'b=2']);
     if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
     response.statusCode = status;
     response.end(body);
@@ -85,6 +88,24 @@ describe('a read on the wire', () => {
     const answer = await client.read({ code: 'c' });
     expect(answer.envelope.data.union_id).toBe('u1');
     expect(new TextDecoder().decode(answer.body)).toBe(ok);
+  });
+});
+
+describe('the headers of an answer', () => {
+  it('are on the answer, by their names in lower case', async () => {
+    const { headers } = await client.read({ code: 'c1' });
+    expect(headers).toMatchObject({ 'x-request-id': 'r-1', 'set-cookie': ['a=1', 'b=2'] });
+  });
+
+  it.each([
+    ['a RejectedError', 400, '{"code":40106,"msg":"code is unknown","data":{}}'],
+    ['a NoAnswerError of an answer without an envelope', 503, '<html>'],
+    ['a NoAnswerError of wrong data', 200, '{"code":200,"msg":"ok","data":{}}'],
+  ])('are on %s, whose log does not show them', async (_, status, body) => {
+    answers = [{ status, body, requestId: 'r-2' }];
+    const error = await client.read({ code: 'c1' }, { attempts: 1 }).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ httpStatus: status, headers: { 'x-request-id': 'r-2' } });
+    expect(inspect(error, { depth: null })).not.toContain('r-2');
   });
 });
 

@@ -19,6 +19,7 @@ describe('the table of result codes', () => {
         data: {},
         body: new Uint8Array(),
         httpStatus: httpStatusOf(code),
+        headers: {},
         date: undefined,
         requestId: '',
         attempts: 1,

@@ -191,6 +191,7 @@ it.each(['table', 'csv', 'yaml'] as const)(
       data: {},
       body: Buffer.from(body),
       httpStatus: 200,
+      headers: {},
       date: undefined,
       requestId: '',
       attempts: 1,
