@@ -15,10 +15,17 @@ export type LogEvent =
   | { readonly event: 'monitoring'; readonly url: string }
   | { readonly event: 'stopped' }
   | ({ readonly event: 'faults' } & FaultSettings)
-  | WorkerEndedEvent
+  /** One of several processes ended, by a signal or with an exit status; another starts after `restart_ms`. */
+  | {
+      readonly event: 'worker_ended';
+      readonly pid: number;
+      readonly reason: string;
+      readonly restart_ms: number;
+    }
   | RequestEvent
   | SignatureRejectedEvent
-  | NeedlessEscapesEvent
+  /** A `user_info` escapes non-ASCII text or slashes, against §4.2 rule 7. */
+  | { readonly event: 'needless_escapes'; readonly app_key: string; readonly tenant_code: string }
   | { readonly event: 'log_dropped'; readonly events: number }
   | ProblemEvent;
 
@@ -28,16 +35,6 @@ export interface ProblemEvent {
   readonly problem: string;
   /** Number of repeats since it was last logged; absent if it is new. */
   readonly repeats?: number;
-}
-
-/** One of several processes ended unexpectedly. */
-interface WorkerEndedEvent {
-  readonly event: 'worker_ended';
-  readonly pid: number;
-  /** The signal that killed it, or its exit status. */
-  readonly reason: string;
-  /** Delay until another one is started, in milliseconds. */
-  readonly restart_ms: number;
 }
 
 /** Who sent a request. */
@@ -78,13 +75,6 @@ export interface SignatureRejectedEvent {
   /** The expected digest, its middle masked, as that of `received`. */
   readonly expected: string;
   readonly received: string;
-}
-
-/** A `user_info` escapes non-ASCII text or slashes, against §4.2 rule 7. */
-interface NeedlessEscapesEvent {
-  readonly event: 'needless_escapes';
-  readonly app_key: string;
-  readonly tenant_code: string;
 }
 
 /**
@@ -144,71 +134,59 @@ export interface LogOptions {
 export function createLog({ format, level = 'info', write, now }: LogOptions): Log {
   const least = logLevels.indexOf(level);
   return (event) => {
-    if (logLevels.indexOf(levels[event.event]) < least) return;
+    const [eventLevel, linesOf] = kinds[event.event] as [LogLevel, (event: LogEvent) => string[]];
+    if (logLevels.indexOf(eventLevel) < least) return;
     const time = new Date(now()).toISOString();
     const lines =
       format === 'json'
-        ? [JSON.stringify({ time, level: levels[event.event], ...event })]
+        ? [JSON.stringify({ time, level: eventLevel, ...event })]
         : linesOf(event).map((line, index) => (index === 0 ? `${time} ${line}` : `    ${line}`));
     for (const line of lines) write(escapeUnsafe(line));
   };
 }
 
-const levels: Readonly<Record<LogEvent['event'], LogLevel>> = {
-  listening: 'info',
-  monitoring: 'info',
-  stopped: 'info',
-  faults: 'warn',
-  worker_ended: 'error',
-  request: 'info',
-  signature_rejected: 'warn',
-  needless_escapes: 'warn',
-  overload: 'warn',
-  log_dropped: 'warn',
-  store_unavailable: 'error',
-  fault: 'error',
+/** The level of each event, and its lines for people. */
+const kinds: {
+  readonly [Name in LogEvent['event']]: readonly [LogLevel, (event: LogEvent & { event: Name }) => string[]];
+} = {
+  listening: ['info', ({ url }) => [`listening on ${url}`]],
+  monitoring: ['info', ({ url }) => [`monitoring on ${url}`]],
+  stopped: ['info', () => ['stopped']],
+  faults: ['warn', (faults) => [`warning: injecting faults: ${describeFaults(faults)}`]],
+  worker_ended: [
+    'error',
+    ({ pid, reason, restart_ms }) => [`worker ${pid} ended: ${reason}; another starts in ${restart_ms}ms`],
+  ],
+  request: ['info', (event) => [describeRequest(event)]],
+  signature_rejected: [
+    'warn',
+    (event) => [
+      `${event.signature} of app ${event.app_key} is wrong; the service computes:`,
+      `params    ${event.params}`,
+      `message   ${event.message}`,
+      `expected  ${event.expected}`,
+      `received  ${event.received}`,
+    ],
+  ],
+  needless_escapes: [
+    'warn',
+    ({ app_key, tenant_code }) => [
+      `warning: app ${app_key} of tenant ${tenant_code} escapes characters of user_info` +
+        ' that it should write as they are (§4.2 rule 7)',
+    ],
+  ],
+  log_dropped: [
+    'warn',
+    ({ events }) => [`warning: ${events} events were not logged: the log was not read fast enough`],
+  ],
+  overload: ['warn', (event) => [`warning: ${event.problem}${again(event)}`]],
+  store_unavailable: ['error', (event) => [`the store is unavailable: ${event.problem}${again(event)}`]],
+  fault: ['error', (event) => [`internal error${again(event)}:`, ...event.problem.split('\n')]],
 };
 
-/** The lines of an event for people. */
-function linesOf(event: LogEvent): string[] {
-  switch (event.event) {
-    case 'listening':
-      return [`listening on ${event.url}`];
-    case 'monitoring':
-      return [`monitoring on ${event.url}`];
-    case 'stopped':
-      return ['stopped'];
-    case 'faults':
-      return [`warning: injecting faults: ${describeFaults(event)}`];
-    case 'worker_ended':
-      return [`worker ${event.pid} ended: ${event.reason}; another starts in ${event.restart_ms}ms`];
-    case 'request': {
-      const { operation, app_key, tenant_code, status, code, msg, ms } = event;
-      const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${ms}ms ${code}`;
-      return [code === resultCode.ok ? line : `${line} ${msg}`];
-    }
-    case 'signature_rejected':
-      return [
-        `${event.signature} of app ${event.app_key} is wrong; the service computes:`,
-        `params    ${event.params}`,
-        `message   ${event.message}`,
-        `expected  ${event.expected}`,
-        `received  ${event.received}`,
-      ];
-    case 'needless_escapes':
-      return [
-        `warning: app ${event.app_key} of tenant ${event.tenant_code} escapes characters of user_info` +
-          ' that it should write as they are (§4.2 rule 7)',
-      ];
-    case 'log_dropped':
-      return [`warning: ${event.events} events were not logged: the log was not read fast enough`];
-    case 'overload':
-      return [`warning: ${event.problem}${again(event)}`];
-    case 'store_unavailable':
-      return [`the store is unavailable: ${event.problem}${again(event)}`];
-    case 'fault':
-      return [`internal error${again(event)}:`, ...event.problem.split('\n')];
-  }
+function describeRequest({ operation, app_key, tenant_code, status, code, msg, ms }: RequestEvent): string {
+  const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${ms}ms ${code}`;
+  return code === resultCode.ok ? line : `${line} ${msg}`;
 }
 
 function again({ repeats }: ProblemEvent): string {

@@ -115,39 +115,29 @@ async function send(request: IncomingMessage, reply: ServerResponse, answer: Ans
 /** How long the result of a probe is used, in milliseconds. */
 const probeLastsMs = 1000;
 
-/** Whether the store is writable. Requests share a probe, of which there is one at a time and one per second. */
-export class StoreProbe {
-  readonly #store: Store;
-  readonly #log: Log;
-  readonly #now: () => number;
-  #probe: Promise<boolean> | undefined;
-  /** When the probe ended, by the monotonic clock. */
-  #endedAt = Number.POSITIVE_INFINITY;
-
-  /** `now` returns milliseconds of a monotonic clock. */
-  constructor(store: Store, log: Log, now: () => number) {
-    this.#store = store;
-    this.#log = log;
-    this.#now = now;
-  }
-
-  isWritable(): Promise<boolean> {
-    if (this.#probe === undefined || this.#now() - this.#endedAt > probeLastsMs) {
-      this.#endedAt = Number.POSITIVE_INFINITY;
-      this.#probe = this.#run();
-    }
-    return this.#probe;
-  }
-
-  async #run(): Promise<boolean> {
+/**
+ * Tells whether the store is writable. Requests share a probe, of which there is one at a time and one per second.
+ * `now` returns milliseconds of a monotonic clock.
+ */
+export function probeStore(store: Store, log: Log, now: () => number): () => Promise<boolean> {
+  let probe: Promise<boolean> | undefined;
+  let endedAt = Number.POSITIVE_INFINITY;
+  const run = async () => {
     try {
-      await this.#store.check();
+      await store.check();
       return true;
     } catch (error) {
-      logFault(this.#log, error);
+      logFault(log, error);
       return false;
     } finally {
-      this.#endedAt = this.#now();
+      endedAt = now();
     }
-  }
+  };
+  return () => {
+    if (probe === undefined || now() - endedAt > probeLastsMs) {
+      endedAt = Number.POSITIVE_INFINITY;
+      probe = run();
+    }
+    return probe;
+  };
 }

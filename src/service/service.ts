@@ -6,7 +6,7 @@ import { answerCodes } from './admin/post-codes.js';
 import { startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats, type Log, logFault } from './log.js';
-import { answerMonitoring, StoreProbe, startMonitoring } from './monitoring.js';
+import { answerMonitoring, probeStore, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
 import type { ServerExtension } from './test-service.js';
@@ -44,7 +44,8 @@ export interface ServiceContext extends ServiceHost {
   readonly appLimit: TokenBuckets | null;
   /** The rate at which requests of an address may be refused before they are authenticated; `null` for no limit. */
   readonly failureLimit: TokenBuckets | null;
-  readonly probe: StoreProbe;
+  /** Whether the store is, or was a second ago. */
+  readonly isWritable: () => Promise<boolean>;
 }
 
 /** Size of the ID of a process among those that share a database. */
@@ -65,10 +66,10 @@ export async function startService(
   const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
-  const probe = new StoreProbe(store, log, host.steadyNow);
+  const isWritable = probeStore(store, log, host.steadyNow);
   let isStopping = false;
   const monitoring = answerMonitoring({
-    isReady: async () => !isStopping && (await probe.isWritable()),
+    isReady: async () => !isStopping && (await isWritable()),
     metrics,
     codes:
       adminToken &&
@@ -83,7 +84,7 @@ export async function startService(
     unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
     appLimit: newLimit(),
     failureLimit: newLimit(),
-    probe,
+    isWritable,
   };
   const server = await startServer(context, admin === null ? monitoring : null, extension).catch((error) => {
     admin?.close();

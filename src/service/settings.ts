@@ -158,16 +158,13 @@ export function checkFaults(faults: FaultSettings): void {
   const shares = [error, reset, dropAfterCommit];
   const unknown = Object.keys(faults).find((name) => !faultNames.includes(name));
   const wrong = [
-    unknown === undefined ? null : `there is no fault ${quoteName(unknown)}`,
-    shares.every((share) => share >= 0 && share <= 1) ? null : 'a share is a number from 0 to 1',
-    shares.reduce((sum, share) => sum + share) <= 1
-      ? null
-      : 'error, reset and dropAfterCommit add up to 1 at most',
-    latencyMs.min >= 0 && latencyMs.min <= latencyMs.max && Number.isFinite(latencyMs.max)
-      ? null
-      : 'latencyMs has a min, and a max that is not below it',
-    Number.isFinite(skewSeconds) ? null : 'skewSeconds is a number',
-    Number.isSafeInteger(faults.seed) ? null : 'seed is a whole number',
-  ].find((rule) => rule !== null);
+    unknown === undefined || `there is no fault ${quoteName(unknown)}`,
+    shares.every((share) => share >= 0 && share <= 1) || 'a share is a number from 0 to 1',
+    error + reset + dropAfterCommit <= 1 || 'error, reset and dropAfterCommit add up to 1 at most',
+    (latencyMs.min >= 0 && latencyMs.min <= latencyMs.max && Number.isFinite(latencyMs.max)) ||
+      'latencyMs has a min, and a max that is not below it',
+    Number.isFinite(skewSeconds) || 'skewSeconds is a number',
+    Number.isSafeInteger(faults.seed) || 'seed is a whole number',
+  ].find((rule) => rule !== true);
   if (wrong !== undefined) throw new InvalidInputError(`the faults are invalid: ${wrong}`);
 }

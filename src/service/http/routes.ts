@@ -75,7 +75,7 @@ export function addRoutes(
           : refuseUnread(error, request, reply, responder),
     });
   }
-  app.get(healthPath, async (_, reply) => sendAnswer(reply, statusAnswer(await context.probe.isWritable())));
+  app.get(healthPath, async (_, reply) => sendAnswer(reply, statusAnswer(await context.isWritable())));
   for (const path of monitoring === null ? [] : monitoringPaths) {
     app.get(path, async (request, reply) => {
       const answer = isFromHere(request) ? await monitoring?.(path) : null;

@@ -8,8 +8,10 @@ import type { Admin, Log, Service, ServiceOptions } from '../../../service/index
 import { answerMonitoring, startMonitoring } from '../../../service/monitoring.js';
 import type { Secret } from '../../../signing/secret.js';
 import { loadPart } from '../../../support/errors.js';
+import type { CliContext } from '../../context.js';
 import { ReportedError } from '../../exit-status.js';
 import { untilAborted } from '../../io.js';
+import type { ServeOptions } from './options.js';
 
 /** The delay before a worker is replaced, in milliseconds; it doubles while workers cannot start. */
 const firstPauseMs = 100;
@@ -24,22 +26,12 @@ const longestStopMs = 10_000;
 /** Asks a worker to stop. A signal could arrive in addition to the terminal's own, and would then kill it at once. */
 const stopMessage = 'stop';
 
-export interface Supervision {
-  readonly count: number;
-  /** The command line of each worker. */
-  readonly args: readonly string[];
-  /** The address and the port that the workers share; port 0 selects a free one. */
-  readonly host: string;
-  readonly port: number;
-  /** The port for monitoring all workers; `undefined` for none. */
-  readonly adminPort: number | undefined;
-  /** What issues codes on that port; `undefined` without an admin token. */
-  readonly codes: { readonly token: Secret; openAdmin(): Promise<Admin> } | undefined;
-  /** How long the workers keep serving when they stop, in milliseconds. */
-  readonly drainDelayMs: number;
+interface Supervision {
+  readonly context: CliContext;
+  readonly options: ServeOptions;
   readonly log: Log;
-  /** Stops the workers. */
-  readonly signal: AbortSignal;
+  /** The admin token, for codes on the admin port. */
+  readonly token: Secret | undefined;
 }
 
 /**
@@ -53,7 +45,7 @@ export async function runWorkers(
   startService: (options: ServiceOptions) => Promise<Service>,
 ): Promise<void> {
   if (cluster.isPrimary) return await supervise(supervision);
-  const { log, signal } = supervision;
+  const { log, context } = supervision;
   const stopped = new AbortController();
   process.on('message', (message) => {
     if (message === stopMessage) stopped.abort();
@@ -66,7 +58,7 @@ export async function runWorkers(
       },
     });
     process.send?.({ url: service.url });
-    await untilAborted(AbortSignal.any([signal, stopped.signal]));
+    await untilAborted(AbortSignal.any([context.signal, stopped.signal]));
     await service.close();
   } finally {
     // The open channel would keep the process alive.
@@ -75,10 +67,12 @@ export async function runWorkers(
 }
 
 async function supervise(supervision: Supervision): Promise<void> {
-  const { count, args, host, port, log, signal } = supervision;
-  cluster.setupPrimary({ args: [...args, '--port', String(port === 0 ? await freePort(host) : port)] });
+  const { context, options, log } = supervision;
+  const { workers, host, drainDelay = 0 } = options;
+  const port = options.port === 0 ? await freePort(host) : options.port;
+  cluster.setupPrimary({ args: [...context.args, '--port', String(port)] });
   const givenUp = new AbortController();
-  const stop = AbortSignal.any([signal, givenUp.signal]);
+  const stop = AbortSignal.any([context.signal, givenUp.signal]);
   const others: Promise<void>[] = [];
   let maxFailed = 1;
   let failed = 0;
@@ -91,11 +85,11 @@ async function supervise(supervision: Supervision): Promise<void> {
     serving += 1;
     failed = 0;
     if (maxFailed > 1) return;
-    maxFailed = count * maxFailedStarts;
+    maxFailed = workers * maxFailedStarts;
     if (admin !== null) log({ event: 'monitoring', url: admin.url });
     log({ event: 'listening', url });
     serviceUrl = url;
-    for (let other = 1; other < count; other += 1) others.push(keepRunning());
+    for (let other = 1; other < workers; other += 1) others.push(keepRunning());
   };
   const keepRunning = async () => {
     for (let pauseMs = firstPauseMs; !stop.aborted; ) {
@@ -105,7 +99,7 @@ async function supervise(supervision: Supervision): Promise<void> {
         hasServed = true;
         onServing(url);
       });
-      const reason = await endOf(worker, stop, longestStopMs + supervision.drainDelayMs);
+      const reason = await endOf(worker, stop, longestStopMs + drainDelay);
       if (hasServed) {
         serving -= 1;
         pauseMs = firstPauseMs;
@@ -129,20 +123,21 @@ async function supervise(supervision: Supervision): Promise<void> {
 }
 
 /** Serves probes and the metrics of all workers, and issues codes, if there is a port for them. */
-async function monitor({ host, adminPort, codes, log }: Supervision, isReady: () => Promise<boolean>) {
+async function monitor({ context, options, log, token }: Supervision, isReady: () => Promise<boolean>) {
+  const { adminPort, database } = options;
   if (adminPort === undefined) return null;
   const { workersMetrics } = await loadPart(() => import('../../../service/metrics.js'));
   let opened: Promise<Admin> | undefined;
   const open = () => {
-    opened ??= codes?.openAdmin();
+    opened ??= context.openAdmin(database, { create: false });
     // The next request tries again.
-    opened?.catch(() => {
+    opened.catch(() => {
       opened = undefined;
     });
-    return opened as Promise<Admin>;
+    return opened;
   };
-  const monitored = { isReady, metrics: workersMetrics, codes: codes && answerCodes(codes.token, open, log) };
-  const server = await startMonitoring({ host }, adminPort, answerMonitoring(monitored));
+  const monitored = { isReady, metrics: workersMetrics, codes: token && answerCodes(token, open, log) };
+  const server = await startMonitoring(options, adminPort, answerMonitoring(monitored));
   return {
     url: server.url,
     async close() {

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import type { FaultSettings, Log, Service, ServiceOptions } from '../../../service/index.js';
+import type { Log, Service, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { adminToken, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage, untilAborted } from '../../io.js';
@@ -21,8 +21,7 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
   const database = namedDatabase(given.database, context.io.env);
   const options = { ...given, ...(database !== undefined && { database }) };
   refuseUnfit(options);
-  const { io, signal, args } = context;
-  const { workers, host, port } = options;
+  const { io } = context;
   const { createLog, createService, StartError } = await import('../../../service/index.js');
   const log = droppingLog(
     createLog({
@@ -56,17 +55,10 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
           })
         : error;
     });
-  if (workers === 1) {
-    await serveHere(context, options, start);
-    return;
-  }
+  if (options.workers === 1) return await serveHere(context, options, start);
   const { runWorkers } = await import('./cluster.js');
   // The page would show the requests of one worker only, and each visit may reach another worker.
-  const supervision = { count: workers, args, host, port, adminPort: options.adminPort, log, signal };
-  const codes = token && { token, openAdmin: () => context.openAdmin(options.database, { create: false }) };
-  await runWorkers({ ...supervision, codes, drainDelayMs: options.drainDelay ?? 0 }, (shared) =>
-    start({ ...shared, page: false }),
-  );
+  await runWorkers({ context, options, log, token }, (shared) => start({ ...shared, page: false }));
 }
 
 async function serveHere(
@@ -128,39 +120,28 @@ function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): voi
   }
 }
 
+/** What was not given is undefined, which the service takes for its default. */
 function settingsOf(options: ServeOptions): ServiceOptions {
-  const { clockWindow, workers, rateLimit, drainDelay, requestTimeout, maxBody } = options;
+  const { workers, rateLimit, fault, faultSeed = Math.floor(Math.random() * maxSeed) } = options;
   const { host, port, poolSize, page, trustProxy, publicUrl, maxConnections } = options;
-  return withoutUndefined({
+  return {
     host,
     port,
     drainMs,
-    clockWindowSeconds: Math.ceil(clockWindow / 1000),
-    rateLimit: rateLimit === undefined ? undefined : rateLimit / workers,
+    clockWindowSeconds: Math.ceil(options.clockWindow / 1000),
+    rateLimit: rateLimit && rateLimit / workers,
     poolSize,
     page,
     // The primary process monitors all workers.
     adminPort: workers > 1 ? undefined : options.adminPort,
-    drainDelayMs: drainDelay,
+    drainDelayMs: options.drainDelay,
     trustProxy,
     publicUrl,
     maxConnections,
-    requestTimeoutMs: requestTimeout,
-    maxBodyBytes: maxBody,
+    requestTimeoutMs: options.requestTimeout,
+    maxBodyBytes: options.maxBody,
     version: manifest.version,
-    ...faultsOf(options),
-  });
-}
-
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(values: T): Partial<Defined<T>> {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as Partial<Defined<T>>;
-}
-
-/** A random seed is logged at the start, so that the same faults can be reproduced. */
-function faultsOf({ fault, faultSeed }: ServeOptions): { faults?: FaultSettings } {
-  if (fault === undefined) return {};
-  return { faults: { ...fault, seed: faultSeed ?? Math.floor(Math.random() * maxSeed) } };
+    // A random seed is logged at the start, so that the same faults can be reproduced.
+    faults: fault && { ...fault, seed: faultSeed },
+  } as ServiceOptions;
 }
