@@ -104,11 +104,11 @@ export class SqliteConnection {
   }
 
   run(sql: string, values: readonly SqlParameter[] = []): number {
-    return this.#with(sql, values, (statement, bound) => statement.run(bound).changes);
+    return this.#with(sql, values, (statement) => statement.run(...values).changes);
   }
 
   all(sql: string, values: readonly SqlParameter[] = []): readonly SqlRow[] {
-    return this.#with(sql, values, (statement, bound) => statement.all(bound) as SqlRow[]);
+    return this.#with(sql, values, (statement) => statement.all(...values) as SqlRow[]);
   }
 
   /** Rolls back a failed transaction; SQLite may have done so already. If that fails, the connection is closed. */
@@ -158,16 +158,12 @@ export class SqliteConnection {
     );
   }
 
-  #with<T>(
-    sql: string,
-    values: readonly SqlParameter[],
-    use: (statement: StatementSyncInstance, bound: Record<string, SqlParameter>) => T,
-  ): T {
-    const bound = bind(values);
+  #with<T>(sql: string, values: readonly SqlParameter[], use: (statement: StatementSyncInstance) => T): T {
+    checkValues(values);
     try {
       const { statement, values: wanted } = this.#prepare(sql);
       if (values.length !== wanted) throw new RangeError(`${wanted} values wanted, ${values.length} given`);
-      return use(statement, bound);
+      return use(statement);
     } catch (error) {
       if (needsReconnect(error)) this.#isBroken = true;
       throw translateSqliteError(error);
@@ -177,10 +173,12 @@ export class SqliteConnection {
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    // Without a schema, CREATE would use the in-memory database. A transaction that writes locks every row.
+    // Without a schema, CREATE would use the in-memory database. A transaction that writes locks every row. SQLite
+    // numbers `$2` by its appearance, `?2` by its number.
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
-      .replace(/ FOR (?:UPDATE|KEY SHARE)(?= RETURNING|$)/, '');
+      .replace(/ FOR (?:UPDATE|KEY SHARE)(?= RETURNING|$)/, '')
+      .replace(/\$(?=\d)/g, '?');
     const prepared = {
       statement: this.#database.prepare(inStore),
       values: new Set(sql.match(/\$\d+/g)).size,
@@ -188,12 +186,6 @@ export class SqliteConnection {
     this.#prepared.set(sql, prepared);
     return prepared;
   }
-}
-
-/** Values by the number of their parameter: the library would number `$2` before `$1` by appearance. */
-function bind(values: readonly SqlParameter[]): Record<string, SqlParameter> {
-  checkValues(values);
-  return Object.fromEntries(values.map((value, index) => [index + 1, value]));
 }
 
 /**
