@@ -1,38 +1,24 @@
 import { getBuiltinModule } from 'node:process';
-import type { UserInfoClient } from '../client/client.js';
 import type { UserInfoClientOptions } from '../client/options.js';
-import type { Sender } from '../client/sender.js';
 import { ProfileStore } from '../profiles/profile-store.js';
 import type { Admin } from '../service/index.js';
 import { configFolder } from '../support/folders.js';
 import type { Io } from './io.js';
-import { createPrompt, type Prompt } from './prompt.js';
+import { createPrompt } from './prompt.js';
 
 /** The dependencies of a command: all its effects go through them. */
-export interface CliContext {
-  readonly io: Io;
-  /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */
-  readonly signal: AbortSignal;
-  readonly prompt: Prompt;
-  readonly profiles: ProfileStore;
-  /** The command line, without `node` and the script. */
-  readonly args: readonly string[];
-  connect(options: UserInfoClientOptions): Promise<UserInfoClient>;
-  /** Opens a sender for many requests. */
-  openSender(options: UserInfoClientOptions): Promise<Sender>;
-  /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
-  openAdmin(database: string | undefined, options: { readonly create: boolean }): Promise<Admin>;
-}
+export type CliContext = ReturnType<typeof createContext>;
 
 /** The context of a real run of `args` (without `node` and the script): the user's profiles, the network. */
-export function createContext(io: Io, signal: AbortSignal, args: readonly string[]): CliContext {
+export function createContext(io: Io, signal: AbortSignal, args: readonly string[]) {
   return {
     io,
+    /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */
     signal,
     prompt: createPrompt(io, signal, !args.includes('--no-input')),
     profiles: new ProfileStore(configFolder(io.env)),
     args,
-    async connect(options) {
+    async connect(options: UserInfoClientOptions) {
       const { UserInfoClient } = await import('../client/client.js');
       // Node 20 (V8 11.3) takes 100 ms to optimize undici's parser, which one call does not repay. Set this after
       // the import: with flags other than at its start, V8 rejects its cache of Node's own code.
@@ -40,11 +26,13 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
         getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
       return new UserInfoClient(options);
     },
-    async openSender(options) {
+    /** Opens a sender for many requests. */
+    async openSender(options: UserInfoClientOptions) {
       const { Sender } = await import('../client/sender.js');
       return new Sender(options);
     },
-    async openAdmin(database, { create }) {
+    /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
+    async openAdmin(database: string | undefined, { create }: { readonly create: boolean }): Promise<Admin> {
       const [{ openAdmin }, { chooseDatabase, masterKeys }] = await Promise.all([
         import('../service/index.js'),
         import('./database.js'),

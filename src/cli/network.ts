@@ -6,8 +6,6 @@ import { quoteName } from '../protocol/text.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
 
-type NetworkOptions = Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>;
-
 /**
  * How a client reaches the service from this machine.
  *
@@ -16,7 +14,7 @@ type NetworkOptions = Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'pro
 export async function networkOptions(
   { base_url, allow_http, ca_file }: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file'>,
   env: Io['env'],
-): Promise<NetworkOptions> {
+): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>> {
   const proxy = proxyFor(base_url.value, env);
   if (proxy !== null) parseProxy(proxy.address, proxy.variable);
   return {
@@ -39,17 +37,11 @@ async function readAuthorities(
   return `${ours}\n${await readNamedFile(extra, `the file ${quoteName(extra)} (NODE_EXTRA_CA_CERTS)`)}`;
 }
 
-/** A proxy, and the environment variable that names it. */
-interface NamedProxy {
-  readonly address: string;
-  readonly variable: string;
-}
-
 /**
- * The proxy for a base URL: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY lists its host. The lower-
+ * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY lists its host. The lower-
  * case names take precedence, as in curl. `null`: no proxy.
  */
-export function proxyFor(baseUrl: string, env: Io['env']): NamedProxy | null {
+export function proxyFor(baseUrl: string, env: Io['env']) {
   const { protocol, hostname, port } = new URL(baseUrl);
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;

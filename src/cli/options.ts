@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { SettingFlags } from '../profiles/flags-and-environment.js';
 import { parseCount, parseDuration } from './option-values.js';
 import { type OutputFormat, outputFormats } from './output/style.js';
 
@@ -20,16 +21,8 @@ export interface CommonOptions {
 }
 
 /** Options that override environment variables, which override the profile. */
-export interface ConnectionOptions {
-  readonly environment?: string;
-  readonly baseUrl?: string;
-  readonly tenantCode?: string;
-  readonly channel?: string;
-  readonly appKey?: string;
-  readonly caFile?: string;
+export interface ConnectionOptions extends Omit<SettingFlags, 'profile'> {
   readonly resultCodes?: string;
-  /** Only `profile set` has the negation, `--no-allow-http`. */
-  readonly allowHttp?: boolean;
 }
 
 export function addCommonOptions(program: Command): Command {

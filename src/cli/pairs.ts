@@ -68,14 +68,11 @@ export async function warnOfKeys(io: Io, keys: Iterable<string>, prefix: string 
     const hasPrefix = prefix !== null && key.startsWith(prefix);
     if (hasPrefix || special.includes(key)) continue;
     const meant = special.find((one) => isSlipOf(key, one));
-    if (meant !== undefined) {
-      await warn(io, `key ${quoteName(key)} has no special meaning: did you mean ${quoteName(meant)}?`);
-    } else if (prefix !== null) {
-      await warn(
-        io,
-        `key ${quoteName(key)} does not begin with the prefix ${quoteName(prefix)} of the profile`,
-      );
-    }
+    const why =
+      meant === undefined
+        ? prefix && `does not begin with the prefix ${quoteName(prefix)} of the profile`
+        : `has no special meaning: did you mean ${quoteName(meant)}?`;
+    if (why !== null) await warn(io, `key ${quoteName(key)} ${why}`);
   }
 }
 

@@ -56,18 +56,7 @@ export async function printPreview(
   if (!reveal) await printMessage(io, 'Codes, signatures and personal data are masked: --reveal shows them.');
 }
 
-interface RequestParts {
-  readonly method: string;
-  /** Without the query. */
-  readonly url: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly form?: Readonly<Record<string, string>>;
-}
-
-function partsOf(
-  { method, url, body }: WireRequest,
-  show: (name: string, value: string) => string,
-): RequestParts {
+function partsOf({ method, url, body }: WireRequest, show: (name: string, value: string) => string) {
   const shownPairs = (encoded: string) =>
     Object.fromEntries([...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]));
   return {
@@ -79,7 +68,10 @@ function partsOf(
 }
 
 /** Encodes the request, except for the masking characters, which stay readable. */
-function encodeMasked({ url, query, form }: RequestParts): { url: string; body: string | null } {
+function encodeMasked({ url, query, form }: ReturnType<typeof partsOf>): {
+  url: string;
+  body: string | null;
+} {
   const encode = (fields: Readonly<Record<string, string>>) =>
     encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');
   return { url: `${url}?${encode(query)}`, body: form === undefined ? null : encode(form) };

@@ -4,16 +4,6 @@ import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
 import { type Io, OutputError, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
 
-/** What is known of an error on the command line. `hint` says what to do next, in lines. */
-interface ErrorReport {
-  /** Stable across versions, such as `INVALID_INPUT`. */
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string | null;
-  /** The exit status. */
-  readonly exit: number;
-}
-
 /**
  * Prints an error and what to do next to stderr, with `json` as one line of JSON, and returns the exit status. A stack
  * trace is printed only for an internal error, with `verbose`.
@@ -39,7 +29,8 @@ export async function reportError(
   return exit;
 }
 
-function describe(error: unknown, exit: number): ErrorReport {
+/** What `--json` prints of an error: its stable code, its exit status, and in `hint` what to do next, in lines. */
+function describe(error: unknown, exit: number) {
   if (!(error instanceof Error)) return { code: 'INTERNAL', message: String(error), hint: faultHint, exit };
   const { code, received } = error as { code?: unknown; received?: unknown };
   const hint = hintOf(error) ?? null;

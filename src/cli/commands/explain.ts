@@ -77,15 +77,8 @@ function requireCode(table: ResultCodeTable, text: string): readonly [number, Re
 
 function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [number, ResultCodeEntry]) {
   const isOwn = means !== undefined && resultCode[means] === code;
-  return {
-    code,
-    ...(isOwn ? { http_status: httpStatusOf(resultCode[means]) } : {}),
-    msg,
-    meaning,
-    fix,
-    hint,
-    try_again: tryAgain[retry],
-  };
+  const status = isOwn ? { http_status: httpStatusOf(resultCode[means]) } : {};
+  return { code, ...status, msg, meaning, fix, hint, try_again: tryAgain[retry] };
 }
 
 const tryAgain = { always: 'any', later: 'any', passback: 'passback', never: 'none' } as const;
@@ -96,11 +89,8 @@ const againInWords = {
   none: 'no',
 };
 
-function inWords({ http_status, fix, hint, try_again, ...rest }: ReturnType<typeof explain>): object {
-  const words = {
-    ...(http_status === undefined ? {} : { 'HTTP status': http_status }),
-    'who fixes it': fix,
-    'what to do': hint,
-  };
-  return { ...rest, ...words, 'try again': againInWords[try_again] };
+function inWords({ code, http_status, msg, meaning, fix, hint, try_again }: ReturnType<typeof explain>) {
+  const status = http_status === undefined ? {} : { 'HTTP status': http_status };
+  const advice = { 'who fixes it': fix, 'what to do': hint, 'try again': againInWords[try_again] };
+  return { code, msg, meaning, ...status, ...advice };
 }

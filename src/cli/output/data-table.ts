@@ -94,10 +94,8 @@ export function formatDataTable(data: unknown, style: TableStyle): string {
   if (Object.keys(data).length === 0) return '(none)\n';
   if (!Array.isArray(data)) return formatSections(data, null, style).join('\n');
   if (!data.every(isObject)) {
-    return formatTable(
-      data.map((entry) => [entry].flat().map(showValue)),
-      style.columns,
-    );
+    const rows = data.map((entry) => [entry].flat().map(showValue));
+    return formatTable(rows, style.columns);
   }
   const shown = data.slice(0, maxLines);
   const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
@@ -127,20 +125,13 @@ function formatSections(object: Record<string, unknown>, name: string | null, st
  * Formats an object as keys and values, a list of objects as one column per object, any other list as one row per
  * entry.
  */
-function formatSection(name: string | null, value: Nested, { colors, columns }: TableStyle): string {
-  const heading = name === null ? '' : `${colors.bold(showValue(name))}\n`;
+function formatSection(title: string | null, value: Nested, { colors, columns }: TableStyle): string {
+  const heading = title === null ? '' : `${colors.bold(showValue(title))}\n`;
   if (Object.keys(value).length === 0) return `${heading}(none)\n`;
   if (!Array.isArray(value) || !value.every(isObject)) {
-    const entries = Array.isArray(value)
-      ? value.map((item, index) => [`#${index + 1}`, item])
-      : Object.entries(value);
-    return (
-      heading +
-      formatTable(
-        entries.map((entry) => entry.map(showValue)),
-        columns,
-      )
-    );
+    const name = (key: string) => (Array.isArray(value) ? `#${Number(key) + 1}` : showValue(key));
+    const rows = Object.entries(value).map(([key, item]) => [name(key), showValue(item)]);
+    return heading + formatTable(rows, columns);
   }
   const shown = value.slice(0, maxCells - 1);
   const keys = [...new Set(shown.flatMap((fields) => Object.keys(fields)))];

@@ -41,18 +41,12 @@ async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promi
 }
 
 async function printBody(body: string, io: Io, style: OutputStyle): Promise<void> {
-  const { format, select } = style;
   if (isPlainTable(style)) {
     const { formatEnvelopeTable } = await import('./data-table.js');
-    await writeStyled(io.stdout, formatEnvelopeTable(body, tableStyle(io, style)));
-    return;
+    return writeStyled(io.stdout, formatEnvelopeTable(body, tableStyle(io, style)));
   }
-  const envelope = parseLoosely(body);
-  if (format === 'csv' && select === undefined) {
-    // A refusal may have no data, or data that is no object.
-    const { data } = envelope as { data?: unknown };
-    await printData(isObject(data) ? data : {}, io, style);
-  } else {
-    await printData(envelope, io, style);
-  }
+  const envelope = parseLoosely(body) as { readonly data?: unknown };
+  if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);
+  // A refusal may have no data, or data that is no object.
+  return printData(isObject(envelope.data) ? envelope.data : {}, io, style);
 }

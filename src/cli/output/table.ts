@@ -48,15 +48,9 @@ export function leftOut(count: number, what: string): string {
 
 /** A table of two columns for each record, without its empty fields. */
 function formatBlocks(rows: readonly Row[], columns: number, head: Row): string {
-  const blocks = rows.map((row) => head.map((name, column) => [name, row[column] ?? '']));
-  return blocks
-    .map((fields) =>
-      formatTable(
-        fields.filter(([, value]) => value !== ''),
-        columns,
-      ),
-    )
-    .join('');
+  const fieldsOf = (row: Row) => head.map((name, column) => [name, row[column] ?? '']);
+  const blocks = rows.map((row) => fieldsOf(row).filter(([, value]) => value !== ''));
+  return blocks.map((fields) => formatTable(fields, columns)).join('');
 }
 
 function columnWidths(rows: readonly Row[]): number[] {

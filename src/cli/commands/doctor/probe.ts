@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, type PeerCertificate, connect as secureSocket } from 'node:tls';
+import { type ConnectionOptions, connect as secureSocket } from 'node:tls';
 import { lookUpLoopback } from '../../../client/connections.js';
 import { CancelledError } from '../../../client/errors.js';
 import type { HttpProxy } from '../../../client/proxy.js';
@@ -36,33 +36,17 @@ export function openConnection(route: Route): Promise<Socket> {
   return attempt(route, async (limit) => {
     const { url, proxy } = route;
     if (proxy !== null && url.protocol === 'https:') return openTunnel(route, proxy, limit);
-    const isHere = isLoopback(url.hostname);
-    return established(
-      connect({ ...firstHop(route), ...(isHere ? { lookup: lookUpLoopback } : {}) }),
-      'connect',
-      limit,
-    );
+    const look = isLoopback(url.hostname) ? { lookup: lookUpLoopback } : {};
+    return established(connect({ ...firstHop(route), ...look }), 'connect', limit);
   });
 }
 
-/** The TLS version and the certificate of a connection. */
-export interface Security {
-  /** Such as `TLSv1.3`. */
-  readonly protocol: string;
-  /** That of the service. */
-  readonly certificate: PeerCertificate;
-}
-
-/** Starts TLS on a connection. */
-export function secure(socket: Socket, route: Route): Promise<Security> {
+/** Starts TLS on a connection; returns its version, such as `TLSv1.3`, and the certificate of the service. */
+export function secure(socket: Socket, route: Route) {
   return attempt(route, async (limit) => {
     const host = bareHost(route.url);
-    const options = {
-      socket,
-      host,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...trustOf(route),
-    };
+    const name = isIP(host) === 0 ? { servername: host } : {};
+    const options = { socket, host, ...name, ...trustOf(route) };
     const secured = await established(secureSocket(options), 'secureConnect', limit);
     return { protocol: secured.getProtocol() ?? 'unknown', certificate: secured.getPeerCertificate() };
   });

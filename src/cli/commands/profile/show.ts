@@ -37,50 +37,41 @@ async function run(
   for (const warning of settings.warnings) await warn(io, warning);
   const rows = rowsOf(settings);
   if (!isTable) {
-    const values = rows.map(({ field, value, origin }) => [field, { value, origin }]);
+    const values = rows.map(([field, , { value, origin }]) => [
+      field,
+      { value, origin: describeOrigin(origin) },
+    ]);
     return print({ profile: settings.profile, ...Object.fromEntries(values) });
   }
   const { formatTable } = await import('../../output/table.js');
   const colors = colorsFor(io.stdout, io.env, options.color);
-  const cell = (value: Row['value']) => (value === true ? colors.yellow('allowed') : showText(value));
-  const cells = rows.map(({ title, value, origin }) => [title, cell(value), showText(origin)]);
+  const cells = rows.map(([, title, { value, origin }]) => [
+    title,
+    value === true ? colors.yellow('allowed') : showText(value),
+    showText(describeOrigin(origin)),
+  ]);
   await write(io.stdout, formatTable(cells, tableStyle(io, style).columns, ['', 'value', 'from']));
 }
 
-interface Row {
-  readonly field: string;
-  readonly title: string;
-  readonly value: string | true;
-  readonly origin: string;
-}
+type Row<Value> = readonly [field: string, title: string, setting: Value];
 
-function rowsOf(settings: Settings): Row[] {
+/** The settings that are set, in the order of the table. */
+function rowsOf(settings: Settings): Row<Setting<string | true>>[] {
   const { profile, secret, signing, key_prefix, result_codes } = settings;
-  const ofProfile = <T>(value: T | null): Setting<T> | null =>
+  const ofProfile = (value: string | null): Setting<string> | null =>
     value === null || profile === null ? null : { value, origin: { kind: 'profile', name: profile } };
-  const rows: readonly (readonly [field: string, title: string, setting: Setting<string | true> | null])[] = [
-    ...shown.map((field) => [field, settingNames[field].title, settings[field]] as const),
-    [
-      'app_secret',
-      'app secret',
-      { value: `set, in ${describeSecretSource(secret.source)}`, origin: secret.origin },
-    ],
-    [
-      'signing',
-      'signing',
-      ofProfile(signing && describeSigningSource(signing)) ?? {
-        value: 'the default recipes',
-        origin: { kind: 'default' },
-      },
-    ],
+  const secretSource = `set, in ${describeSecretSource(secret.source)}`;
+  const defaultRecipes = { value: 'the default recipes', origin: { kind: 'default' } } as const;
+  const rows: Row<Setting<string | true> | null>[] = [
+    ...shown.map((field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]]),
+    ['app_secret', 'app secret', { value: secretSource, origin: secret.origin }],
+    ['signing', 'signing', ofProfile(signing && describeSigningSource(signing)) ?? defaultRecipes],
     ['allow_http', 'plain http', settings.allow_http],
     ['ca_file', settingNames.ca_file.title, settings.ca_file],
     ['key_prefix', 'key prefix', ofProfile(key_prefix)],
     ['result_codes', 'result codes', ofProfile(result_codes && Object.keys(result_codes).join(', '))],
   ];
-  return rows.flatMap(([field, title, setting]) =>
-    setting === null ? [] : [{ field, title, value: setting.value, origin: describeOrigin(setting.origin) }],
-  );
+  return rows.filter((row): row is Row<Setting<string | true>> => row[2] !== null);
 }
 
 const shown = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
