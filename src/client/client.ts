@@ -4,7 +4,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import type { ReadData } from '../protocol/read-data.js';
 import type { UserInfo } from '../protocol/user-info.js';
 import type { Answer } from './answer.js';
-import { type AttemptResult, timedOut } from './attempt.js';
+import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { traceCall } from './hooks.js';
 import {
@@ -21,6 +21,7 @@ import {
   type PassbackInput,
   type PlainRequest,
   type ReadInput,
+  toWireRequest,
   type WireRequest,
 } from './request.js';
 import { type AttemptOutcome, isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
@@ -88,7 +89,6 @@ export class UserInfoClient implements AsyncDisposable {
   readonly #origin: UserInfoClient | null;
   /** The calls under way, also those of derived clients. */
   readonly #calls = new Map<Call, Promise<unknown>>();
-  readonly #signals = new SharedSignals();
   #closing: Promise<void> | null = null;
 
   /**
@@ -191,7 +191,7 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** @internal Signs a request without sending it. */
   sign(request: PlainRequest): WireRequest {
-    return this.#sender.toWire(request);
+    return toWireRequest(this.#sender.sign(request), this.#sender.baseUrl);
   }
 
   /** @internal Sends a request, with further attempts where they are safe. */
@@ -206,7 +206,7 @@ export class UserInfoClient implements AsyncDisposable {
     const call: Call = { request, options, limitMs, deadline, ...state };
     if (signal?.aborted) throw this.#failure(call, new CancelledError(signal.reason, false));
     const timer = setTimeout(() => end(call, 'timeout'), limitMs);
-    const stopListening = this.#signals.listen(signal, () => end(call, 'cancelled', signal?.reason));
+    const stopListening = onAbort(signal, () => end(call, 'cancelled', signal?.reason));
     const { operation } = request.endpoint;
     const trace = { operation, baseUrl: this.#sender.baseUrl, context: options.context };
     const outcome = traceCall(trace, () => this.#attempt(call));
@@ -274,7 +274,7 @@ export class UserInfoClient implements AsyncDisposable {
       const signed = this.#sender.sign(call.request);
       call.attempts += 1;
       call.requestId = signed.random;
-      const sent = this.#sender.send(signed, call.attempts, resolve, call.options.context);
+      const sent = new Attempt(this.#sender, signed, call.attempts, resolve, call.options.context);
       call.wake = () => {
         call.received ||= sent.hasStarted;
         if (call.ended?.why === 'timeout') sent.timeOut(call.limitMs);
@@ -329,38 +329,27 @@ function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
   throw outcome;
 }
 
-/** Notifies calls that their signal is aborted. A signal has one listener, however many calls use it. */
-class SharedSignals {
-  readonly #listeners = new Map<
-    AbortSignal,
-    { readonly calls: Set<() => void>; readonly notify: () => void }
-  >();
+/** The calls to end when their signal is aborted: a signal has one listener, however many calls use it. */
+const listeners = new Map<AbortSignal, { readonly calls: Set<() => void>; readonly notify: () => void }>();
 
-  /** Returns a function that removes the listener. */
-  listen(signal: AbortSignal | undefined, call: () => void): () => void {
-    if (signal === undefined) return () => {};
-    const calls = this.#listeners.get(signal)?.calls ?? this.#open(signal);
-    calls.add(call);
-    return () => {
-      calls.delete(call);
-      if (calls.size === 0) this.#close(signal);
-    };
-  }
-
-  #open(signal: AbortSignal): Set<() => void> {
+/** Returns a function that ends the wait. */
+function onAbort(signal: AbortSignal | undefined, call: () => void): () => void {
+  if (signal === undefined) return () => {};
+  let listener = listeners.get(signal);
+  if (listener === undefined) {
     const calls = new Set<() => void>();
     const notify = () => {
-      for (const call of [...calls]) call();
+      for (const endCall of [...calls]) endCall();
     };
-    this.#listeners.set(signal, { calls, notify });
-    signal.addEventListener('abort', notify);
-    return calls;
+    listener = { calls, notify };
+    listeners.set(signal, listener);
+    signal.addEventListener('abort', listener.notify);
   }
-
-  #close(signal: AbortSignal): void {
-    const listener = this.#listeners.get(signal);
-    if (listener === undefined) return;
-    signal.removeEventListener('abort', listener.notify);
-    this.#listeners.delete(signal);
-  }
+  const { calls, notify } = listener;
+  calls.add(call);
+  return () => {
+    if (!calls.delete(call) || calls.size > 0) return;
+    signal.removeEventListener('abort', notify);
+    listeners.delete(signal);
+  };
 }

@@ -29,16 +29,6 @@ export type NoAnswerReason =
   /** A success, but its `data` names no user, or another user than the passback named (§4.1, §4.2). */
   | 'wrong-data';
 
-/** What the errors of a call tell about it. */
-export interface CallDetails {
-  readonly operation: 'read' | 'passback';
-  /** How many requests were sent, or were about to be. */
-  readonly attempts: number;
-  /** The `random` of the last request (§5.4), by which an operator can find it; undefined if none was signed. */
-  readonly requestId: string | undefined;
-  readonly retryable: boolean;
-}
-
 /**
  * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
  *
@@ -46,13 +36,15 @@ export interface CallDetails {
  * if (error instanceof CallError && error.retryable) await queue.retry(job, error.requestId);
  */
 export abstract class CallError extends UserInfoError {
-  declare readonly operation: CallDetails['operation'];
-  declare readonly attempts: CallDetails['attempts'];
-  declare readonly requestId: CallDetails['requestId'];
-  declare readonly retryable: CallDetails['retryable'];
+  declare readonly operation: 'read' | 'passback';
+  /** How many requests were sent, or were about to be. */
+  declare readonly attempts: number;
+  /** The `random` of the last request (§5.4), by which an operator can find it; undefined if none was signed. */
+  declare readonly requestId: string | undefined;
+  declare readonly retryable: boolean;
 
   /** @internal Sets the details of the call. */
-  of(details: CallDetails): this {
+  of(details: Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>): this {
     return Object.assign(this, details);
   }
 }

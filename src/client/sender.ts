@@ -8,7 +8,6 @@ import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import { defaultRecipes } from '../signing/presets.js';
 import { parseSigningRecipes } from '../signing/recipe-json.js';
 import { Secret } from '../signing/secret.js';
-import { Attempt, type AttemptResult } from './attempt.js';
 import { type Connections, openConnections } from './connections.js';
 import { Hooks } from './hooks.js';
 import {
@@ -18,19 +17,12 @@ import {
   type SecretProvider,
   type UserInfoClientOptions,
 } from './options.js';
-import {
-  type PlainRequest,
-  type SignedRequest,
-  type SigningApp,
-  signRequest,
-  toWireRequest,
-  type WireRequest,
-} from './request.js';
+import { type PlainRequest, type SignedRequest, type SigningApp, signRequest } from './request.js';
 
 /** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
 const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 
-/** Signs and sends the requests of one app to one deployment: single attempts, many at a time. */
+/** Signs the requests of one app to one deployment, and has the connections to it; an `Attempt` sends each of them. */
 export class Sender {
   readonly baseUrl: string;
   /** The two parts of the base URL. */
@@ -46,7 +38,8 @@ export class Sender {
   readonly #secret: CurrentSecret;
   readonly #ownsConnections: boolean;
   readonly #random: () => string;
-  readonly #now: () => number;
+  /** Returns milliseconds since 1970. */
+  readonly now: () => number;
 
   /**
    * `connections` are those of another sender to the same base URL, which closes them. Default: its own.
@@ -76,14 +69,9 @@ export class Sender {
         : parseResultCodes(options.resultCodes, 'the option resultCodes');
     this.#random = options.random ?? randomString;
     this.hooks = new Hooks(options);
-    this.#now = options.now ?? Date.now;
+    this.now = options.now ?? Date.now;
     this.connections = connections ?? openConnections(this.baseUrl, options);
     this.#ownsConnections = connections === undefined;
-  }
-
-  /** Milliseconds since 1970. */
-  now(): number {
-    return this.#now();
   }
 
   /**
@@ -103,30 +91,8 @@ export class Sender {
   sign(request: PlainRequest): SignedRequest {
     const random: unknown = this.#random();
     if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
-    const moment = { random, timestamp: Math.floor(this.#now() / 1000) };
+    const moment = { random, timestamp: Math.floor(this.now() / 1000) };
     return signRequest(request, this.baseUrl, this.#app, this.#secret.now(), moment);
-  }
-
-  /**
-   * Signs a request, to be sent by other means.
-   *
-   * @throws InvalidInputError as `sign` does
-   */
-  toWire(request: PlainRequest): WireRequest {
-    return toWireRequest(this.sign(request), this.baseUrl);
-  }
-
-  /**
-   * Sends a signed request, once; `attempt` counts from 1. `done` is called once, at the end. Hooks receive
-   * `context`.
-   */
-  send(
-    request: SignedRequest,
-    attempt: number,
-    done: (result: AttemptResult) => void,
-    context?: unknown,
-  ): Attempt {
-    return new Attempt(this, request, attempt, done, context);
   }
 
   /** Closes its own connections, with the requests on them. */
@@ -147,9 +113,9 @@ class CurrentSecret {
 
   /** @throws InvalidInputError if the function fails, or returns no secret */
   fetch(): Promise<void> | undefined {
-    if (this.#provide === null) return undefined;
-    return Promise.resolve()
-      .then(this.#provide)
+    const provide = this.#provide;
+    if (provide === null) return undefined;
+    return (async () => provide())()
       .catch(refuseFailure)
       .then((given) => {
         this.#secret = provided(given);

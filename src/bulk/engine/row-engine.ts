@@ -1,4 +1,4 @@
-import type { AttemptResult } from '../../client/attempt.js';
+import { Attempt, type AttemptResult } from '../../client/attempt.js';
 import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
 import { isSuccess, mayHaveActed, pauseBefore } from '../../client/retry.js';
 import type { Sender } from '../../client/sender.js';
@@ -186,7 +186,7 @@ export class RowEngine<Row extends SourceRow> {
       this.#inFlight += 1;
       const done = (result: AttemptResult) => this.#orStop(() => this.#take(row, result));
       try {
-        row.pending = sender.send(sender.sign(row.request), row.sent, done, context);
+        row.pending = new Attempt(sender, sender.sign(row.request), row.sent, done, context);
       } catch (error) {
         this.#inFlight -= 1;
         for (const { row } of rows.slice(index)) this.#listener.onTakenBack?.(row);
