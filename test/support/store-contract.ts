@@ -161,12 +161,12 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
 
     const put = (...records: ReturnType<typeof user>[]) =>
       store.write(async ({ users }) => {
-        for (const record of records) await users.put(record);
+        await users.putAll(records);
       });
     /** To a user that is put first if there is none. */
     const issue = (issued: Omit<Code, 'expires_at'>) =>
       store.write(async ({ users, codes }) => {
-        if ((await users.find('acme', issued.union_id)) === null) await users.put(user(issued.union_id));
+        if ((await users.find('acme', issued.union_id)) === null) await users.putAll([user(issued.union_id)]);
         return codes.add(issued, 300);
       });
     const find = (unionId: string, tenantCode = 'acme') =>
@@ -298,8 +298,8 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       const changed = await driver.write((sql) =>
         new Users(
           afterFirst(sql, statements.findUsersByValue, async () => {
-            await new Users(sql).put(user('u1'));
-            await new Users(sql).put(user('u2', { extension_info: { seat: '7' } }));
+            await new Users(sql).putAll([user('u1')]);
+            await new Users(sql).putAll([user('u2', { extension_info: { seat: '7' } })]);
           }),
         ).change('acme', { by: 'primary_key', name: 'seat', value: '7' }, (record) => record),
       );

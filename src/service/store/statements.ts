@@ -85,11 +85,6 @@ export const statements = {
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
   /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
   lockUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2 FOR UPDATE',
-  /** The same for a user that may be new: it then has revision 1. */
-  addOrLockUser:
-    'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
-    ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET revision = users.revision + 1' +
-    ' RETURNING record, revision',
   setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
@@ -158,26 +153,55 @@ function purge(table: string, key: string): string {
   );
 }
 
-/** The numbers of digests in a statement: few sizes, so that few statements are prepared. */
-export const digestCounts = [32, 16, 8, 4, 2, 1];
+/** The numbers of rows in a statement: few sizes, so that few statements are prepared. */
+const rowCounts = [32, 16, 8, 4, 2, 1] as const;
 
-/** Adds the digests from `$3` on to the values of one user. */
-export const addValues = forDigests(
-  (digests) =>
-    `INSERT INTO user_values (tenant_code, union_id, digest) VALUES ${digests.map((digest) => `($1, $2, ${digest})`).join(', ')}` +
+/** Groups of the sizes for which there are statements. */
+export function inGroups<T>(rows: readonly T[]): T[][] {
+  const groups: T[][] = [];
+  for (let taken = 0; taken < rows.length; ) {
+    const count = rowCounts.find((size) => size <= rows.length - taken) ?? 1;
+    groups.push(rows.slice(taken, taken + count));
+    taken += count;
+  }
+  return groups;
+}
+
+/** Adds users, or locks those that there are and returns their current records: a new one has revision 1. */
+export const addOrLockUsers = forRows(
+  3,
+  (rows) =>
+    `INSERT INTO users (tenant_code, union_id, record, revision) VALUES ${rows.map((row) => `(${row}, 1)`).join(', ')}` +
+    ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET revision = users.revision + 1' +
+    ' RETURNING tenant_code, union_id, record, revision',
+);
+
+/** Adds values of users. */
+export const addValues = forRows(
+  3,
+  (rows) =>
+    `INSERT INTO user_values (tenant_code, digest, union_id) VALUES ${rows.map((row) => `(${row})`).join(', ')}` +
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
 );
 
 /** Removes the digests from `$3` on from the values of one user. */
-export const removeValues = forDigests(
+export const removeValues = forRows(
+  1,
   (digests) =>
     'DELETE FROM user_values WHERE tenant_code = $1 AND union_id = $2' +
     ` AND digest IN (${digests.join(', ')})`,
+  3,
 );
 
-function forDigests(write: (digests: readonly string[]) => string): ReadonlyMap<number, string> {
-  const places = (count: number) => Array.from({ length: count }, (_, index) => `$${index + 3}`);
-  return new Map(digestCounts.map((count) => [count, write(places(count))]));
+/** Statements for each number of rows of so many values, whose numbers begin with `first`. */
+function forRows(
+  values: number,
+  write: (rows: readonly string[]) => string,
+  first = 1,
+): ReadonlyMap<number, string> {
+  const row = (_: unknown, index: number) =>
+    Array.from({ length: values }, (_, value) => `$${first + index * values + value}`).join(', ');
+  return new Map(rowCounts.map((count) => [count, write(Array.from({ length: count }, row))]));
 }
 
 /** Empties the store. */

@@ -4,7 +4,7 @@ import { allEnded, type Sql } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues, type UserRecord } from '../../protocol/user-record.js';
-import { addValues, digestCounts, removeValues, statements } from './statements.js';
+import { addOrLockUsers, addValues, inGroups, removeValues, statements } from './statements.js';
 
 /** Why a change did not find exactly one user. */
 type NoSingleUser = 'no user' | 'several users';
@@ -65,18 +65,34 @@ export class Users {
     return { records, last: rows.length < limit ? null : String(rows.at(-1)?.union_id) };
   }
 
-  /** Stores a record in place of the user's current one. */
-  async put(record: UserRecord): Promise<void> {
-    const values = [record.tenant_code, record.union_id, JSON.stringify(record)];
-    const [row] = await this.#sql.all(statements.addOrLockUser, values);
-    if (row?.revision === 1) await this.#index(record, null, record);
-    else await this.#replace(toRecord(row?.record), record);
-  }
-
-  /** Stores records, each in place of its user's current one; of several for one user the last. */
+  /**
+   * Stores records, each in place of its user's current one; of several for one user the last. Rows are locked and
+   * indexed in the order of their keys: several processes do not deadlock, and each page is written once.
+   */
   async putAll(records: readonly UserRecord[]): Promise<void> {
-    const lastOfEach = new Map(records.map((record) => [keyOf(record), record]));
-    await allEnded([...lastOfEach.values()].map((record) => this.put(record)));
+    const lastOfEach = [...new Map(records.map((record) => [keyOf(record), record]))].sort(byFirst);
+    const groups = inGroups(lastOfEach.map(([, record]) => record)).map((group) =>
+      this.#sql.all(
+        addOrLockUsers.get(group.length) ?? '',
+        group.flatMap((record) => [record.tenant_code, record.union_id, JSON.stringify(record)]),
+      ),
+    );
+    const before = new Map<string, UserRecord>();
+    for (const { tenant_code, union_id, record, revision } of (await allEnded(groups)).flat()) {
+      const key = keyOf({ tenant_code: String(tenant_code), union_id: String(union_id) });
+      if (Number(revision) > 1) before.set(key, toRecord(record));
+    }
+    const added: Value[] = [];
+    await allEnded(
+      lastOfEach.map(async ([key, record]) => {
+        const old = before.get(key) ?? null;
+        if (old !== null) await this.#setRecord(record);
+        const changed = changedDigests(old, record);
+        added.push(...changed.added.map((digest) => [record.tenant_code, digest, record.union_id] as const));
+        await this.#removeValues(record, changed.removed);
+      }),
+    );
+    await this.#addValues(added.sort(([, one], [, other]) => (one < other ? -1 : 1)));
   }
 
   /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
@@ -96,7 +112,7 @@ export class Users {
   async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
     const record = await this.#lockById(tenantCode, unionId);
     if (record === null) return null;
-    const indexed_values = await this.#index(record, record, null);
+    const indexed_values = await this.#removeValues(record, changedDigests(record, null).removed);
     const codes = await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
     return {
       records: await this.#sql.run(statements.deleteUser, [tenantCode, unionId]),
@@ -124,22 +140,38 @@ export class Users {
   }
 
   async #replace(old: UserRecord, record: UserRecord): Promise<void> {
-    const { tenant_code, union_id } = record;
-    await this.#sql.run(statements.setRecord, [tenant_code, union_id, JSON.stringify(record)]);
-    await this.#index(record, old, record);
+    await this.#setRecord(record);
+    const { removed, added } = changedDigests(old, record);
+    await this.#removeValues(record, removed);
+    await this.#addValues(added.map((digest) => [record.tenant_code, digest, record.union_id]));
   }
 
-  /** Updates the index from the values of the old record to those of the new one; returns the number of changed rows. */
-  async #index({ tenant_code, union_id }: UserKey, old: UserRecord | null, record: UserRecord | null) {
-    const { removed, added } = changedDigests(old, record);
-    const run = (statement: ReadonlyMap<number, string>, digests: readonly string[]) =>
-      this.#sql.run(statement.get(digests.length) ?? '', [tenant_code, union_id, ...digests]);
-    const changed = await Promise.all([
-      ...inGroups(removed).map((digests) => run(removeValues, digests)),
-      ...inGroups(added).map((digests) => run(addValues, digests)),
-    ]);
-    return changed.reduce((sum, rows) => sum + rows, 0);
+  async #setRecord(record: UserRecord): Promise<void> {
+    await this.#sql.run(statements.setRecord, [record.tenant_code, record.union_id, JSON.stringify(record)]);
   }
+
+  async #addValues(values: readonly Value[]): Promise<void> {
+    await allEnded(
+      inGroups(values).map((group) => this.#sql.run(addValues.get(group.length) ?? '', group.flat())),
+    );
+  }
+
+  /** Returns the number of removed rows. */
+  async #removeValues({ tenant_code, union_id }: UserKey, digests: readonly string[]): Promise<number> {
+    const removed = await allEnded(
+      inGroups(digests).map((group) =>
+        this.#sql.run(removeValues.get(group.length) ?? '', [tenant_code, union_id, ...group]),
+      ),
+    );
+    return removed.reduce((sum, rows) => sum + rows, 0);
+  }
+}
+
+/** A row of the index. */
+type Value = readonly [tenantCode: string, digest: string, unionId: string];
+
+function byFirst([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
 }
 
 /** Neither part holds U+0000. */
@@ -179,17 +211,6 @@ export function changedDigests(
 function digestsMissing(values: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): string[] {
   const missing = [...values].filter(([name, value]) => others.get(name) !== value);
   return missing.map(([name, value]) => valueDigest(name, value));
-}
-
-/** Groups of the sizes for which there are statements. */
-function inGroups(digests: readonly string[]): string[][] {
-  const groups: string[][] = [];
-  for (let taken = 0; taken < digests.length; ) {
-    const count = digestCounts.find((size) => size <= digests.length - taken) ?? 1;
-    groups.push(digests.slice(taken, taken + count));
-    taken += count;
-  }
-  return groups;
 }
 
 /** Hides the text in the error: it holds personal data. */
