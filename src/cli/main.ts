@@ -11,12 +11,11 @@ const slowReaderMs = 1000;
 export async function main(host: Host): Promise<void> {
   const args = host.argv.slice(2);
   let failure: Error | undefined;
-  host.stdout.on('error', (error) => {
-    if (isClosedPipe(error)) host.exit(exitStatus.success);
+  // The reader of our output has exited (`| head`): there is nothing left to do or to report.
+  const endIfClosed = ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' && host.exit(exitStatus.success);
+  host.stderr.on('error', endIfClosed);
+  host.stdout.on('error', endIfClosed).on('error', (error) => {
     failure ??= error;
-  });
-  host.stderr.on('error', (error) => {
-    if (isClosedPipe(error)) host.exit(exitStatus.success);
   });
   const status = await runCommand(args, host);
   // Some writers do not wait for their stream: their errors are known only after everything is written.
@@ -75,9 +74,4 @@ function interruptOf(host: Host): AbortSignal {
   // request.
   host.on('SIGINT', endOrExit).on('SIGTERM', endOrExit).on('SIGHUP', end);
   return interrupt.signal;
-}
-
-/** The reader of our output has exited (`| head`): there is nothing left to do or to report. */
-function isClosedPipe(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'EPIPE';
 }

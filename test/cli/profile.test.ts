@@ -223,6 +223,8 @@ describe('profiles', () => {
     expect((await machine.run(['profile', 'show'])).stdout).toMatch(
       /│ plain http +│ allowed +│ profile "shop" +│/,
     );
+    // In yellow on a terminal, not with the colour's escapes as text.
+    expect((await machine.onTerminal(['profile', 'show'], [])).stdout).toContain('\u001b[33mallowed');
     const shown = await machine.run(['profile', 'show', '--json']);
     expect(JSON.parse(shown.stdout).allow_http).toEqual({ value: true, origin: 'profile "shop"' });
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);

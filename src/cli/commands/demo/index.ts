@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addCommand } from '../../command.js';
 import type { CliContext } from '../../context.js';
+import { tableStyle } from '../../output/style.js';
 
 export function declareDemo(program: Command, context: CliContext): void {
   addCommand(program, context, {
@@ -14,6 +15,7 @@ export function declareDemo(program: Command, context: CliContext): void {
       ['userinfo demo', 'takes a few seconds'],
       ['userinfo demo --no-color | less', 'page by page'],
     ],
-    run: async ({ options }) => (await import('./tour.js')).runDemo(context, options),
+    run: async ({ io, style }) =>
+      (await import('./tour.js')).runDemo(context, tableStyle(io, style).colors.cyan),
   });
 }

@@ -1,4 +1,4 @@
-// Apart from commands/demo.ts: only a run of the command loads it.
+// Apart from index.ts: only a run of the command loads it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,21 +8,21 @@ import type { Service } from '../../../service/index.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import type { CliContext } from '../../context.js';
 import { type Io, write, writeStyled } from '../../io.js';
-import type { CommonOptions } from '../../options.js';
-import { colorsFor } from '../../output/style.js';
 import { buildProgram } from '../../program.js';
 import { demoApp, demoProfile, demoUser } from '../serve/demo.js';
 
+/** Colours a command. */
+type Paint = (command: string) => string;
+
 /** Runs the commands that create an app, a user and a code, and use them, against a service in memory. */
-export async function runDemo(context: CliContext, { color }: CommonOptions): Promise<void> {
+export async function runDemo(context: CliContext, paint: Paint): Promise<void> {
   const { io } = context;
   const { createService } = await import('../../../service/index.js');
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-demo-'));
   const service = await createService({ database: ':memory:' });
   try {
-    const colors = colorsFor(io.stdout, io.env, color);
-    await tour(demoContext(context, service, folder), colors.cyan, service.url);
-    await writeNext(io, colors.cyan);
+    await tour(demoContext(context, service, folder), paint, service.url);
+    await writeNext(io, paint);
   } finally {
     await service.close();
     await rm(folder, { recursive: true, force: true });
@@ -39,10 +39,8 @@ const steps = [
 /** What to try next, a command on each line. */
 async function writeNext(io: Io, paint: Paint): Promise<void> {
   const width = Math.max(...steps.map(([command]) => command.length));
-  await write(io.stdout, 'Nothing of this is kept. Next:\n');
-  for (const [command, purpose] of steps) {
-    await writeStyled(io.stdout, `  ${paint(command.padEnd(width))}  ${purpose}\n`);
-  }
+  const lines = steps.map(([command, purpose]) => `  ${paint(command.padEnd(width))}  ${purpose}\n`);
+  await writeStyled(io.stdout, `Nothing of this is kept. Next:\n${lines.join('')}`);
 }
 
 /** Isolates the demo from the user's profiles, environment variables and database. */
@@ -59,7 +57,6 @@ function demoContext(context: CliContext, service: Service, folder: string): Cli
 /** The service owns the store: a command must not close it. */
 async function leaveOpen(): Promise<void> {}
 
-/** `paint` colours the typed commands. */
 async function tour(context: CliContext, paint: Paint, url: string): Promise<void> {
   const type = (line: string, stdin?: string) => typeCommand(context, paint, line.split(' '), stdin);
   const { tenantCode, channel } = demoApp;
@@ -73,8 +70,6 @@ async function tour(context: CliContext, paint: Paint, url: string): Promise<voi
   await type(`read ${await type(issue)}`);
   await type(`read ${await type(issue)} mobile,acme_level device_info location_info`);
 }
-
-type Paint = (command: string) => string;
 
 /** Prints a command as a user would type it, runs it as `userinfo` would, and returns its data. */
 async function typeCommand(

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 import type { Answer } from '../../../client/answer.js';
 import type { UserInfoClient } from '../../../client/client.js';
-import { NoAnswerError, RejectedError } from '../../../client/errors.js';
+import { RejectedError } from '../../../client/errors.js';
 import { parseProxy } from '../../../client/proxy.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { ProfileFileError } from '../../../profiles/profile.js';
@@ -209,7 +209,9 @@ async function checkTls(known: Known): Promise<Finding> {
     const detail = `${protocol}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
     return { detail, ...(days < renewalDays && { next: 'Ask the operator to renew the certificate.' }) };
   } catch (error) {
-    throw error instanceof NoAnswerError ? withAdvice(error) : error;
+    const code = String((error as { cause?: { code?: unknown } }).cause?.code);
+    const advice = certificateAdvice.find(([codes]) => codes.test(code));
+    throw advice === undefined ? error : Object.assign(error as Error, { hint: advice[1] });
   } finally {
     socket.destroy();
   }
@@ -227,13 +229,6 @@ const certificateAdvice: readonly (readonly [code: RegExp, hint: string])[] = [
   [/EXPIRED|NOT_YET_VALID/, 'Ask the operator to renew it, and check the clock of this machine.'],
   [/ALTNAME/, 'It is the certificate of another host: check the base URL.'],
 ];
-
-/** Gives advice by the kind of certificate error. */
-function withAdvice({ message, reason, received, cause, hint }: NoAnswerError): NoAnswerError {
-  const code = String((cause as { code?: unknown } | undefined)?.code);
-  const advice = certificateAdvice.find(([codes]) => codes.test(code))?.[1] ?? hint;
-  return new NoAnswerError(message, { reason, received, cause, ...(advice && { hint: advice }) });
-}
 
 /** Reads with a code that was never issued: nothing is written, and no code is consumed. */
 async function checkAnswer(known: Known): Promise<Finding> {

@@ -3,7 +3,7 @@ import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { writeStyled } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { colorsFor } from '../../output/style.js';
+import { tableStyle } from '../../output/style.js';
 import type { Check } from './checkup.js';
 
 export function declareDoctor(program: Command, context: CliContext): void {
@@ -19,9 +19,9 @@ export function declareDoctor(program: Command, context: CliContext): void {
       ["userinfo doctor -p local --query '[?status==`failed`]' --json", 'what failed, for a program'],
     ],
     takes: addConnectionOptions,
-    run: async ({ io, options, isTable, print }: Call<ConnectionOptions>) => {
+    run: async ({ io, options, style, isTable, print }: Call<ConnectionOptions>) => {
       const { formatCheck, runCheckup } = await import('./checkup.js');
-      const colors = colorsFor(io.stdout, io.env, options.color);
+      const { colors } = tableStyle(io, style);
       const checks: Check[] = [];
       const failure = await runCheckup({ context, options }, async (check) => {
         checks.push(check);

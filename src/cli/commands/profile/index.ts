@@ -5,7 +5,7 @@ import { quoteName } from '../../../protocol/text.js';
 import { addCommand, addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage, write, writeStyled } from '../../io.js';
-import { colorsFor, tableStyle } from '../../output/style.js';
+import { tableStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
 import { declareAdd, declareSet } from './edit.js';
@@ -46,7 +46,7 @@ function declareList(profile: Command, context: CliContext): void {
       ['userinfo profile list', 'as a table'],
       ['userinfo profile list --json', 'as a JSON array'],
     ],
-    run: async ({ io, options, style, isTable, print }) => {
+    run: async ({ io, style, isTable, print }) => {
       const { active, profiles } = await context.profiles.load();
       const rows = [...profiles.values()].map((one) => {
         const { name, environment, base_url, tenant_code, channel, app_key } = one;
@@ -57,13 +57,13 @@ function declareList(profile: Command, context: CliContext): void {
         return printMessage(io, 'There are no profiles yet: "userinfo profile add <name>" adds one.');
       }
       const { formatTable } = await import('../../output/table.js');
-      const colors = colorsFor(io.stdout, io.env, options.color);
+      const { colors, columns } = tableStyle(io, style);
       const cells = rows.map(({ active: isActive, ...row }) => [
         isActive ? '*' : '',
         ...Object.values(row).map((value) => (value === 'production' ? colors.red(value) : showText(value))),
       ]);
       const head = ['', 'name', 'environment', 'base URL', 'tenant code', 'channel', 'app key'];
-      await writeStyled(io.stdout, formatTable(cells, tableStyle(io, style).columns, head));
+      await writeStyled(io.stdout, formatTable(cells, columns, head));
     },
   });
 }

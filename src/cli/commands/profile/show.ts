@@ -6,9 +6,9 @@ import { describeSigningSource } from '../../../profiles/signing-source.js';
 import { addCommand, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { settingSources } from '../../deployment.js';
-import { write } from '../../io.js';
+import { writeStyled } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { colorsFor, tableStyle, warn } from '../../output/style.js';
+import { tableStyle, warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
 export function declareShow(profile: Command, context: CliContext): void {
@@ -44,13 +44,13 @@ async function run(
     return print({ profile: settings.profile, ...Object.fromEntries(values) });
   }
   const { formatTable } = await import('../../output/table.js');
-  const colors = colorsFor(io.stdout, io.env, options.color);
+  const { colors, columns } = tableStyle(io, style);
   const cells = rows.map(([, title, { value, origin }]) => [
     title,
     value === true ? colors.yellow('allowed') : showText(value),
     showText(describeOrigin(origin)),
   ]);
-  await write(io.stdout, formatTable(cells, tableStyle(io, style).columns, ['', 'value', 'from']));
+  await writeStyled(io.stdout, formatTable(cells, columns, ['', 'value', 'from']));
 }
 
 type Row<Value> = readonly [field: string, title: string, setting: Value];
