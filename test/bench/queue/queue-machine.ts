@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Machine } from '../../support/cli.js';
-import { peakMemory } from './peak-memory.js';
+import { type ProcessUsage, usageOf } from './process-usage.js';
 
 /** Writes a file of so many rows, a user each. */
 export async function writeRows(machine: Machine, file: string, rows: number): Promise<void> {
@@ -17,14 +17,13 @@ export async function writeRows(machine: Machine, file: string, rows: number): P
   await once(stream, 'close');
 }
 
-/** A command that has ended, and the most memory that it took, in MB. */
-export interface Measured {
+/** A command that has ended, and what it used. */
+export interface Measured extends ProcessUsage {
   readonly stdout: string;
   readonly status: number | null;
-  readonly peakMb: number;
 }
 
-/** Runs a command to its end, and watches its memory. */
+/** Runs a command to its end, and watches what it uses. */
 export async function measure(child: ChildProcess): Promise<Measured> {
   let stdout = '';
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -32,13 +31,13 @@ export async function measure(child: ChildProcess): Promise<Measured> {
   });
   child.stderr?.resume();
   child.stdin?.end();
-  let peakMb = 0;
+  let usage: ProcessUsage = { peakMb: 0, cpuMs: 0 };
   const timer = setInterval(() => {
-    peakMb = Math.max(peakMb, peakMemory(child.pid));
+    usage = usageOf(child.pid) ?? usage;
   }, 100);
   const [status] = (await once(child, 'close')) as [number | null];
   clearInterval(timer);
-  return { stdout, status, peakMb };
+  return { stdout, status, ...usage };
 }
 
 /** Hands a file over as a run, and gives its name and the memory that took. */

@@ -29,15 +29,22 @@ it('measures workers on one queue, against a service that does nothing', async (
     { name: 'two workers, rows', perSecond: two.perSecond },
   );
   const megabytes = (peaks: readonly number[]) => peaks.map((peak) => `${peak.toFixed(0)} MB`).join(', ');
+  const cpuMs = [...one.workers, ...two.workers].reduce((sum, worker) => sum + worker.cpuMs, 0);
+  process.stdout.write(
+    `\nA row takes ${(cpuMs / 2 / rows).toFixed(3)} ms of a worker's core, ` +
+      `${one.waitingBytes.toFixed(0)} bytes while it waits, then ${one.doneBytes.toFixed(0)} bytes\n`,
+  );
   process.stdout.write(
     `\nPeak memory with ${rows} rows: handing over ${megabytes([two.handOverMb])}, ` +
-      `workers ${megabytes([...one.workerMb, ...two.workerMb])}, results ${megabytes([two.resultsMb])}\n`,
+      `workers ${megabytes([...one.workers, ...two.workers].map(({ peakMb }) => peakMb))}, results ${megabytes([two.resultsMb])}\n`,
   );
   service.stop();
   await server.remove();
 
   async function measureWorkers(count: number) {
+    const before = await size();
     const { stdout: run, peakMb: handOverMb } = await handOver(machine, 'rows.csv', server.url);
+    const waitingBytes = ((await size()) - before) / rows;
     const start = () => machine.start(['-p', 'local', 'worker', '--queue', server.url], { env });
     const workers = Array.from({ length: count }, start);
     const measured = workers.map(measure);
@@ -48,10 +55,21 @@ it('measures workers on one queue, against a service that does nothing', async (
     await until(done);
     const seconds = (performance.now() - startedAt) / 1000;
     for (const worker of workers) worker.kill('SIGTERM');
-    const workerMb = (await Promise.all(measured)).map(({ peakMb }) => peakMb);
+    const usages = await Promise.all(measured);
+    const doneBytes = ((await size()) - before) / rows;
     const results = ['runs', 'results', run, '--queue', server.url, '--results', 'results.ndjson'];
     const { peakMb: resultsMb, status: ended } = await measure(machine.start(results));
     expect(ended).toBe(0);
-    return { perSecond: rows / seconds, handOverMb, workerMb, resultsMb };
+    return { perSecond: rows / seconds, handOverMb, workers: usages, resultsMb, waitingBytes, doneBytes };
+  }
+
+  /** Of the tables of the queue, in bytes. */
+  async function size(): Promise<number> {
+    const [found] = await query(
+      server.url,
+      "SELECT COALESCE(SUM(pg_total_relation_size(oid)), 0) AS size FROM pg_class WHERE relkind = 'r'" +
+        " AND (relname LIKE 'userinfo%' OR relnamespace = to_regnamespace('userinfo_pgboss'))",
+    );
+    return Number(found?.size);
   }
 }, 7_200_000);

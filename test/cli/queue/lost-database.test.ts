@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { usageOf } from '../../bench/queue/process-usage.js';
 import { printedBy } from '../../support/cli.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';
@@ -50,17 +51,6 @@ it('a worker waits for its queue while the database is away, and loses no row', 
   expect(lines.map((line) => JSON.parse(line).line)).toEqual(unionIds.map((_, i) => i + 2));
 });
 
-/** The processor time that a process has used, in milliseconds; 0 where the system does not say. */
-function cpuMs(pid: number | undefined): number {
-  try {
-    const [user, system] =
-      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
-    return (Number(user) + Number(system)) * 10;
-  } catch {
-    return 0;
-  }
-}
-
 it('a worker whose database stays away is idle, and ends on SIGTERM', async () => {
   const worker = machine.start(['-p', 'local', 'worker', '--queue', server.url]);
   const ended = new Promise((resolve) => worker.once('exit', resolve));
@@ -71,9 +61,10 @@ it('a worker whose database stays away is idle, and ends on SIGTERM', async () =
   await expect.poll(connected, { timeout: 20_000 }).toBeGreaterThan(1); // this statement, and the worker's
   await server.stop();
   await lost;
-  const before = cpuMs(worker.pid);
+  const cpuMs = () => usageOf(worker.pid)?.cpuMs ?? 0;
+  const before = cpuMs();
   await wait(1000);
-  expect(cpuMs(worker.pid) - before).toBeLessThan(150);
+  expect(cpuMs() - before).toBeLessThan(150);
   worker.kill('SIGTERM');
   expect(await ended).toBe(0);
   await server.start();
