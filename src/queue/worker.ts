@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { BackOff, FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
+import { backOffMs, FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
 import { RowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackRows } from '../bulk/operations.js';
@@ -222,8 +222,7 @@ export class Worker {
    */
   async #store<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { log } = this.#options;
-    const backOff = new BackOff(Math.random);
-    for (;;) {
+    for (let pauses = 0; ; pauses += 1) {
       try {
         const result = await work();
         if (this.#lostAt !== null) log('the queue is back');
@@ -237,7 +236,7 @@ export class Worker {
           this.#lostAt = now;
         }
       }
-      await wait(backOff.next(), undefined, signal && { signal });
+      await wait(backOffMs(pauses, Math.random), undefined, signal && { signal });
     }
   }
 }

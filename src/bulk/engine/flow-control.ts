@@ -15,30 +15,12 @@ export interface Pacing {
   readonly timeoutMs: number;
 }
 
-const firstMs = 100;
-const longestMs = 5_000;
+const firstPauseMs = 100;
+const longestPauseMs = 5_000;
 
-/** Exponential back-off with jitter, in milliseconds. */
-export class BackOff {
-  readonly #random: () => number;
-  readonly #longestMs: number;
-  #times = 0;
-
-  constructor(random: () => number, longest = longestMs) {
-    this.#random = random;
-    this.#longestMs = longest;
-  }
-
-  next(): number {
-    const limit = Math.min(this.#longestMs, firstMs * 2 ** this.#times);
-    this.#times += 1;
-    return limit * (0.5 + this.#random() / 2);
-  }
-
-  /** The next pause is the shortest again. */
-  reset(): void {
-    this.#times = 0;
-  }
+/** Exponential back-off with jitter: the pause, in milliseconds, after `before` pauses in succession. */
+export function backOffMs(before: number, random: () => number, longestMs = longestPauseMs): number {
+  return Math.min(longestMs, firstPauseMs * 2 ** before) * (0.5 + random() / 2);
 }
 
 /** Latency is evaluated in windows of at least this many milliseconds */
@@ -171,8 +153,11 @@ export class FlowControl {
   #answeredAt: number | null = null;
   /** How many attempts in succession did not reach the service. */
   #misses = 0;
-  readonly #throttle: BackOff;
-  readonly #probe: BackOff;
+  /** How many pauses in succession followed throttled requests, */
+  #throttles = 0;
+  /** and probes of a service that does not answer. */
+  #probes = 0;
+  readonly #random: () => number;
 
   /** `random` is from 0 to below 1. */
   constructor(
@@ -183,8 +168,7 @@ export class FlowControl {
     this.#limit = new ConcurrencyLimit(concurrency);
     this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
     this.#startedAt = now;
-    this.#throttle = new BackOff(random);
-    this.#probe = new BackOff(random, longestProbePauseMs);
+    this.#random = random;
   }
 
   /** How many requests may be under way now. */
@@ -217,8 +201,8 @@ export class FlowControl {
       this.#onThrottle(startedAt, retryAfterMs, now);
       return;
     }
-    this.#throttle.reset();
-    this.#probe.reset();
+    this.#throttles = 0;
+    this.#probes = 0;
     this.#limit.onAnswer(now - startedAt, now);
   }
 
@@ -234,14 +218,14 @@ export class FlowControl {
     const isNew = startedAt >= this.#pausedUntil;
     this.#limit.onThrottle(startedAt, now);
     if (retryAfterMs !== undefined) this.#pauseUntil(now + retryAfterMs);
-    else if (isNew) this.#pauseUntil(now + this.#throttle.next());
+    else if (isNew) this.#pauseUntil(now + backOffMs(this.#throttles++, this.#random));
   }
 
   #onMiss(startedAt: number, now: number): void {
     this.#misses += 1;
     if (this.#misses < missesToPause || startedAt < this.#pausedUntil) return;
     this.#limit.onUnreachable(now);
-    this.#pauseUntil(now + this.#probe.next());
+    this.#pauseUntil(now + backOffMs(this.#probes++, this.#random, longestProbePauseMs));
   }
 
   #pauseUntil(time: number): void {

@@ -42,9 +42,9 @@ export class OpenRow<Row extends SourceRow> {
   }
 }
 
-/** More rows are fetched while fewer than these are left, */
+/** More rows are fetched while no more than a batch of them is left, or this many, */
 const rowsAhead = 32;
-/** and these are smaller than this, in bytes. */
+/** and they are smaller than this, in bytes. */
 const bytesAhead = 64 * 1024;
 
 /** Returns rows one by one from batches, and fetches further batches meanwhile. */
@@ -56,6 +56,7 @@ export class RowFeed<Row extends SourceRow> {
   #at = 0;
   /** The size of those that are left, in bytes. */
   #bytes = 0;
+  #rowsAhead = rowsAhead;
   #fetching = false;
   #ended = false;
   #error: unknown;
@@ -101,7 +102,7 @@ export class RowFeed<Row extends SourceRow> {
   }
 
   #fetch(): void {
-    const isEnough = this.#rows.length - this.#at >= rowsAhead || this.#bytes >= bytesAhead;
+    const isEnough = this.#rows.length - this.#at > this.#rowsAhead || this.#bytes >= bytesAhead;
     if (this.#fetching || this.#ended || isEnough) return;
     this.#fetching = true;
     this.#source.next().then(
@@ -122,6 +123,7 @@ export class RowFeed<Row extends SourceRow> {
   }
 
   #add(batch: readonly Row[]): void {
+    this.#rowsAhead = Math.max(rowsAhead, batch.length);
     this.#rows = [...this.#rows.slice(this.#at), ...batch];
     this.#at = 0;
     for (const { size } of batch) this.#bytes += size;
@@ -148,13 +150,8 @@ export class RowQueue<Row extends SourceRow> {
   #openBytes = 0;
   /** Rows that wait for another attempt, or whose user's earlier row has its outcome, by `dueAt`. */
   readonly #again: OpenRow<Row>[] = [];
-  /**
-   * The users with a row under way. An entry is small here, and `#waiting` is usually empty: V8 copies a Set or
-   * Map that changes often, and its old copies keep their contents alive.
-   */
-  readonly #busyUsers = new Set<string>();
-  /** Further rows of busy users, in their order. */
-  readonly #waiting = new Map<string, OpenRow<Row>[]>();
+  /** The users with a row under way, and their further rows in their order; `null` for none, as usual. */
+  readonly #busy = new Map<string, OpenRow<Row>[] | null>();
 
   /** `prepare` throws an InvalidInputError for a row that cannot be sent, which `onInvalid` receives. */
   constructor(
@@ -214,12 +211,9 @@ export class RowQueue<Row extends SourceRow> {
     }
     this.#openBytes -= row.size;
     if (user === null) return;
-    const next = this.#waiting.get(user)?.shift();
-    if (next !== undefined) this.putBack(next);
-    else {
-      this.#waiting.delete(user);
-      this.#busyUsers.delete(user);
-    }
+    const next = this.#busy.get(user)?.shift();
+    if (next === undefined) this.#busy.delete(user);
+    else this.putBack(next);
   }
 
   #isFull(): boolean {
@@ -243,13 +237,10 @@ export class RowQueue<Row extends SourceRow> {
   #claimUser(row: OpenRow<Row>): boolean {
     const { user } = row;
     if (user === null) return true;
-    if (!this.#busyUsers.has(user)) {
-      this.#busyUsers.add(user);
-      return true;
-    }
-    const waiting = this.#waiting.get(user);
-    if (waiting === undefined) this.#waiting.set(user, [row]);
+    const waiting = this.#busy.get(user);
+    if (waiting === undefined) this.#busy.set(user, null);
+    else if (waiting === null) this.#busy.set(user, [row]);
     else waiting.push(row);
-    return false;
+    return waiting === undefined;
   }
 }

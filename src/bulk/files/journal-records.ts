@@ -82,7 +82,7 @@ export function* parseRanges(text: string): Generator<number> {
   }
 }
 
-/** The outcome of a row, and its results line. */
+/** The outcome of a row, and its results line if the outcome is unknown. */
 export type RecordedRow = readonly [line: number, outcome: Outcome, result: string];
 
 /** The record of outcomes; `results` is the contents of the results file. */

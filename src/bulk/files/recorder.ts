@@ -103,9 +103,10 @@ export class Recorder {
     const { userKey, usesUpCode } = this.#operation;
     const { line } = outcome.row;
     const result = placeOutcome(line, userKey, user, formatOutcome(outcome, usesUpCode));
-    this.#turn.push([line, outcome.outcome, result]);
+    const isUnknown = outcome.outcome === 'unknown';
+    this.#turn.push([line, outcome.outcome, isUnknown ? result : '']);
     // Its outcome may change: the line is written when the run ends.
-    if (outcome.outcome !== 'unknown' || this.#record.journal === null) this.#results += `${result}\n`;
+    if (!isUnknown || this.#record.journal === null) this.#results += `${result}\n`;
   }
 
   /** @throws RunFileError, and then writes nothing more */
