@@ -32,8 +32,8 @@ export interface RunReport {
 }
 
 /** A run: its rows, what is done with them, and its files. Connections, results and journal are closed at its end. */
-interface FileRunOptions<Row extends FileRow> extends RunRecord {
-  readonly source: RowSource<Row>;
+interface FileRunOptions extends RunRecord {
+  readonly source: RowSource;
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
@@ -42,11 +42,11 @@ interface FileRunOptions<Row extends FileRow> extends RunRecord {
 }
 
 /** Sends the rows of an input, and writes down the outcome of each. */
-export class FileRun<Row extends FileRow> {
-  readonly #options: FileRunOptions<Row>;
-  readonly #engine: RowEngine<Row>;
+export class FileRun {
+  readonly #options: FileRunOptions;
+  readonly #engine: RowEngine<FileRow>;
   readonly #recorder: Recorder;
-  readonly #failed: FailedFile<Row> | null;
+  readonly #failed: FailedFile | null;
   readonly #startedAt = performance.now();
   #done = 0;
   readonly #missing = new Map<string, number>();
@@ -54,16 +54,15 @@ export class FileRun<Row extends FileRow> {
   #stoppedBy: RunReport['stoppedBy'] = null;
 
   /** @throws InvalidInputError if the file of failed rows cannot be written */
-  constructor(options: FileRunOptions<Row>) {
+  constructor(options: FileRunOptions) {
     const { operation, pacing, sender, failed, source } = options;
-    const { format, text } = source;
     this.#options = options;
-    this.#failed = failed && new FailedFile(failed, format, text.encoding === 'utf-8');
+    this.#failed = failed && new FailedFile(failed, source.text.encoding === 'utf-8');
     this.#recorder = new Recorder(operation, options);
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,
       sender,
-      prepare: (row) => operation.prepare(format.fields(row)),
+      prepare: (row) => operation.prepare(row.fields()),
       listener: this.#listener(),
     });
   }
@@ -116,7 +115,7 @@ export class FileRun<Row extends FileRow> {
     }
   }
 
-  async *#rowsToSend(): AsyncGenerator<readonly Row[]> {
+  async *#rowsToSend(): AsyncGenerator<readonly FileRow[]> {
     const { operation, state, source } = this.#options;
     const isBegun = state.settled.size + state.unknown.size > 0;
     const isDone = (line: number) =>
@@ -126,7 +125,7 @@ export class FileRun<Row extends FileRow> {
     }
   }
 
-  #listener(): EngineListener<Row> {
+  #listener(): EngineListener<FileRow> {
     const recorder = this.#recorder;
     const { source, operation, results } = this.#options;
     const resume = () => this.#engine.resume();
@@ -134,7 +133,7 @@ export class FileRun<Row extends FileRow> {
       onOutcome: (outcome, user) => {
         // An invalid row may have a valid user.
         const isInvalid = outcome.outcome === 'invalid';
-        recorder.onOutcome(outcome, isInvalid ? userOf(outcome.row, source.format, operation) : user);
+        recorder.onOutcome(outcome, isInvalid ? userOf(outcome.row, operation) : user);
         this.#count(outcome);
         if (isFailed(outcome) && source.input.size === null) this.#failed?.add(outcome.row);
       },
@@ -145,7 +144,7 @@ export class FileRun<Row extends FileRow> {
     };
   }
 
-  #count(result: RowOutcome<Row>): void {
+  #count(result: RowOutcome<FileRow>): void {
     this.#done += 1;
     if (result.outcome === 'ok') {
       for (const name of missingInfoNames(this.#options.operation.infoNames, result.answer.envelope.data)) {

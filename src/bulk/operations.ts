@@ -5,7 +5,7 @@ import { quoteName } from '../protocol/text.js';
 import { type FlatValue, reservedKeys } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';
-import type { FileRow, RowFormat } from './source/rows.js';
+import type { FileRow } from './source/rows.js';
 
 /** What is done with each row. */
 export interface RowOperation {
@@ -49,13 +49,9 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
 }
 
 /** The value that names a row's user; `null` where the row has none, or cannot be parsed. */
-export function userOf<Row extends FileRow>(
-  row: Row,
-  format: RowFormat<Row>,
-  operation: RowOperation,
-): string | null {
+export function userOf(row: FileRow, operation: RowOperation): string | null {
   try {
-    return operation.user(format.fields(row));
+    return operation.user(row.fields());
   } catch (error) {
     if (error instanceof InvalidInputError) return null;
     throw error;

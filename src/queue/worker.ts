@@ -3,7 +3,7 @@ import { backOffMs, FlowControl, type Pacing } from '../bulk/engine/flow-control
 import { RowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackRows } from '../bulk/operations.js';
-import { ndjsonFormat } from '../bulk/source/ndjson.js';
+import { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -156,13 +156,13 @@ export class Worker {
     const operation = passbackRows(run.naming);
     let outcomes = 0;
     let unwritten: QueuedOutcome[] = [];
-    const engine = new RowEngine(oneBatch(rows.map((row) => ({ ...row, size: row.json.length }))), {
+    const engine = new RowEngine(oneBatch(rows.map(({ line, json }) => new NdjsonRow(line, json))), {
       ...pacing,
       timeoutMs,
       ratePerSecond: run.rate,
       flow,
       sender,
-      prepare: (row) => operation.prepare(ndjsonFormat.fields(row)),
+      prepare: (row) => operation.prepare(row.fields()),
       listener: {
         onOutcome: (outcome) => {
           outcomes += 1;

@@ -1,12 +1,15 @@
-import { CsvFormat, type CsvOptions, type CsvRow } from '../../src/bulk/source/csv.js';
+import { type CsvOptions, type CsvRow, parseCsv } from '../../src/bulk/source/csv.js';
 import { decompress } from '../../src/bulk/source/input.js';
-import type { FileRow, RowFormat } from '../../src/bulk/source/rows.js';
+import type { LineBlock } from '../../src/bulk/source/lines.js';
 import { type TextOptions, toUtf8 } from '../../src/bulk/source/text.js';
 
 const utf8: TextOptions = { encoding: 'utf-8', suspectUtf8: 'never' };
 
-export function csv(options: Partial<CsvOptions> = {}): CsvFormat {
-  return new CsvFormat({ delimiter: ',', types: new Map(), empty: 'drop', checkColumns() {}, ...options });
+type Parse<Row> = (blocks: AsyncIterable<LineBlock>) => AsyncGenerator<readonly Row[]>;
+
+export function csv(options: Partial<CsvOptions> = {}): Parse<CsvRow> {
+  const all = { delimiter: ',', types: new Map(), empty: 'drop', checkColumns() {}, ...options } as const;
+  return (blocks) => parseCsv(blocks, all);
 }
 
 /** Bytes as a stream would bring them, so many at a time. */
@@ -15,14 +18,14 @@ export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator
 }
 
 /** All rows of an input, read as a run reads them. */
-export async function readRows<Row extends FileRow>(
-  format: RowFormat<Row>,
+export async function readRows<Row>(
+  parse: Parse<Row>,
   input: string | Uint8Array,
   { text = utf8, chunkSize = 65_536 }: { text?: TextOptions; chunkSize?: number } = {},
 ): Promise<Row[]> {
   const bytes = typeof input === 'string' ? Buffer.from(input) : input;
   const rows: Row[] = [];
-  for await (const batch of format.read(toUtf8(decompress(inChunks(bytes, chunkSize)), text))) {
+  for await (const batch of parse(toUtf8(decompress(inChunks(bytes, chunkSize)), text))) {
     rows.push(...batch);
   }
   return rows;

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import { isSystemError } from '../../support/errors.js';
 import { unreadable } from '../source/input.js';
-import type { FileRow, RowFormat } from '../source/rows.js';
+import type { FileRow } from '../source/rows.js';
 import { AppendFile, type Contents, noContents, placeOf, readContents, syncFolder } from './append-file.js';
 
 /** Size of one write, in characters. */
@@ -37,10 +37,9 @@ export function requireOurs({ path, ours }: FailedPlace): Contents | null {
  * The rows to retry, in the format of the input, so that the file can be the input of the next run. It is moved into
  * place when it is complete; without such a row, there is no file.
  */
-export class FailedFile<Row extends FileRow> {
+export class FailedFile {
   readonly #place: FailedPlace;
   readonly #draft: AppendFile;
-  readonly #format: RowFormat<Row>;
   readonly #mark: string;
   #text = '';
   #count = 0;
@@ -51,11 +50,10 @@ export class FailedFile<Row extends FileRow> {
    *
    * @throws InvalidInputError if it cannot be written, or would replace a file that no run wrote
    */
-  constructor(place: FailedPlace, format: RowFormat<Row>, inputIsUtf8: boolean) {
+  constructor(place: FailedPlace, inputIsUtf8: boolean) {
     requireOurs(place);
     this.#place = place;
     this.#draft = AppendFile.draft(place.path);
-    this.#format = format;
     this.#mark = inputIsUtf8 ? '' : byteOrderMark;
   }
 
@@ -64,10 +62,10 @@ export class FailedFile<Row extends FileRow> {
   }
 
   /** @throws RunFileError */
-  add(row: Row): void {
-    if (this.#count === 0) this.#text = this.#mark + this.#format.formatHeader(row);
+  add(row: FileRow): void {
+    if (this.#count === 0) this.#text = this.#mark + row.formatHeader();
     this.#count += 1;
-    this.#text += this.#format.formatRow(row);
+    this.#text += row.format();
     if (this.#text.length > chunkLength) this.#flush();
   }
 

@@ -5,7 +5,7 @@ import { quoteName } from '../../protocol/text.js';
 import type { FlatValue } from '../../protocol/user-info.js';
 import { type CellType, parseCell } from './columns.js';
 import { batchBytes, type LineBlock, maxRowBytes } from './lines.js';
-import type { FileRow, RowFormat } from './rows.js';
+import type { FileRow } from './rows.js';
 
 const quote = 0x22;
 const newline = 0x0a;
@@ -93,55 +93,29 @@ export interface CsvOptions {
   readonly checkColumns: (columns: readonly string[]) => void;
 }
 
-interface Header {
+/** What the rows of a file have in common. */
+interface Table extends CsvOptions {
   readonly columns: readonly string[];
   /** Of each column; undefined if none is given. */
-  readonly types: readonly (CellType | undefined)[];
+  readonly columnTypes: readonly (CellType | undefined)[];
 }
 
-export interface CsvRow extends FileRow {
+export class CsvRow implements FileRow {
+  readonly line: number;
+  readonly size: number;
   readonly cells: readonly string[];
-  readonly header: Header;
-}
+  readonly #table: Table;
 
-/** RFC 4180 with any delimiter and any line end; the first record is the header. */
-export class CsvFormat implements RowFormat<CsvRow> {
-  readonly #options: CsvOptions;
-
-  constructor(options: CsvOptions) {
-    this.#options = options;
+  constructor(line: number, size: number, cells: readonly string[], table: Table) {
+    this.line = line;
+    this.size = size;
+    this.cells = cells;
+    this.#table = table;
   }
 
-  async *read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly CsvRow[]> {
-    let header: Header | null = null;
-    let line = 1;
-    for await (const bytes of cutBatches(blocks)) {
-      if (line === 1) refuseJson(bytes);
-      const { records, error } = parseRecords(bytes, this.#options.delimiter);
-      const rows: CsvRow[] = [];
-      let lines: string[] | undefined;
-      const first = line;
-      for (const cells of records) {
-        const start = line;
-        line += 1;
-        let size = rowOverhead;
-        for (const cell of cells) {
-          size += cell.length;
-          if (cell.includes('\n') || cell.includes('\r')) line += cell.match(lineEnd)?.length ?? 0;
-        }
-        if (cells.length === 1 && cells[0] === '') {
-          lines ??= bytes.toString('latin1').split(lineEnd);
-          if (lines[start - first] === '') continue; // an empty line, and not a quoted cell
-        }
-        if (header === null) header = this.#headerOf(cells);
-        else rows.push({ line: start, size, cells, header });
-      }
-      if (rows.length > 0) yield rows;
-      if (error !== null) throw invalidCsv(error, line);
-    }
-  }
-
-  fields({ cells, header: { columns, types } }: CsvRow): Map<string, FlatValue> {
+  fields(): Map<string, FlatValue> {
+    const { columns, columnTypes, empty } = this.#table;
+    const { cells } = this;
     if (cells.length !== columns.length) {
       throw new InvalidInputError(`the row has ${cells.length} cells, the header ${columns.length}`, {
         hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
@@ -150,33 +124,66 @@ export class CsvFormat implements RowFormat<CsvRow> {
     const fields = new Map<string, FlatValue>();
     for (const [index, column] of columns.entries()) {
       const cell = cells[index] ?? '';
-      if (cell === '' && this.#options.empty === 'drop') continue;
-      fields.set(column, parseCell(cell, types[index], column));
+      if (cell === '' && empty === 'drop') continue;
+      fields.set(column, parseCell(cell, columnTypes[index], column));
     }
     return fields;
   }
 
-  formatHeader({ header }: CsvRow): string {
-    return this.#format(header.columns);
+  formatHeader(): string {
+    return formatCsv(this.#table.columns, this.#table);
   }
 
-  formatRow({ cells }: CsvRow): string {
-    return this.#format(cells);
+  format(): string {
+    return formatCsv(this.cells, this.#table);
   }
+}
 
-  #format(cells: readonly string[]): string {
-    return stringify([cells], { delimiter: this.#options.delimiter });
-  }
+export function formatCsv(cells: readonly string[], { delimiter }: Pick<CsvOptions, 'delimiter'>): string {
+  return stringify([cells], { delimiter });
+}
 
-  #headerOf(columns: readonly string[]): Header {
-    const { types, checkColumns } = this.#options;
-    checkColumns(columns);
-    const unknown = [...types.keys()].find((column) => !columns.includes(column));
-    if (unknown !== undefined) {
-      throw new InvalidInputError(`line 1: no column is named ${quoteName(unknown)}, which has a type`);
+/** Reads RFC 4180 with any delimiter and any line end; the first record is the header. */
+export async function* parseCsv(
+  blocks: AsyncIterable<LineBlock>,
+  options: CsvOptions,
+): AsyncGenerator<readonly CsvRow[]> {
+  let table: Table | null = null;
+  let line = 1;
+  for await (const bytes of cutBatches(blocks)) {
+    if (line === 1) refuseJson(bytes);
+    const { records, error } = parseRecords(bytes, options.delimiter);
+    const rows: CsvRow[] = [];
+    let lines: string[] | undefined;
+    const first = line;
+    for (const cells of records) {
+      const start = line;
+      line += 1;
+      let size = rowOverhead;
+      for (const cell of cells) {
+        size += cell.length;
+        if (cell.includes('\n') || cell.includes('\r')) line += cell.match(lineEnd)?.length ?? 0;
+      }
+      if (cells.length === 1 && cells[0] === '') {
+        lines ??= bytes.toString('latin1').split(lineEnd);
+        if (lines[start - first] === '') continue; // an empty line, and not a quoted cell
+      }
+      if (table === null) table = tableOf(cells, options);
+      else rows.push(new CsvRow(start, size, cells, table));
     }
-    return { columns, types: columns.map((column) => types.get(column)) };
+    if (rows.length > 0) yield rows;
+    if (error !== null) throw invalidCsv(error, line);
   }
+}
+
+function tableOf(columns: readonly string[], options: CsvOptions): Table {
+  const { types, checkColumns } = options;
+  checkColumns(columns);
+  const unknown = [...types.keys()].find((column) => !columns.includes(column));
+  if (unknown !== undefined) {
+    throw new InvalidInputError(`line 1: no column is named ${quoteName(unknown)}, which has a type`);
+  }
+  return { ...options, columns, columnTypes: columns.map((column) => types.get(column)) };
 }
 
 function refuseJson(bytes: Buffer): void {

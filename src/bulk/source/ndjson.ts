@@ -1,36 +1,49 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
-import type { FileRow, RowFormat } from './rows.js';
+import type { FileRow } from './rows.js';
 
-interface NdjsonRow extends FileRow {
+/** A flat JSON object. */
+export class NdjsonRow implements FileRow {
+  readonly line: number;
   readonly json: string;
-}
 
-/** One flat JSON object a line; blank lines are skipped. */
-export const ndjsonFormat: RowFormat<NdjsonRow> = {
-  async *read(blocks: AsyncIterable<LineBlock>) {
-    for await (const block of blocks) {
-      const rows: NdjsonRow[] = [];
-      for (const { bytes, firstLine } of splitLines(block)) {
-        const json = bytes.toString().trimEnd();
-        if (json !== '') rows.push({ line: firstLine, json, size: bytes.length });
-      }
-      if (rows.length > 0) yield rows;
-    }
-  },
+  constructor(line: number, json: string) {
+    this.line = line;
+    this.json = json;
+  }
+
+  get size(): number {
+    return this.json.length;
+  }
 
   /** Numbers stay as they were written. */
-  fields({ json }): Map<string, FlatValue> {
+  fields(): Map<string, FlatValue> {
     try {
-      return parseFlatJson(json);
+      return parseFlatJson(this.json);
     } catch (error) {
       if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
       throw error;
     }
-  },
+  }
 
-  formatHeader: () => '',
+  formatHeader(): string {
+    return '';
+  }
 
-  formatRow: ({ json }) => `${json}\n`,
-};
+  format(): string {
+    return `${this.json}\n`;
+  }
+}
+
+/** Reads one flat JSON object a line; blank lines are skipped. */
+export async function* parseNdjson(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
+  for await (const block of blocks) {
+    const rows: NdjsonRow[] = [];
+    for (const { bytes, firstLine } of splitLines(block)) {
+      const json = bytes.toString().trimEnd();
+      if (json !== '') rows.push(new NdjsonRow(firstLine, json));
+    }
+    if (rows.length > 0) yield rows;
+  }
+}

@@ -36,16 +36,13 @@ const maxNames = 200;
  *
  * @throws InvalidInputError if the file cannot be read to its end
  */
-export async function preflight<Row extends FileRow>(
-  source: RowSource<Row>,
-  rowCheck: RowCheck | null,
-): Promise<Preflight> {
-  const { input, format } = source;
+export async function preflight(source: RowSource, rowCheck: RowCheck | null): Promise<Preflight> {
+  const { input } = source;
   const digest = new InputDigest();
   const names = new Set<string>();
-  const checkRow = (row: Row, { check, onFault }: RowCheck) => {
+  const checkRow = (row: FileRow, { check, onFault }: RowCheck) => {
     try {
-      const fields = format.fields(row);
+      const fields = row.fields();
       for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
       check(fields);
     } catch (error) {
@@ -57,7 +54,7 @@ export async function preflight<Row extends FileRow>(
   const blocks = readText(source, digested(input.read(partBytes), digest));
   if (rowCheck === null) for await (const _ of blocks);
   else {
-    for await (const batch of format.read(blocks)) {
+    for await (const batch of source.parse(blocks)) {
       for (const row of batch) checkRow(row, rowCheck);
       rows += batch.length;
       rowCheck.onRows(rows);

@@ -9,33 +9,28 @@ export interface FileRow {
   readonly line: number;
   /** Approximate memory, in bytes. */
   readonly size: number;
+  /**
+   * Its values by name, in their order.
+   *
+   * @throws InvalidInputError
+   */
+  fields(): Map<string, FlatValue>;
+  /** What a file has before its first row. */
+  formatHeader(): string;
+  /** The row as text that can be read again. */
+  format(): string;
 }
 
-/** A format of rows. */
-export interface RowFormat<Row extends FileRow> {
+/** An input, and the format of its rows. */
+export interface RowSource {
+  readonly input: Input;
+  readonly text: TextOptions;
   /**
    * Reads rows in batches.
    *
    * @throws InvalidInputError that names the line
    */
-  read(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly Row[]>;
-  /**
-   * The values of a row by name, in their order.
-   *
-   * @throws InvalidInputError
-   */
-  fields(row: Row): Map<string, FlatValue>;
-  /** What a file has before its first row. */
-  formatHeader(row: Row): string;
-  /** The row as text that can be read again. */
-  formatRow(row: Row): string;
-}
-
-/** An input, and the format of its rows. */
-export interface RowSource<Row extends FileRow = FileRow> {
-  readonly input: Input;
-  readonly text: TextOptions;
-  readonly format: RowFormat<Row>;
+  parse(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly FileRow[]>;
 }
 
 /**
@@ -43,8 +38,8 @@ export interface RowSource<Row extends FileRow = FileRow> {
  *
  * @throws InvalidInputError that names the line
  */
-export function readRows<Row extends FileRow>(source: RowSource<Row>): AsyncGenerator<readonly Row[]> {
-  return source.format.read(readText(source, source.input.read()));
+export function readRows(source: RowSource): AsyncGenerator<readonly FileRow[]> {
+  return source.parse(readText(source, source.input.read()));
 }
 
 /** The lines of an input whose contents are `bytes`. */

@@ -1,8 +1,8 @@
 import { type CellType, type ColumnRules, cellTypes, checkColumns } from '../../bulk/source/columns.js';
-import { CsvFormat } from '../../bulk/source/csv.js';
+import { parseCsv } from '../../bulk/source/csv.js';
 import { openFile, openStream } from '../../bulk/source/input.js';
-import { ndjsonFormat } from '../../bulk/source/ndjson.js';
-import type { FileRow, RowFormat, RowSource } from '../../bulk/source/rows.js';
+import { parseNdjson } from '../../bulk/source/ndjson.js';
+import type { RowSource } from '../../bulk/source/rows.js';
 import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
@@ -52,23 +52,19 @@ export async function openRows(io: Io, options: RowOptions, columns: ColumnRules
   const name = from.replace(/\.gz$/i, '');
   const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
-  let format: RowFormat<FileRow> = ndjsonFormat;
+  let parse: RowSource['parse'] = parseNdjson;
   let identity: OpenedRows['identity'] = { format: formatName, encoding };
   if (formatName === 'ndjson') refuseForNdjson(options);
   else {
     const delimiter = delimiterOf(options.delimiter, name);
     const types = options.types === undefined ? new Map() : parseTypes(options.types);
-    format = new CsvFormat({
-      delimiter,
-      types,
-      empty,
-      checkColumns: (found) => checkColumns(found, columns),
-    });
+    const check = (found: readonly string[]) => checkColumns(found, columns);
+    parse = (blocks) => parseCsv(blocks, { delimiter, types, empty, checkColumns: check });
     identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
   }
   const input = from === '-' ? openStream(io.stdin, 'standard input') : await openFile(from);
   const suspectUtf8 = forceEncoding ? 'never' : input.size === null ? 'at once' : 'at the end';
-  return { input, text: { encoding, suspectUtf8 }, format, identity };
+  return { input, text: { encoding, suspectUtf8 }, parse, identity };
 }
 
 function delimiterOf(given: string | undefined, name: string): string {

@@ -81,7 +81,7 @@ function withLoading<T>(
   work: (batches: AsyncIterable<readonly QueuedRow[]>) => Promise<T>,
 ): Promise<T> {
   let rows = 0;
-  const toQueue = (row: FileRow) => ({ line: row.line, json: formatFlatJson(source.format.fields(row)) });
+  const toQueue = (row: FileRow) => ({ line: row.line, json: formatFlatJson(row.fields()) });
   async function* read() {
     for await (const batch of readRows({ ...source, input: checkedInput(source.input, checked) })) {
       signal.throwIfAborted();

@@ -7,9 +7,9 @@ import { placeOutcome } from '../../bulk/files/result-line.js';
 import { lockFiles, refuseSame, requireResults } from '../../bulk/files/run-files.js';
 import { passbackRows, userOf } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import { ndjsonFormat } from '../../bulk/source/ndjson.js';
+import { NdjsonRow } from '../../bulk/source/ndjson.js';
 import { preflight } from '../../bulk/source/preflight.js';
-import { type FileRow, type RowFormat, readRows } from '../../bulk/source/rows.js';
+import { type FileRow, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/text.js';
 import type { Queue } from '../../queue/queue.js';
@@ -28,7 +28,6 @@ export interface ResultsOptions {
 
 /** The rows of a run: the queue has their outcomes, but not their users. */
 interface ResultRows {
-  readonly format: RowFormat<FileRow>;
   readonly isUtf8: boolean;
   read(): AsyncIterable<readonly FileRow[]>;
   close(): Promise<void>;
@@ -50,12 +49,12 @@ export async function writeResults(
   const isInQueue = run.keepsRows && from === undefined;
   const rows = isInQueue ? keptRows(queue, run) : await openRunFile(io, run, from);
   const release = await lockFiles([results, failed]);
-  let failedFile: FailedFile<FileRow> | null = null;
+  let failedFile: FailedFile | null = null;
   let sink: ResultsSink | null = null;
   try {
     if (results !== undefined) await requireResults(results);
     if (failed !== undefined) {
-      failedFile = new FailedFile({ path: failed, ours: [] }, rows.format, rows.isUtf8);
+      failedFile = new FailedFile({ path: failed, ours: [] }, rows.isUtf8);
     }
     sink =
       results === undefined
@@ -76,9 +75,9 @@ type Report = Pick<RunReport, 'counts' | 'failures'>;
 async function writeRows(
   queue: Queue,
   run: QueuedRun,
-  { format, read }: ResultRows,
+  { read }: ResultRows,
   results: ResultsSink,
-  failed: FailedFile<FileRow> | null,
+  failed: FailedFile | null,
 ): Promise<Report> {
   const operation = passbackRows(run.naming);
   const counts = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
@@ -92,7 +91,7 @@ async function writeRows(
       const { outcome, result } = found;
       counts[outcome] += 1;
       if (outcome !== 'ok') failures.add(outcome, row.line, reasonOf(result));
-      const user = userOf(row, format, operation);
+      const user = userOf(row, operation);
       text += `${placeOutcome(row.line, operation.userKey, user, result)}\n`;
       if (outcome === 'failed' || outcome === 'unknown') failed?.add(row);
     }
@@ -142,10 +141,9 @@ async function refuseFailed(
 
 function keptRows(queue: Queue, run: QueuedRun): ResultRows {
   return {
-    format: ndjsonFormat as RowFormat<FileRow>,
     isUtf8: true,
     async *read() {
-      for await (const rows of queue.rows(run)) yield rows.map((row) => ({ ...row, size: row.json.length }));
+      for await (const rows of queue.rows(run)) yield rows.map(({ line, json }) => new NdjsonRow(line, json));
     },
     async close() {},
   };
@@ -170,7 +168,7 @@ async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): P
       cause: error,
     });
   });
-  const { input, format: rowFormat } = source;
+  const { input } = source;
   const checked = await preflight(source, null);
   if (checked.hash !== hash) {
     await input.close();
@@ -179,7 +177,6 @@ async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): P
     });
   }
   return {
-    format: rowFormat,
     isUtf8: source.text.encoding === 'utf-8',
     read: () => readRows({ ...source, input: checkedInput(input, checked.digest) }),
     close: () => input.close(),

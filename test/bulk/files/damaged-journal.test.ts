@@ -7,6 +7,7 @@ import { Recorder } from '../../../src/bulk/files/recorder.js';
 import { RunFiles } from '../../../src/bulk/files/run-files.js';
 import { passbackRows, readRows } from '../../../src/bulk/operations.js';
 import type { RowOutcome } from '../../../src/bulk/outcome.js';
+import { NdjsonRow } from '../../../src/bulk/source/ndjson.js';
 import type { FileRow } from '../../../src/bulk/source/rows.js';
 import type { Answer } from '../../../src/client/answer.js';
 import { NoAnswerError } from '../../../src/client/errors.js';
@@ -52,11 +53,7 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
     now += 40; // a record of outcomes every third turn
     for (const row of inFlight) recorder.onOutcome(outcomeOf(row), null);
     recorder.onTurn();
-    inFlight = Array.from({ length: 4 }, (_, i) => ({
-      line: 2 + turn * 4 + i,
-      size: 1,
-      user: `u${turn}${i}`,
-    }));
+    inFlight = Array.from({ length: 4 }, (_, i) => new NdjsonRow(2 + turn * 4 + i, `{"n":${i}}`));
     const toSend = inFlight.filter(({ line }) => !isInvalid(line));
     recorder.onSend(toSend);
     for (const { line } of toSend) sent.add(line);

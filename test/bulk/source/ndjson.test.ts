@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ndjsonFormat } from '../../../src/bulk/source/ndjson.js';
+import { NdjsonRow, parseNdjson } from '../../../src/bulk/source/ndjson.js';
 import { JsonNumber } from '../../../src/protocol/user-info.js';
 import { readRows } from '../../support/read-rows.js';
 
@@ -7,7 +7,7 @@ describe('NDJSON rows', () => {
   it('are the lines that are not blank, each with its number', async () => {
     const text = '{"a":1}\r\n\n  \n{"a":"x\\ny"}\n{"a":null}';
     for (const chunkSize of [1, 65_536]) {
-      const rows = await readRows(ndjsonFormat, text, { chunkSize });
+      const rows = await readRows(parseNdjson, text, { chunkSize });
       expect(rows.map(({ line, json }) => [line, json])).toEqual([
         [1, '{"a":1}'],
         [4, '{"a":"x\\ny"}'],
@@ -17,7 +17,7 @@ describe('NDJSON rows', () => {
   });
 
   it('keep numbers as written, and report what is wrong with a row', () => {
-    const fields = (json: string) => ndjsonFormat.fields({ line: 1, size: 0, json });
+    const fields = (json: string) => new NdjsonRow(1, json).fields();
     expect(fields('{"id":9007199254740993,"n":1.00,"b":true,"z":null}')).toEqual(
       new Map<string, unknown>([
         ['id', new JsonNumber('9007199254740993')],

@@ -51,7 +51,7 @@ export async function issueCodes(
     try {
       for await (const block of readRows(source)) {
         for (const row of block) {
-          rows.push({ line: row.line, unionId: unionIdOf(source.format.fields(row), column, row.line) });
+          rows.push({ line: row.line, unionId: unionIdOf(row.fields(), column, row.line) });
           if (rows.length === batchSize) yield* issue();
         }
       }
