@@ -135,7 +135,8 @@ export class FileRun {
         const isInvalid = outcome.outcome === 'invalid';
         recorder.onOutcome(outcome, isInvalid ? userOf(outcome.row, operation) : user);
         this.#count(outcome);
-        if (isFailed(outcome) && source.input.size === null) this.#failed?.add(outcome.row);
+        const isToRetry = outcome.outcome === 'failed' || outcome.outcome === 'unknown';
+        if (isToRetry && source.input.size === null) this.#failed?.add(outcome.row);
       },
       onTurn: () => recorder.onTurn(),
       onSend: (rows) => recorder.onSend(rows),
@@ -199,9 +200,4 @@ export class FileRun {
       return null;
     }
   }
-}
-
-/** Whether the row is worth another run. */
-function isFailed({ outcome }: RowOutcome<unknown>): boolean {
-  return outcome === 'failed' || outcome === 'unknown';
 }

@@ -71,8 +71,8 @@ const chunkLength = 65_536;
  * that every row of the journal is in the results.
  */
 export class Recorder {
-  readonly #record: Omit<RunRecord, 'failed'>;
-  readonly #operation: Pick<RowOperation, 'usesUpCode' | 'userKey'>;
+  readonly #record: RunRecord;
+  readonly #operation: RowOperation;
   readonly #now: () => number;
   /** Of this turn. */
   #results = '';
@@ -84,11 +84,7 @@ export class Recorder {
   #isBroken = false;
 
   /** `now` is a monotonic clock, in milliseconds. */
-  constructor(
-    operation: Pick<RowOperation, 'usesUpCode' | 'userKey'>,
-    record: Omit<RunRecord, 'failed'>,
-    now = () => performance.now(),
-  ) {
+  constructor(operation: RowOperation, record: RunRecord, now = () => performance.now()) {
     this.#operation = operation;
     this.#record = record;
     this.#now = now;

@@ -44,9 +44,10 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   rmSync(paths.results, { force: true });
   const files = new RunFiles(paths, 'new', operations[operation]);
   await files.claim();
-  const { journal, results, state } = await files.open({ run: operation });
+  const record = await files.open({ run: operation });
+  const { journal, results } = record;
   let now = 0;
-  const recorder = new Recorder(operations[operation], { results, journal, state }, () => now);
+  const recorder = new Recorder(operations[operation], record, () => now);
   const sent = new Set<number>();
   let inFlight: FileRow[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
