@@ -4,6 +4,7 @@ import { parseIntoClientConfig } from 'pg-connection-string';
 import pgpass from 'pgpass';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { StartError } from './errors.js';
+import { ConnectionLostError } from './postgres-errors.js';
 
 type Done = Parameters<Client['connect']>[0];
 
@@ -12,13 +13,38 @@ class PostgresClient extends Client {
   override connect(): Promise<Client>;
   override connect(done: Done): void;
   override connect(done?: Done): Promise<Client> | undefined {
-    const connecting = super.connect();
+    const connecting = this.open();
     connecting.catch(() => this.end());
     if (done === undefined) return connecting;
     const report = done as (error: Error | null, client?: Client) => void;
     connecting.then((client) => report(null, client), report);
     return undefined;
   }
+
+  protected open(): Promise<Client> {
+    return super.connect();
+  }
+}
+
+/** A client that refuses a server which cannot be written to, such as a standby. */
+class WritingClient extends PostgresClient {
+  protected override async open(): Promise<Client> {
+    const client = await super.open();
+    const { rows } = await this.query('SHOW transaction_read_only');
+    if (rows[0]?.transaction_read_only === 'off') return client;
+    throw new ConnectionLostError('the database is read-only');
+  }
+}
+
+/** A server of the database. What the URL does not say, '' or 0, comes from PGHOST or PGPORT. */
+export interface PostgresHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The configuration of a pool, and the servers that it tries in this order. */
+export interface PostgresConfig extends PoolConfig {
+  readonly hosts: readonly PostgresHost[];
 }
 
 /** Maximum duration of a statement in milliseconds, unless the URL sets another. */
@@ -41,15 +67,16 @@ const integerTypes = new Set([20, 21, 23]);
  *
  * @throws StartError that shows nothing of an invalid URL
  */
-export function postgresConfig(url: string): PoolConfig {
-  const { pgbouncer, ...given } = readUrl(url);
+export function postgresConfig(url: string): PostgresConfig {
+  const { pgbouncer, target_session_attrs, hosts, ...given } = readUrl(url);
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
   return {
     application_name: 'userinfo',
     ...given,
     ...passwordFrom(given),
-    ...verifiedTls(given),
-    Client: PostgresClient,
+    ...verifiedTls(given, hosts),
+    Client: target_session_attrs === 'read-write' ? WritingClient : PostgresClient,
+    hosts,
     types: valueTypes,
     // BEGIN is sent together with the first statement.
     pipeline: true,
@@ -62,9 +89,11 @@ export function postgresConfig(url: string): PoolConfig {
 }
 
 /** TLS with a verified certificate to another machine, unless `sslmode` of the URL or PGSSLMODE says otherwise. */
-function verifiedTls(given: ClientConfig): Pick<PoolConfig, 'ssl'> {
-  const { host } = new Client(given);
-  const isHere = host.startsWith('/') || isLoopback(urlHost(host));
+function verifiedTls(given: ClientConfig, hosts: readonly PostgresHost[]): Pick<PoolConfig, 'ssl'> {
+  const isHere = hosts.every((server) => {
+    const { host } = new Client({ ...given, ...server });
+    return host.startsWith('/') || isLoopback(urlHost(host));
+  });
   return given.ssl !== undefined || env.PGSSLMODE || isHere ? {} : { ssl: true };
 }
 
@@ -87,20 +116,34 @@ export function isPooled(url: string): boolean {
 
 /** The URL of a database for messages, without password and options. */
 export function describePostgres(url: string): string {
-  const { user, host, port, database } = new Client(readUrl(url));
-  return `postgres://${user === undefined ? '' : `${user}@`}${host}:${port}/${database ?? ''}`;
+  const { hosts, ...given } = readUrl(url);
+  const { user, database } = new Client(given);
+  const servers = hosts.map((server) => new Client({ ...given, ...server }));
+  const names = servers.map(({ host, port }) => `${host}:${port}`).join(',');
+  return `postgres://${user === undefined ? '' : `${user}@`}${names}/${database ?? ''}`;
 }
 
-function readUrl(url: string): ClientConfig & { readonly pgbouncer?: string } {
+interface UrlSettings extends ClientConfig {
+  readonly pgbouncer?: string;
+  readonly target_session_attrs?: string;
+}
+
+function readUrl(url: string): UrlSettings & { readonly hosts: readonly PostgresHost[] } {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();
-  const config = parseUrl(url);
-  if (/^[1-9]\d*$/.test(String(config.statement_timeout ?? defaultStatementTimeoutMs))) return config;
-  throw unreadableUrl();
+  // Several hosts are no URL: each is parsed by itself.
+  const [, start = '', servers = '', end = ''] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(url) ?? [];
+  const [config, ...others] = servers.split(',').map((server) => parseUrl(start + server + end));
+  const timeout = String(config?.statement_timeout ?? defaultStatementTimeoutMs);
+  const attributes = config?.target_session_attrs ?? 'any';
+  if (config === undefined || !/^[1-9]\d*$/.test(timeout) || !/^(?:any|read-write)$/.test(attributes)) {
+    throw unreadableUrl();
+  }
+  return { ...config, hosts: [config, ...others].map(({ host = '', port = 0 }) => ({ host, port })) };
 }
 
 /** Hides the error of the parser: it may show the URL. */
-function parseUrl(url: string): ClientConfig {
+function parseUrl(url: string): UrlSettings {
   try {
     return parseIntoClientConfig(url);
   } catch (error) {
@@ -123,12 +166,12 @@ function unreadableUrl(): StartError {
 function passwordFrom(given: ClientConfig): Pick<PoolConfig, 'password'> {
   const client = new Client(given);
   if (client.password) return {};
-  return {
-    password: () =>
-      new Promise((resolve) => {
-        pgpass(client, (password) => resolve(password ?? ''));
-      }),
-  };
+  // pg passes on the server; its types do not say so.
+  const password = (server: typeof client) =>
+    new Promise<string>((resolve) => {
+      pgpass(server, (found) => resolve(found ?? ''));
+    });
+  return { password: password as () => Promise<string> };
 }
 
 /** Integers as numbers, everything else as text. */

@@ -1,5 +1,6 @@
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { StoreUnavailableError } from './errors.js';
+import type { PostgresConfig, PostgresHost } from './postgres-config.js';
 import {
   ConnectionLostError,
   DatabaseNoAnswerError,
@@ -24,6 +25,8 @@ const scarceMs = 5000;
 export class PostgresPool {
   readonly #pool: Pool;
   readonly #size: number;
+  /** The server that is tried first, and the others. */
+  #hosts: readonly PostgresHost[];
   /** Number of units of work that run or wait. */
   #started = 0;
   /** Why the database is lost, or `null`. */
@@ -33,8 +36,9 @@ export class PostgresPool {
   #onIdle: (() => void) | null = null;
 
   /** `setUp` is run on each new connection; it may fail. */
-  constructor(config: PoolConfig, size: number, setUp: string) {
-    this.#pool = new Pool({ ...config, max: size });
+  constructor({ hosts, ...config }: PostgresConfig, size: number, setUp: string) {
+    this.#pool = new Pool({ ...config, ...hosts[0], max: size });
+    this.#hosts = hosts;
     this.#size = size;
     // A connection that breaks while idle leaves the pool; while in use, its statement fails.
     this.#pool.on('error', () => {});
@@ -94,9 +98,8 @@ export class PostgresPool {
 
   async #connect(): Promise<PoolClient> {
     try {
-      return await this.#pool.connect();
-    } catch (error) {
-      const fault = translatePostgresError(error);
+      return await this.#open();
+    } catch (fault) {
       if (fault instanceof TooManyConnectionsError && this.#pool.totalCount > 0) {
         this.#shrink(this.#pool.totalCount);
         return await this.#connect();
@@ -104,6 +107,25 @@ export class PostgresPool {
       if (!(fault instanceof ConnectionLostError)) throw fault;
       this.#lose(fault);
       throw outageError(fault);
+    }
+  }
+
+  /** Tries each server once, first the one that was last connected to. */
+  async #open(): Promise<PoolClient> {
+    for (let left = this.#hosts.length; ; left--) {
+      const tried = this.#hosts;
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        const fault = translatePostgresError(error);
+        if (!(fault instanceof ConnectionLostError)) throw fault;
+        // Unless another unit of work did so meanwhile.
+        if (this.#hosts === tried) {
+          this.#hosts = [...tried.slice(1), ...tried.slice(0, 1)];
+          Object.assign(this.#pool.options, this.#hosts[0]);
+        }
+        if (left <= 1) throw fault;
+      }
     }
   }
 
@@ -129,7 +151,7 @@ export class PostgresPool {
 
   async #reconnect(): Promise<void> {
     try {
-      (await this.#pool.connect()).release();
+      (await this.#open()).release();
       this.#outage = null;
     } catch {
       if (!this.#closed) this.#probeLater();

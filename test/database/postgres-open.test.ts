@@ -57,6 +57,8 @@ describe('a PostgreSQL database that cannot be opened', () => {
       'URL of the database is invalid',
     ],
     ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database is invalid'],
+    ['the port of a second host is none', () => `postgres://u:${password}@host,b:port/x`, 'is invalid'],
+    ['its kind of server is none', () => `${at(`u:${password}`)}?target_session_attrs=fast`, 'is invalid'],
     ['a time-out is none', () => `${at(`u:${password}`)}?statement_timeout=5s`, 'is invalid'],
   ])('because %s is refused with the reason, without the password', async (_, url, reason) => {
     const opening = openStore(url());

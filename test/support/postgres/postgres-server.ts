@@ -73,6 +73,26 @@ export class PostgresServer {
     }
   }
 
+  /** Restarts it with a standby beside it: a copy of its data, which streaming replication keeps up to date. */
+  async createStandby(): Promise<PostgresServer> {
+    await this.stop();
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-postgres-'));
+    const source = `primary_conninfo=host=127.0.0.1 port=${this.port} user=${role}`;
+    const settings = [...this.#settings, source];
+    const standby = new PostgresServer(this.#binaries, folder, this.#user, await freePort(), settings);
+    try {
+      await chmod(folder, 0o755);
+      await promisify(execFile)('cp', ['-a', this.#dataFolder, standby.#dataFolder]);
+      await writeFile(join(standby.#dataFolder, 'standby.signal'), '');
+      await this.start();
+      await standby.start();
+      return standby;
+    } catch (error) {
+      await standby.remove();
+      throw error;
+    }
+  }
+
   /** The URL of its first database, for the role that needs no password. */
   get url(): string {
     return `postgres://${role}@127.0.0.1:${this.port}/postgres`;
@@ -95,7 +115,7 @@ export class PostgresServer {
     await new Promise<void>((resolve, reject) => {
       started.stderr.setEncoding('utf8').on('data', (text: string) => {
         this.#log += text;
-        if (this.#log.includes('ready to accept connections')) resolve();
+        if (/ready to accept (?:read-only )?connections/.test(this.#log)) resolve();
       });
       started.once('exit', () => reject(new Error(`PostgreSQL ended while it started:\n${this.#log}`)));
     });
@@ -143,7 +163,11 @@ export class PostgresServer {
     }
     const args = ['-D', this.#dataFolder, '-U', role, ...initOptions];
     await promisify(execFile)(this.#binaries.initdb, args, this.#spawnOptions);
-    const rules = [`host all ${role} 127.0.0.1/32 trust`, 'host all all 127.0.0.1/32 scram-sha-256', ''];
+    const rules = [
+      `host all,replication ${role} 127.0.0.1/32 trust`,
+      'host all all 127.0.0.1/32 scram-sha-256',
+      '',
+    ];
     await writeFile(join(this.#dataFolder, 'pg_hba.conf'), rules.join('\n'));
   }
 }
