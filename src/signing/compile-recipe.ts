@@ -238,8 +238,6 @@ export interface Renderer<T> {
   /** A text made from the secret, and the label to show instead. */
   secret(text: string, label: string): T;
   join(text: T, more: T): T;
-  /** Several texts joined by a literal. */
-  list(texts: readonly T[], separator: string): T;
   change(text: T, change: TextChange): T;
 }
 
@@ -249,16 +247,11 @@ const plain: Renderer<string> = {
   open: (text) => text,
   secret: (text) => text,
   join: (text, more) => text + more,
-  list: (texts, separator) => texts.join(separator),
   change: (text, { apply }) => apply(text),
 };
 
 /** Text that may be shown: plain parts, and labels in place of the secret. */
-type Masked = readonly (string | Label)[];
-
-interface Label {
-  readonly label: string;
-}
+type Masked = readonly (string | { readonly label: string })[];
 
 /** Renders text that may be shown. It never contains the secret. */
 const masked: Renderer<Masked> = {
@@ -266,11 +259,6 @@ const masked: Renderer<Masked> = {
   open: (text) => [text],
   secret: (_text, label) => [{ label }],
   join: (text, more) => joinStretches(text, more),
-  list: (texts, separator) =>
-    texts.reduce<Masked>(
-      (text, more, index) => joinStretches(index === 0 ? text : joinStretches(text, [separator]), more),
-      [],
-    ),
   change(text, { apply, local }) {
     const secret = text.find((stretch) => typeof stretch !== 'string');
     if (secret !== undefined && !local) return [secret];

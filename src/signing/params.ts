@@ -51,17 +51,14 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
       }
       return text;
     },
-    writeNames(entries, renderer) {
-      return renderer.list(
-        entries.map(([name]) => renderer.open(write(name))),
-        pairSep,
-      );
-    },
+    writeNames: (entries, renderer) => renderer.open(entries.map(([name]) => write(name)).join(pairSep)),
     writeValues(entries, renderer) {
-      return renderer.list(
-        entries.map((entry) => writeValue(entry, renderer)),
-        pairSep,
-      );
+      let text = renderer.empty;
+      for (const [index, entry] of entries.entries()) {
+        if (index > 0) text = renderer.join(text, renderer.open(pairSep));
+        text = renderer.join(text, writeValue(entry, renderer));
+      }
+      return text;
     },
   };
 }

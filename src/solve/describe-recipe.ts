@@ -1,5 +1,6 @@
 import { algorithms } from '../signing/digests.js';
 import type { ParamsRule, Recipe } from '../signing/recipe.js';
+import { orderWords } from '../signing/verify/recipe-suspects.js';
 
 /** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
 export function describeRecipe(recipe: Recipe): string {
@@ -85,7 +86,7 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
   const { exclude, include, order, encode, nameCase, secretAs, pairEnd, joinRepeated } = params;
   return [
     describeShape(params),
-    Array.isArray(order) ? `in the order ${order.join(', ')}` : orderWords[order as keyof typeof orderWords],
+    typeof order === 'string' ? orderWords[order] : `in the order ${order.join(', ')}`,
     ...(include === null ? [] : [`only ${include.join(', ')}`]),
     ...(exclude.length === 0 ? [] : [`without ${exclude.join(', ')}`]),
     ...(params.empty === 'drop' ? ['empty values left out'] : []),
@@ -99,15 +100,6 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
     ...(block === 'none' ? [] : [`${block}-encoded as a whole`]),
   ].join(', ');
 }
-
-const orderWords = {
-  name: 'sorted by name',
-  'name-nocase': 'sorted by name whatever its case',
-  value: 'sorted by value',
-  pair: 'sorted as written',
-  'pair-nocase': 'sorted as written whatever the case',
-  sent: 'as sent',
-} as const;
 
 function describeShape({ names, values, kvSep, pairSep }: ParamsRule): string {
   const pair =

@@ -71,9 +71,8 @@ function checkSignature(task: SolveTask): void {
   );
 }
 
-/** A signed sample and its secret. */
-export interface SignedSample {
-  readonly sample: Sample;
+/** A sample with the secret that signed it. */
+export interface SignedSample extends Sample {
   readonly secret: Secret;
 }
 
@@ -84,8 +83,7 @@ export interface SignedSample {
  */
 export function tasksForSign(samples: readonly SignedSample[]): SolveTask[] {
   return withOthers(
-    samples.map(({ sample, secret }) => {
-      const { signature, signParam, secret: _, ...request } = sample;
+    samples.map(({ signature, signParam, secret, ...request }) => {
       if (signature === null) {
         throw new SampleError(
           `the sample has no signature: there is no parameter ${JSON.stringify(signParam)}`,
@@ -99,9 +97,8 @@ export function tasksForSign(samples: readonly SignedSample[]): SolveTask[] {
 
 /** The tasks for `app_sign`, where `sign` covers it in every sample (§5.5, §5.6); else null. */
 export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] | null {
-  const tasks = samples.flatMap(({ sample, secret }) => {
-    const { signature: _, signParam, secret: __, ...request } = sample;
-    const signature = paramOf(sample, 'app_sign');
+  const tasks = samples.flatMap(({ signature: _, signParam, secret, ...request }) => {
+    const signature = paramOf(request, 'app_sign');
     return signParam !== 'sign' || !signature ? [] : [{ request: forAppSign(request), secret, signature }];
   });
   return tasks.length === samples.length && tasks.length > 0 ? withOthers(tasks) : null;

@@ -123,7 +123,7 @@ describe('of captured requests', () => {
     ['n', '1'],
   ] as const;
   const captured: Sample = { ...small, params, signature: 'b'.repeat(32), signParam: 'sign', secret: null };
-  const signed = (sample: Sample) => ({ sample, secret });
+  const signed = (sample: Sample) => ({ ...sample, secret });
 
   it('each is solved for one signature, with the names of the others', () => {
     const other: Sample = { ...captured, params: [['z', '1']] };

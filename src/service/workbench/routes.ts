@@ -71,7 +71,7 @@ function isOwnHost({ raw }: FastifyRequest, isOpen: boolean): boolean {
  * browser does.
  */
 function isForwarded({ raw }: FastifyRequest): boolean {
-  const isTelling = (name: string) =>
+  const isOfProxy = (name: string) =>
     name.startsWith('x-forwarded-') || ['forwarded', 'via', 'x-real-ip'].includes(name);
-  return raw.httpVersion === '1.0' || Object.keys(raw.headers).some(isTelling);
+  return raw.httpVersion === '1.0' || Object.keys(raw.headers).some(isOfProxy);
 }

@@ -116,7 +116,8 @@ function variantsOf(recipe: Recipe): Suspect[] {
   ].flat();
 }
 
-const orderWords: Readonly<Record<Order, string>> = {
+/** The order of parameters, in words. */
+export const orderWords: Readonly<Record<Order, string>> = {
   name: 'sorted by name',
   'name-nocase': 'sorted by name, upper and lower case alike',
   value: 'sorted by value',

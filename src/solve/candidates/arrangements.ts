@@ -1,6 +1,6 @@
-import { folds } from '../../signing/encodings.js';
+import { type Case, folds } from '../../signing/encodings.js';
 import { compileOrder, compileSelection, type Entry } from '../../signing/params.js';
-import { type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
+import { type Empty, type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import { type ParameterRole, roleOf } from './pieces.js';
 import type { SearchSpace, SolveTask } from './search-space.js';
@@ -9,6 +9,7 @@ import {
   type Add,
   type Choice,
   choice,
+  choices,
   LazyList,
   memoize,
   oneIn,
@@ -29,21 +30,14 @@ export type BlockKind = 'pairs' | 'values';
 type FixedOrder = readonly string[];
 
 const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>> = {
-  pairs: [
-    choice('name', 0.7),
-    choice('sent', 3),
-    choice('name-nocase', 4.5),
-    choice('value', 5),
-    choice('pair', 5.5),
-    choice('pair-nocase', 5.5),
-  ],
-  values: [
-    choice('name', 0.9),
-    choice('value', 2),
-    choice('sent', 2.6),
-    choice('name-nocase', 5),
-    choice('pair-nocase', 6),
-  ],
+  pairs: choices<Order>(
+    [0.7, 'name'],
+    [3, 'sent'],
+    [4.5, 'name-nocase'],
+    [5, 'value'],
+    [5.5, 'pair', 'pair-nocase'],
+  ),
+  values: choices<Order>([0.9, 'name'], [2, 'value'], [2.6, 'sent'], [5, 'name-nocase'], [6, 'pair-nocase']),
 };
 
 const fixedListBits = 3.6;
@@ -152,22 +146,19 @@ function selections(params: readonly Param[], names: readonly string[], bound: n
   const found: Selection[] = [];
   const isRepeated = new Set(params.map(([name]) => name)).size < params.length;
   for (const { exclude, include, bits } of [...exclusions(names, bound), ...inclusions(names, bound)]) {
-    for (const [empty, emptyBits] of [
-      ['keep', 1.1],
-      ['drop', 0.9],
-    ] as const) {
-      for (const [nameCase, caseBits] of foldings) {
-        for (const [joinRepeated, joinBits] of isRepeated ? joinings : unrepeated) {
-          const total = bits + emptyBits + caseBits + joinBits;
+    for (const empty of emptyChoices) {
+      for (const nameCase of foldings) {
+        for (const joining of isRepeated ? joinings : unrepeated) {
+          const total = bits + empty.bits + nameCase.bits + joining.bits;
           if (total > bound) continue;
-          const fold = folds[nameCase];
+          const fold = folds[nameCase.value];
           found.push({
             rule: {
               exclude: exclude.map(fold),
               include: include?.map(fold) ?? null,
-              empty,
-              nameCase,
-              joinRepeated,
+              empty: empty.value,
+              nameCase: nameCase.value,
+              joinRepeated: joining.value,
             },
             bits: total,
           });
@@ -178,20 +169,10 @@ function selections(params: readonly Param[], names: readonly string[], bound: n
   return sortByBits(found);
 }
 
-const foldings = [
-  ['none', 0.1],
-  ['lower', 6],
-  ['upper', 6],
-] as const;
-
-const unrepeated = [[null, 0]] as const;
-const joinings = [
-  [null, 1],
-  [',', 1.5],
-  ['', 3],
-  ['|', 4],
-  [';', 4],
-] as const;
+const emptyChoices = choices<Empty>([1.1, 'keep'], [0.9, 'drop']);
+const foldings = choices<Case>([0.1, 'none'], [6, 'lower', 'upper']);
+const joinings = choices<string | null>([1, null], [1.5, ','], [3, ''], [4, '|', ';']);
+const unrepeated = [choice(null, 0)];
 
 /** The names that a rule lists. */
 interface NameLists extends Weighted, Pick<ParamsRule, 'exclude' | 'include'> {}

@@ -7,6 +7,7 @@ import { type BlockShape, writeShape } from './block-shapes.js';
 import type { SearchSpace } from './search-space.js';
 import {
   type CostRange,
+  choices,
   distinctBy,
   LazyList,
   lessSpent,
@@ -117,28 +118,15 @@ export interface Writing extends Weighted {
   readonly write: (text: string) => string;
 }
 
-const encodings: readonly (readonly [TextEncoding, number])[] = [
-  ['none', 0.4],
-  ['form', 3.3],
-  ['rfc3986', 3.3],
-  ['form-dotnet', 6],
-];
-
-const foldings: readonly (readonly [Case, number])[] = [
-  ['none', 0.1],
-  ['lower', 5],
-  ['upper', 5],
-];
+const encodings = choices<TextEncoding>([0.4, 'none'], [3.3, 'form', 'rfc3986'], [6, 'form-dotnet']);
+const foldings = choices<Case>([0.1, 'none'], [5, 'lower', 'upper']);
 
 /** Replacements that documented rules use. */
-const escapes: readonly (readonly [ParamsRule['escape'], number])[] = [
-  [{}, 0],
-  [{ '&': '_', '=': '_' }, 8],
-  [{ '\\': '\\\\', ':': '\\:' }, 8],
-  [{ '\\': '\\\\', '"': '\\"' }, 8],
-  [{ ' ': '' }, 9],
-  [{ '/': '\\/' }, 9],
-];
+const escapes = choices<ParamsRule['escape']>(
+  [0, {}],
+  [8, { '&': '_', '=': '_' }, { '\\': '\\\\', ':': '\\:' }, { '\\': '\\\\', '"': '\\"' }],
+  [9, { ' ': '' }, { '/': '\\/' }],
+);
 
 /**
  * The ways to write the parameters, the likeliest first; a replacement is included where it finds something to
@@ -148,17 +136,20 @@ export function writingsOf({ task, isDistinct }: SearchSpace): Writing[] {
   const texts = task.request.params.flat();
   const everything = texts.join('\n');
   const useful = escapes.filter(
-    ([replaced]) =>
-      Object.keys(replaced).length === 0 || Object.keys(replaced).some((text) => everything.includes(text)),
+    ({ value, bits }) => bits === 0 || Object.keys(value).some((text) => everything.includes(text)),
   );
-  const writings = useful.flatMap(([replaced, escapeBits]) =>
-    encodings.flatMap(([encode, encodeBits]) =>
-      foldings.map(([fold, foldBits]) => {
-        const rule = { escape: replaced, encode, case: fold };
+  const writings = useful.flatMap((replaced) =>
+    encodings.flatMap((encode) =>
+      foldings.map((fold) => {
+        const rule = { escape: replaced.value, encode: encode.value, case: fold.value };
         const write = compileParamText({ ...recipeDefaults.params, ...rule });
-        const isPlain = fold === 'none' && encode === 'none' && escapeBits === 0;
+        const isPlain = rule.case === 'none' && rule.encode === 'none' && replaced.bits === 0;
         // The same few texts are written in thousands of blocks.
-        return { rule, write: isPlain ? write : memoize(write), bits: escapeBits + encodeBits + foldBits };
+        return {
+          rule,
+          write: isPlain ? write : memoize(write),
+          bits: replaced.bits + encode.bits + fold.bits,
+        };
       }),
     ),
   );

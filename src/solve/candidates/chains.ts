@@ -4,7 +4,7 @@ import type { SubRule } from '../../signing/recipe.js';
 import { glue, literal, type Piece, type RequestPieces, separators } from './pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
 import type { SignatureReading } from './signature-reading.js';
-import { oneIn, sortByBits, type Weighted } from './weighted.js';
+import { type Choice, choices, oneIn, sortByBits, type Weighted } from './weighted.js';
 
 /** How a message becomes a digest. */
 export interface Chain extends Weighted {
@@ -78,26 +78,15 @@ const maxChainBits = 15;
 /** Maximum cost of a text between two digests, in bits. */
 const maxAffixBits = 10;
 
-const innerAlgorithms: readonly (readonly [Algorithm, number])[] = [
-  ['md5', 0.8],
-  ['sha1', 2],
-  ['sha256', 2.5],
-  ['sha512', 5],
-];
-
-const innerFormats: readonly (readonly [DigestStep['format'], number])[] = [
-  ['hex', 0.5],
-  ['HEX', 2],
-  ['base64', 4],
-  ['raw', 4],
-];
+const innerAlgorithms = choices<Algorithm>([0.8, 'md5'], [2, 'sha1'], [2.5, 'sha256'], [5, 'sha512']);
+const innerFormats = choices<DigestStep['format']>([0.5, 'hex'], [2, 'HEX'], [4, 'base64', 'raw']);
 
 /** Inputs of a chain. */
 interface ChainParts {
   readonly readings: readonly SignatureReading[];
   readonly forms: readonly Piece[];
   readonly pieces: RequestPieces;
-  readonly names: readonly { readonly value: string; readonly bits: number }[];
+  readonly names: readonly Choice<string>[];
 }
 
 /** The digest chains that can end in the signature, the likeliest first. */
@@ -137,8 +126,8 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
 
   add(0.35, [last]);
   for (const key of keys) add(2.2, [keyedLast], key);
-  for (const [inner, innerBits] of innerAlgorithms) {
-    for (const [format, formatBits] of innerFormats) {
+  for (const { value: inner, bits: innerBits } of innerAlgorithms) {
+    for (const { value: format, bits: formatBits } of innerFormats) {
       const bits = (inner === algorithm ? 0.3 : innerBits) + formatBits;
       const first = digest(inner, format);
       const keyedFirst = digest(inner, format, true);
@@ -150,7 +139,7 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
         add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
         add(bits + 6.5, [first, keyedLast], key);
       });
-      for (const [second, secondBits] of innerAlgorithms) {
+      for (const { value: second, bits: secondBits } of innerAlgorithms) {
         const middle = digest(second, format);
         const both = bits + secondBits;
         add(both + 7, [first, middle, last]);

@@ -2,7 +2,7 @@ import { encoders } from '../../signing/encodings.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { hostOf, type Param, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
 import { modifiers } from '../../signing/template.js';
-import { type Choice, choice, distinctBy, oneIn, type Weighted } from './weighted.js';
+import { type Choice, choice, choices, distinctBy, oneIn, type Weighted } from './weighted.js';
 
 /** The role of a parameter, judged by its name. */
 export type ParameterRole = 'app' | 'time' | 'nonce' | 'signing' | 'session' | 'other';
@@ -118,7 +118,7 @@ export function requestPieces(request: SignableRequest): RequestPieces {
     shortPaths: shortPaths(url),
     bodies: [
       { tokens: ['$body'], text: body ?? '', bits: 0 },
-      ...bodyDigests.map(([name, bits]) => changed('$body', body ?? '', name, bits)),
+      ...bodyDigests.map(({ value, bits }) => changed('$body', body ?? '', value, bits)),
     ],
     names,
     values: names.flatMap(({ value: name, bits }) => {
@@ -129,14 +129,14 @@ export function requestPieces(request: SignableRequest): RequestPieces {
   };
 }
 
-const bodyDigests = [
-  ['md5', 2],
-  ['MD5', 4],
-  ['sha256', 3.5],
-  ['sha1', 5],
-  ['base64', 5.5],
-  ['md5:base64', 6],
-] as const;
+const bodyDigests = choices<string>(
+  [2, 'md5'],
+  [4, 'MD5'],
+  [3.5, 'sha256'],
+  [5, 'sha1'],
+  [5.5, 'base64'],
+  [6, 'md5:base64'],
+);
 
 /** A token with a modifier. */
 export function changed(token: string, text: string, modifier: string, bits: number): Piece {
@@ -190,49 +190,25 @@ function extrasOf({ extra }: SignableRequest): Piece[] {
 }
 
 /** Separators of two texts, except for the empty one, the likeliest first. */
-export const separators: readonly Choice<string>[] = [
-  choice('&', 1.5),
-  choice(',', 2.5),
-  choice('|', 2.5),
-  choice('\n', 3),
-  choice(':', 3),
-  choice('_', 3.5),
-  choice('-', 3.5),
-  choice('.', 3.5),
-  choice(';', 4),
-  choice('#', 4.5),
-  choice('+', 5),
-  choice(' ', 5),
-  choice('$', 5.5),
-  choice('@', 5.5),
-  choice('*', 5.5),
-  choice('/', 5.5),
-  choice('=', 5.5),
-  choice('?', 6),
-  choice('~', 6),
-  choice('^', 6),
-  choice('!', 6.5),
-  choice('%', 6.5),
-  choice('&&', 6.5),
-  choice('||', 6.5),
-  choice('##', 6.5),
-  choice(', ', 6.5),
-  choice('\r\n', 6.5),
-  choice('\t', 6.5),
-];
+export const separators = choices<string>(
+  [1.5, '&'],
+  [2.5, ',', '|'],
+  [3, '\n', ':'],
+  [3.5, '_', '-', '.'],
+  [4, ';'],
+  [4.5, '#'],
+  [5, '+', ' '],
+  [5.5, '$', '@', '*', '/', '='],
+  [6, '?', '~', '^'],
+  [6.5, '!', '%', '&&', '||', '##', ', ', '\r\n', '\t'],
+);
 
 /** Separators of a parameter's name and value. */
-export const nameValueSeparators: readonly Choice<string>[] = [
-  choice('=', 0.6),
-  choice('', 2),
-  choice(':', 2.6),
-  choice('|', 5.5),
-  choice(',', 5.5),
-  choice('_', 5.5),
-  choice('-', 5.5),
-  choice('#', 6),
-  choice('==', 6.5),
-  choice('=>', 6.5),
-  choice(': ', 6.5),
-  choice('&', 6.5),
-];
+export const nameValueSeparators = choices<string>(
+  [0.6, '='],
+  [2, ''],
+  [2.6, ':'],
+  [5.5, '|', ',', '_', '-'],
+  [6, '#'],
+  [6.5, '==', '=>', ': ', '&'],
+);

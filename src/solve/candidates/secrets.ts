@@ -4,20 +4,18 @@ import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../..
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { changed, glue, join, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
-import { type Choice, choice, distinctBy, sortByBits, type Weighted } from './weighted.js';
+import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './weighted.js';
 
 /** Maximum cost of a form of the secret, in bits. */
 const maxFormBits = 11;
 
-const modifiersOfSecrets = [
-  ['md5', 4.5],
-  ['MD5', 6],
-  ['sha256', 7.5],
-  ['sha1', 7.5],
-  ['upper', 7],
-  ['lower', 7],
-  ['base64', 7.5],
-] as const;
+const modifiersOfSecrets = choices<string>(
+  [4.5, 'md5'],
+  [6, 'MD5'],
+  [7.5, 'sha256', 'sha1'],
+  [7, 'upper', 'lower'],
+  [7.5, 'base64'],
+);
 
 /**
  * Texts that can be in the place of the secret: the secret, a digest of it, a digest of it with one or two values.
@@ -25,7 +23,7 @@ const modifiersOfSecrets = [
 export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
   const text = secret.reveal();
   const plain: Piece = { tokens: ['$secret'], text, bits: 0.1 };
-  const modified = modifiersOfSecrets.map(([name, bits]) => changed('$secret', text, name, bits));
+  const modified = modifiersOfSecrets.map(({ value, bits }) => changed('$secret', text, value, bits));
   const subs = subMessages(plain, modified, pieces).flatMap(digestsOf);
   return sortByBits([plain, ...modified, ...subs.filter(({ bits }) => bits <= maxFormBits)]);
 }
@@ -135,11 +133,7 @@ export interface KeyForm extends Weighted {
   readonly sub?: SubRule;
 }
 
-const decodings: readonly (readonly [KeyDecoding, number])[] = [
-  ['hex', 4],
-  ['base64', 4.5],
-  ['base64url', 6.5],
-];
+const decodings = choices<KeyDecoding>([4, 'hex'], [4.5, 'base64'], [6.5, 'base64url']);
 
 /** The keys of HMAC steps: the secret as it is or decoded, its other forms, and these with a suffix. */
 export function keyForms(forms: readonly Piece[], { extras, values }: RequestPieces): KeyForm[] {
@@ -156,7 +150,7 @@ export function keyForms(forms: readonly Piece[], { extras, values }: RequestPie
       glue(value, plain, literal('', 6)),
     ]),
   ];
-  const decoded = decodings.flatMap(([decode, bits]) => asKey(plain, decode, bits, /^.{16,}$/));
+  const decoded = decodings.flatMap(({ value, bits }) => asKey(plain, value, bits, /^.{16,}$/));
   return sortByBits([...texts.flatMap((piece) => asKey(piece, 'utf8', piece.bits)), ...decoded]);
 }
 

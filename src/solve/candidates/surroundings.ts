@@ -38,7 +38,7 @@ export function surroundings(
     for (const tail of tails) {
       if (front.bits + tail.bits > bound) break;
       const bare = front.value.length + tail.value.length === 0;
-      for (const joiner of bare ? [choice('', 0)] : joinersFor(encoded)) {
+      for (const joiner of bare ? [choice('', 0)] : encoded ? encodedJoiners : joiners) {
         const bits = front.bits + tail.bits + joiner.bits;
         if (bits > bound) break;
         found.push({
@@ -68,10 +68,6 @@ export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, r
 
 const joiners = [choice('', 0.9), ...separators.map(({ value, bits }) => choice(value, bits + 1.5))];
 const encodedJoiners = [choice('&', 0.7), ...joiners.filter(({ value }) => value !== '&')];
-
-function joinersFor(encoded: boolean): readonly Choice<string>[] {
-  return encoded ? encodedJoiners : joiners;
-}
 
 /** Pieces with a cost; the hinge separates them from the block where it is not the joiner. */
 interface Front extends Choice<Pieces> {

@@ -2,7 +2,7 @@ import { type MessageChange, messageChanges } from './block-changes.js';
 import type { Chain } from './chains.js';
 import { nothing, type Piece, percentEncoded, separators, textOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
-import { type Choice, choice, distinctBy, oneIn, sortByBits, type Weighted } from './weighted.js';
+import { type Choice, choice, choices, distinctBy, oneIn, sortByBits, type Weighted } from './weighted.js';
 
 /** The cost of a message without a parameter block, in bits. */
 export const listBits = 2;
@@ -40,15 +40,7 @@ export function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<
 /** The place of the secret in a list: at the end, at the start, both, before the part with this index, or nowhere. */
 export type SecretPlace = 'end' | 'start' | 'both' | 'none' | number;
 
-const places: readonly Choice<SecretPlace>[] = [
-  choice('end', 0.5),
-  choice('start', 2.2),
-  choice(1, 3.5),
-  choice(2, 4),
-  choice('both', 4.5),
-  choice(3, 4.5),
-  choice(4, 6),
-];
+const places = choices<SecretPlace>([0.5, 'end'], [2.2, 'start'], [3.5, 1], [4, 2], [4.5, 'both', 3], [6, 4]);
 
 /** How a list becomes a digest. */
 export interface Finish<C extends Chain> extends Weighted {

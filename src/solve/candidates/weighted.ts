@@ -12,6 +12,11 @@ export function choice<T>(value: T, bits: number): Choice<T> {
   return { value, bits };
 }
 
+/** Choices by their cost: `[2.5, ',', '|']`. */
+export function choices<T>(...table: readonly (readonly [bits: number, ...values: T[]])[]): Choice<T>[] {
+  return table.flatMap(([bits, ...values]) => values.map((value) => choice(value, bits)));
+}
+
 /** The cheapest first; a stable sort. */
 export function sortByBits<T extends Weighted>(things: readonly T[]): T[] {
   return [...things].sort((a, b) => a.bits - b.bits);

@@ -29,7 +29,7 @@ export async function solveSamples(
   const present = save === undefined ? null : ((await profiles.get(save)).signing ?? defaultRecipes);
   const signed: SignedSample[] = [];
   for (const sample of samples) {
-    signed.push({ sample, secret: await selectSecret(context, options, sample.secret) });
+    signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
   }
   const report = await search(context, signed, options);
   await print(isTable ? showReport(report) : reportRecord(report));
@@ -63,7 +63,7 @@ async function search(
       solve(of, searchOnThreads({ jobs, signal, timeLeft: () => end - Date.now(), onProgress }), pause);
     const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
     const sign = await solveBy(startedAt + maxTime, tasks);
-    const name = signed[0]?.sample.signParam ?? 'sign';
+    const name = signed[0]?.signParam ?? 'sign';
     return { name, samples: signed, sign, appSign, ms: Date.now() - startedAt };
   });
 }
