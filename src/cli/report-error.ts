@@ -1,5 +1,5 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
-import { explainMissing } from '../support/errors.js';
+import { describeSystemError, explainMissing, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
 import { type Io, OutputError, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
@@ -43,12 +43,15 @@ function describe(error: unknown, exit: number) {
     return { code: 'USAGE', message: message.replace(/^error: /, ''), hint: similar || usageHint, exit };
   }
   if (exit === exitStatus.fault && !(error instanceof OutputError)) {
-    return { code: 'INTERNAL', message: error.message, hint: faultHint, exit };
+    if (!isSystemError(error)) return { code: 'INTERNAL', message: error.message, hint: faultHint, exit };
+    const message = `${error.path ?? error.syscall}: ${describeSystemError(error)} (${error.code})`;
+    return { code: 'INTERNAL', message, hint: systemHint, exit };
   }
   return { code: String(code), message: error.message, hint, exit };
 }
 
 const usageHint = 'Add --help for usage.';
+const systemHint = 'If that is as it should be, report it with the stack trace that --verbose prints.';
 const faultHint = 'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
 
 /**

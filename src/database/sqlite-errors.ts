@@ -1,3 +1,4 @@
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { StoreUnavailableError } from './errors.js';
 
 /** Errors of the database, not of the statement: https://www.sqlite.org/rescode.html */
@@ -51,7 +52,8 @@ export function translateSqliteError(error: unknown): unknown {
 
 /** Describes the error of a database that cannot be opened. */
 export function describeSqliteError(error: unknown): string {
-  return faultOf(error) ?? (error instanceof Error ? error.message : String(error));
+  const fault = faultOf(error) ?? (isSystemError(error) ? describeSystemError(error) : undefined);
+  return fault ?? (error instanceof Error ? error.message : String(error));
 }
 
 function faultOf(error: unknown): string | undefined {

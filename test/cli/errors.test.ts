@@ -87,6 +87,16 @@ it.runIf(process.platform === 'linux')('a folder that cannot be created is an er
   expect(done).toMatchObject({ status: 3, stderr: expect.stringContaining('cannot be written') });
 });
 
+it.each<[string, readonly string[], Record<string, string>, string]>([
+  ['of the demo', ['demo'], { TMPDIR: '/none' }, '/none/userinfo-demo-'],
+  ['of a database', ['serve', '--port', '0', '--database', '/none/a.db'], {}, 'database /none/a.db'],
+  ['of recipes', ['profile', 'set', 'local', '--signing', '/none'], {}, 'the file "/none" cannot be read'],
+])('a system error is in words: %s', async (_, args, env, subject) => {
+  const { stderr } = await machine.run(args, { env });
+  expect(stderr).toMatch(/^error: .*: no such file or folder( \(ENOENT\))?$/m);
+  expect(stderr).toContain(subject);
+});
+
 it('a group without a command shows its help, on stdout', async () => {
   for (const group of [[], ['profile'], ['admin', 'app']]) {
     expect(await machine.run(group)).toMatchObject({
