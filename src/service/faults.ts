@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { endpoints } from '../protocol/endpoints.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Endpoint, endpoints } from '../protocol/endpoints.js';
 import { resultCode } from '../protocol/result-codes.js';
 import type { Responder } from './http/responder.js';
 
@@ -27,13 +27,18 @@ export interface FaultSettings {
   readonly seed: number;
 }
 
-/** The fault of one request. */
-interface Fault {
-  readonly delayMs: number;
-  readonly kind: 'none' | 'error' | 'reset' | 'drop after commit';
+/** What is done with a request besides carrying it out, or instead. */
+export interface Fault {
+  readonly delayMs?: number | undefined;
+  /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */
+  readonly cut?: 'before' | 'after' | undefined;
+  /** Answers without carrying it out. */
+  readonly answer?: ((reply: FastifyReply) => FastifyReply) | undefined;
 }
 
-/** Draws the fault of each request. */
+type FaultKind = 'none' | 'error' | 'before' | 'after';
+
+/** Draws the fault of each request: an error, or a connection that is cut before or after it is carried out. */
 export class Faults {
   readonly #settings: FaultSettings;
   #drawn = 0;
@@ -42,7 +47,7 @@ export class Faults {
     this.#settings = settings;
   }
 
-  draw(): Fault {
+  draw(): { readonly delayMs: number; readonly kind: FaultKind } {
     const { latencyMs = { min: 0, max: 0 }, error = 0, reset = 0, dropAfterCommit = 0 } = this.#settings;
     // Both are drawn for every request, so that one setting does not affect the other faults.
     const delayMs = latencyMs.min + this.#random() * (latencyMs.max - latencyMs.min);
@@ -57,10 +62,10 @@ export class Faults {
   }
 }
 
-function kindOf(lot: number, error: number, reset: number, drop: number): Fault['kind'] {
+function kindOf(lot: number, error: number, reset: number, drop: number): FaultKind {
   if (lot < error) return 'error';
-  if (lot < error + reset) return 'reset';
-  return lot < error + reset + drop ? 'drop after commit' : 'none';
+  if (lot < error + reset) return 'before';
+  return lot < error + reset + drop ? 'after' : 'none';
 }
 
 /** Faults in the form of `--fault`. */
@@ -80,27 +85,35 @@ function percent(share: number): string {
   return `${Number((share * 100).toFixed(3))}%`;
 }
 
-/** Injects faults into the operations. */
-export function addFaults(app: FastifyInstance, faults: Pick<Faults, 'draw'>, responder: Responder): void {
-  const drawn = new WeakMap<FastifyRequest, Fault>();
+/** The fault that is drawn for a request. */
+export function drawnFault(faults: Faults, { operation }: Endpoint, responder: Responder): Fault {
+  const { delayMs, kind } = faults.draw();
+  if (kind !== 'error') return { delayMs, cut: kind === 'none' ? undefined : kind };
+  return { delayMs, answer: (reply) => responder.sendCode(reply, { operation }, resultCode.internal) };
+}
 
+/** Injects a fault into each request for an operation. */
+export function injectFaults(
+  app: FastifyInstance,
+  faultOf: (endpoint: Endpoint, request: FastifyRequest) => Fault,
+): void {
+  const cutAfter = new WeakSet<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
-    const endpoint = endpoints.find(({ path }) => path === request.routeOptions.url);
-    if (endpoint === undefined) return;
-    const fault = faults.draw();
-    drawn.set(request, fault);
-    await wait(fault.delayMs);
-    if (fault.kind === 'error') {
-      return responder.sendCode(reply, { operation: endpoint.operation }, resultCode.internal);
-    }
-    if (fault.kind === 'reset') {
-      reply.hijack();
-      request.socket.destroy();
-    }
+    const endpoint = endpointOf(request);
+    if (endpoint === undefined) return undefined;
+    const { delayMs = 0, cut, answer } = faultOf(endpoint, request);
+    await wait(delayMs);
+    if (cut === 'after') cutAfter.add(request);
+    if (cut !== 'before') return answer?.(reply);
+    request.socket.destroy();
+    return reply.hijack();
   });
-
   app.addHook('onSend', async (request, _, payload) => {
-    if (drawn.get(request)?.kind === 'drop after commit') request.socket.destroy();
+    if (cutAfter.has(request)) request.socket.destroy();
     return payload;
   });
+}
+
+export function endpointOf(request: FastifyRequest): Endpoint | undefined {
+  return endpoints.find(({ path }) => path === request.routeOptions.url);
 }

@@ -1,6 +1,6 @@
 // Apart from index.ts: only tests load it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Endpoint, endpoints } from '../protocol/endpoints.js';
+import type { Endpoint } from '../protocol/endpoints.js';
 import { envelopeContentType } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { parameterText } from '../protocol/parameters.js';
@@ -14,7 +14,7 @@ import {
 import type { UserRecord } from '../protocol/user-record.js';
 import { type ExplanationPair, expectedSignatures, explainBoth } from '../signing/app-signatures.js';
 import type { NewCode } from './admin/codes.js';
-import { addFaults, type FaultSettings, Faults } from './faults.js';
+import { drawnFault, endpointOf, type Fault, type FaultSettings, Faults, injectFaults } from './faults.js';
 import { signersOf } from './http/authenticate.js';
 import { parseRequest } from './http/received-request.js';
 import type { Responder } from './http/responder.js';
@@ -183,56 +183,40 @@ class Interceptor implements ServerExtension {
   faults: Faults | null = null;
   readonly requests: TestRequest[] = [];
   readonly rules: Rule[] = [];
-  readonly #cutAfter = new WeakSet<FastifyRequest>();
 
   attach(app: FastifyInstance, responder: Responder, store: Store): void {
-    app.addHook('preHandler', async (request, reply) => this.#intercept(request, reply));
-    addFaults(app, { draw: () => this.faults?.draw() ?? { delayMs: 0, kind: 'none' } }, responder);
-    app.addHook('onSend', async (request, reply, payload) => {
-      const isCut = this.#cutAfter.has(request);
-      await this.#record(
-        request,
-        isCut ? null : { httpStatus: reply.statusCode, body: String(payload) },
-        store,
-      );
-      if (isCut) request.socket.destroy();
+    injectFaults(app, (endpoint, request) => {
+      const fault =
+        this.#ruleFor(endpoint, request) ?? (this.faults && drawnFault(this.faults, endpoint, responder));
+      if (fault?.cut === 'before') {
+        this.requests.push({ ...decode(endpoint, request), signatures: null, answer: null });
+      }
+      return fault ?? {};
+    });
+    app.addHook('onSend', async (request, { statusCode }, payload) => {
+      const endpoint = endpointOf(request);
+      if (endpoint === undefined) return payload;
+      const answer = request.socket.destroyed ? null : { httpStatus: statusCode, body: String(payload) };
+      const signatures = await explain(endpoint, request, store);
+      this.requests.push({ ...decode(endpoint, request), signatures, answer });
       return payload;
     });
   }
 
-  async #intercept(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    const endpoint = endpointOf(request);
+  #ruleFor(endpoint: Endpoint, request: FastifyRequest): Fault | null {
     const rule = this.rules.findLast(
-      ({ left, operation }) => left > 0 && (operation ?? endpoint?.operation) === endpoint?.operation,
+      ({ left, operation = endpoint.operation }) => left > 0 && operation === endpoint.operation,
     );
-    if (endpoint === undefined || rule === undefined) return undefined;
+    if (rule === undefined) return null;
     rule.left -= 1;
     const { failure = {}, answer } = rule;
-    if (failure.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, failure.delayMs));
-    if (answer !== undefined)
-      return send(reply, typeof answer === 'function' ? answer(decode(endpoint, request)) : answer);
-    if (failure.cut === 'after') {
-      this.#cutAfter.add(request);
-      return undefined;
+    if (answer !== undefined) {
+      const given = typeof answer === 'function' ? answer(decode(endpoint, request)) : answer;
+      return { answer: (reply) => send(reply, given) };
     }
-    if (failure.cut === 'before') {
-      this.requests.push({ ...decode(endpoint, request), signatures: null, answer: null });
-      request.socket.destroy();
-      return reply.hijack();
-    }
-    return send(reply, refusal(failure));
+    const { delayMs, cut } = failure;
+    return { delayMs, cut, answer: cut ? undefined : (reply) => send(reply, refusal(failure)) };
   }
-
-  async #record(request: FastifyRequest, answer: TestRequest['answer'], store: Store): Promise<void> {
-    const endpoint = endpointOf(request);
-    if (endpoint === undefined) return;
-    const decoded = decode(endpoint, request);
-    this.requests.push({ ...decoded, signatures: await explain(endpoint, request, store), answer });
-  }
-}
-
-function endpointOf(request: FastifyRequest): Endpoint | undefined {
-  return endpoints.find(({ path }) => path === request.routeOptions.url);
 }
 
 function decode(endpoint: Endpoint, request: FastifyRequest): Omit<TestRequest, 'signatures' | 'answer'> {

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
-import { addFaults, Faults } from '../faults.js';
+import { drawnFault, Faults, injectFaults } from '../faults.js';
 import { type AnswerMonitoring, listenFault } from '../monitoring.js';
 import type { ServiceContext } from '../service.js';
 import type { CheckedSettings } from '../settings.js';
@@ -73,7 +73,10 @@ export async function startServer(
   const responder = new Responder(context, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
   const refuseConnection = answerParserErrors(app.server, inFlight, responder, context.now);
   extension?.attach(app, responder, context.store);
-  if (settings.faults !== undefined) addFaults(app, new Faults(settings.faults), responder);
+  if (settings.faults !== undefined) {
+    const faults = new Faults(settings.faults);
+    injectFaults(app, (endpoint) => drawnFault(faults, endpoint, responder));
+  }
   addRoutes(app, context, responder, bodies, workbench, monitoring);
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);

@@ -18,8 +18,8 @@ describe('faults', () => {
     expect(drawn).toEqual(drawn.map(() => other.draw()));
     const share = (kind: string) => drawn.filter((fault) => fault.kind === kind).length / drawn.length;
     expect(share('error')).toBeCloseTo(0.05, 2);
-    expect(share('reset')).toBeCloseTo(0.01, 2);
-    expect(share('drop after commit')).toBeCloseTo(0.02, 2);
+    expect(share('before')).toBeCloseTo(0.01, 2);
+    expect(share('after')).toBeCloseTo(0.02, 2);
     const delays = drawn.map(({ delayMs }) => delayMs);
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(200);
     expect(Math.max(...delays)).toBeLessThanOrEqual(2_000);
