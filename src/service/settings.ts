@@ -89,42 +89,32 @@ export interface ServiceHost {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
-const defaults = {
-  host: '127.0.0.1',
-  port: 0,
-  clockWindowSeconds: defaultClockWindowSeconds,
-  maxBodyBytes: defaultMaxBodyBytes,
-  requestTimeoutMs: 30_000,
-  maxConnections: 1000,
-  drainMs: 0,
-  drainDelayMs: 0,
-  version: '',
-};
+/** Default, minimum and maximum of the numbers. */
+const numbers = {
+  port: [0, 0, 65_535],
+  clockWindowSeconds: [defaultClockWindowSeconds, 0, maxClockWindowSeconds],
+  maxBodyBytes: [defaultMaxBodyBytes, 1, Number.MAX_SAFE_INTEGER],
+  requestTimeoutMs: [30_000, 1, Number.MAX_SAFE_INTEGER],
+  maxConnections: [1000, 1, Number.MAX_SAFE_INTEGER],
+  drainMs: [0, 0, Number.MAX_SAFE_INTEGER],
+  drainDelayMs: [0, 0, Number.MAX_SAFE_INTEGER],
+} as const;
 
 /** Settings that were checked, with the defaults of those that have a value for one. */
-export type CheckedSettings = ServiceSettings & Required<Pick<ServiceSettings, keyof typeof defaults>>;
-
-/** Minimum and maximum of the numbers. */
-const bounds = {
-  port: [0, 65_535],
-  clockWindowSeconds: [0, maxClockWindowSeconds],
-  maxBodyBytes: [1, Number.MAX_SAFE_INTEGER],
-  requestTimeoutMs: [1, Number.MAX_SAFE_INTEGER],
-  maxConnections: [1, Number.MAX_SAFE_INTEGER],
-  drainMs: [0, Number.MAX_SAFE_INTEGER],
-  drainDelayMs: [0, Number.MAX_SAFE_INTEGER],
-} as const;
+export type CheckedSettings = ServiceSettings &
+  Required<Pick<ServiceSettings, keyof typeof numbers | 'host' | 'version'>>;
 
 /** @throws InvalidInputError that names an invalid setting */
 export function checkSettings(settings: ServiceSettings): CheckedSettings {
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  const checked: CheckedSettings = { ...defaults, ...Object.fromEntries(given) };
-  for (const [name, [min, max]] of Object.entries(bounds)) {
-    const value = checked[name as keyof typeof bounds];
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  for (const [name, [initial, min, max]] of Object.entries(numbers)) {
+    const value = given[name] ?? initial;
+    given[name] = value;
     if (!(Number.isSafeInteger(value) && value >= min && value <= max)) {
       throw new InvalidInputError(`${name} is ${value}; it must be a whole number from ${min} to ${max}`);
     }
   }
+  const checked = { host: '127.0.0.1', version: '', ...given } as CheckedSettings;
   const { rateLimit = 1, faults } = checked;
   if (!(rateLimit > 0 && Number.isFinite(rateLimit))) {
     throw new InvalidInputError(`rateLimit is ${rateLimit}; it must be a number above 0`);

@@ -303,9 +303,7 @@ export async function startTestService(
   const test: TestService = {
     ...service,
     clientOptions: { ...app, baseUrl: service.url },
-    get requests() {
-      return interceptor.requests;
-    },
+    requests: interceptor.requests,
     get faults() {
       return faults;
     },

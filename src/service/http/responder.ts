@@ -44,10 +44,7 @@ export class Responder {
   }
 
   sendData(reply: FastifyReply, info: RequestInfo, data: object): FastifyReply {
-    onceSent(reply, () =>
-      this.logAnswer(withSource(info, reply), resultCode.ok, undefined, this.#ageOf(reply.raw)),
-    );
-    return send(reply, resultCode.ok, formatSuccess(data));
+    return this.#send(reply, info, resultCode.ok, formatSuccess(data));
   }
 
   sendCode(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): FastifyReply {
@@ -58,12 +55,23 @@ export class Responder {
   sendError(reply: FastifyReply, info: RequestInfo, failure: unknown): FastifyReply {
     const error = this.#throttled(reply, info, failure);
     const { code, msg } = refusalOf(error);
-    onceSent(reply, () => {
-      const rejection = this.#logReason(error);
-      this.logAnswer(withSource(info, reply), code, msg, this.#ageOf(reply.raw), rejection);
-    });
     if (error instanceof TooManyRequestsError) reply.header('retry-after', error.retryAfter);
-    return send(reply, code, formatFailure(code, msg));
+    return this.#send(reply, info, code, formatFailure(code, msg), { error, msg });
+  }
+
+  #send(
+    reply: FastifyReply,
+    info: RequestInfo,
+    code: ResultCode,
+    envelope: string,
+    failure?: { readonly error: unknown; readonly msg: string | undefined },
+  ): FastifyReply {
+    // When the answer is sent or aborted, before other listeners run.
+    reply.raw.prependOnceListener('close', () => {
+      const rejection = failure === undefined ? null : this.#logReason(failure.error);
+      this.logAnswer(withSource(info, reply), code, failure?.msg, this.#ageOf(reply.raw), rejection);
+    });
+    return reply.code(httpStatusOf(code)).header('content-type', envelopeContentType).send(envelope);
   }
 
   /**
@@ -137,13 +145,4 @@ function shownClaim({ parameters, app }: RequestInfo, name: 'app_key' | 'tenant_
   const claimed = parameters?.get(name);
   if (claimed === undefined) return null;
   return app?.[name] === claimed ? claimed : maskText(claimed);
-}
-
-/** Calls back when an answer is sent or aborted, before other listeners run. */
-function onceSent({ raw }: FastifyReply, call: () => void): void {
-  raw.prependOnceListener('close', call);
-}
-
-function send(reply: FastifyReply, code: ResultCode, envelope: string): FastifyReply {
-  return reply.code(httpStatusOf(code)).header('content-type', envelopeContentType).send(envelope);
 }

@@ -93,13 +93,6 @@ export function addRoutes(
   }
 }
 
-/** The method of each path. */
-const methods = new Map<string, string>([
-  ...endpoints.map(({ path, method }) => [path, method] as const),
-  [healthPath, 'GET'],
-  [openApiPath, 'GET'],
-]);
-
 /** Answers a request without a route: 40402, or 40501 for another method. */
 export function refuseUnrouted(
   request: FastifyRequest,
@@ -111,11 +104,12 @@ export function refuseUnrouted(
   return responder.sendCode(reply.header('allow', method), infoOf(request), resultCode.wrongMethod);
 }
 
+/** The method for the path of a request. */
 function methodOf(request: FastifyRequest): string | undefined {
-  const path = pathOf(request);
-  const isOptional = [workbenchPath, ...monitoringPaths].includes(path);
-  if (!isOptional) return methods.get(path);
-  return request.server.hasRoute({ method: 'GET', url: path }) ? 'GET' : undefined;
+  const url = pathOf(request);
+  return ['GET', ...endpoints.map(({ method }) => method)].find((method) =>
+    request.server.hasRoute({ method, url }),
+  );
 }
 
 /** Answers a request whose body could not be read. */

@@ -281,18 +281,13 @@ class Changes {
       record: JSON.stringify(now),
       ...changedDigests(before, now),
     }));
-    const removed = users.flatMap(({ unionId, removed }) =>
-      removed.map((digest) => [unionId, digest] as const),
-    );
-    const added = users.flatMap(({ unionId, added }) => added.map((digest) => [unionId, digest] as const));
-    return [
-      users.map(({ unionId }) => unionId),
-      users.map(({ record }) => record),
-      removed.map(([unionId]) => unionId),
-      removed.map(([, digest]) => digest),
-      added.map(([unionId]) => unionId),
-      added.map(([, digest]) => digest),
-    ];
+    const pairs = (name: 'removed' | 'added') =>
+      users.flatMap((user) => user[name].map((digest): [string, string] => [user.unionId, digest]));
+    const records = users.map(({ unionId, record }): [string, string] => [unionId, record]);
+    return [records, pairs('removed'), pairs('added')].flatMap((rows) => [
+      rows.map(([unionId]) => unionId),
+      rows.map(([, value]) => value),
+    ]);
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Sql, SqlDriver } from '../../database/sql-driver.js';
+import type { SqlDriver } from '../../database/sql-driver.js';
 import { statements } from './statements.js';
 
 const intervalMs = 60_000;
@@ -66,19 +66,16 @@ export class Purge {
   async #purge(statement: string, firstExpired: number): Promise<boolean> {
     const { purgeRows } = this.#driver;
     for (let from = firstExpired; ; ) {
-      const deleted = await this.#driver.write(async (sql) =>
-        (await this.#lease(sql)) ? await sql.all(statement, [from, purgeRows]) : null,
-      );
+      const deleted = await this.#driver.write(async (sql) => {
+        const leased = await sql.run(statements.leasePurge, [this.#holder, leaseSeconds]);
+        return leased === 1 ? await sql.all(statement, [from, purgeRows]) : null;
+      });
       if (deleted === null) return false;
       if (deleted.length < purgeRows) return true;
       from = Math.max(...deleted.map(({ expires_at }) => Number(expires_at)));
       await this.#pause(pauseMs);
       if (this.#stopped.signal.aborted) return false;
     }
-  }
-
-  async #lease(sql: Sql): Promise<boolean> {
-    return (await sql.run(statements.leasePurge, [this.#holder, leaseSeconds])) === 1;
   }
 
   /** Does not keep the process alive, and ends early when the purge is stopped. */

@@ -42,7 +42,13 @@ export class SecretCipher {
   decrypt(appKey: string, stored: string): Secret {
     if (!stored.startsWith(mark)) return new Secret(stored);
     const key = this.#keys.get(stored.slice(mark.length, mark.length + idLength));
-    if (key === undefined) throw missingKey();
+    if (key === undefined) {
+      throw new StartError(
+        'CANNOT_OPEN_DATABASE',
+        'the secrets of the database are encrypted with another key',
+        { hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.' },
+      );
+    }
     const sealed = Buffer.from(stored.slice(mark.length + idLength + 1), 'base64');
     const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), {
       authTagLength: tagBytes,
@@ -62,16 +68,6 @@ export class SecretCipher {
     const [id] = this.#keys.keys();
     return id === undefined ? !stored.startsWith(mark) : stored.startsWith(`${mark}${id}.`);
   }
-}
-
-function missingKey(): StartError {
-  return new StartError(
-    'CANNOT_OPEN_DATABASE',
-    'the secrets of the database are encrypted with another key',
-    {
-      hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
-    },
-  );
 }
 
 function parseKey(masterKey: Secret): Buffer {
