@@ -36,11 +36,8 @@ class WritingClient extends PostgresClient {
   }
 }
 
-/** A server of the database. What the URL does not say, '' or 0, comes from PGHOST or PGPORT. */
-export interface PostgresHost {
-  readonly host: string;
-  readonly port: number;
-}
+/** A server of the database. */
+export type PostgresHost = Readonly<Pick<Client, 'host' | 'port'>>;
 
 /** The configuration of a pool, and the servers that it tries in this order. */
 export interface PostgresConfig extends PoolConfig {
@@ -68,13 +65,15 @@ const integerTypes = new Set([20, 21, 23]);
  * @throws StartError that shows nothing of an invalid URL
  */
 export function postgresConfig(url: string): PostgresConfig {
-  const { pgbouncer, target_session_attrs, hosts, ...given } = readUrl(url);
+  const { given, clients } = readUrl(url);
+  const { pgbouncer, target_session_attrs, ...settings } = given;
+  const hosts = clients.map(({ host, port }) => ({ host, port }));
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
   return {
     application_name: 'userinfo',
-    ...given,
-    ...passwordFrom(given),
-    ...verifiedTls(given, hosts),
+    ...settings,
+    ...passwordFrom(clients),
+    ...verifiedTls(settings, hosts),
     Client: target_session_attrs === 'read-write' ? WritingClient : PostgresClient,
     hosts,
     types: valueTypes,
@@ -90,10 +89,7 @@ export function postgresConfig(url: string): PostgresConfig {
 
 /** TLS with a verified certificate to another machine, unless `sslmode` of the URL or PGSSLMODE says otherwise. */
 function verifiedTls(given: ClientConfig, hosts: readonly PostgresHost[]): Pick<PoolConfig, 'ssl'> {
-  const isHere = hosts.every((server) => {
-    const { host } = new Client({ ...given, ...server });
-    return host.startsWith('/') || isLoopback(urlHost(host));
-  });
+  const isHere = hosts.every(({ host }) => host.startsWith('/') || isLoopback(urlHost(host)));
   return given.ssl !== undefined || env.PGSSLMODE || isHere ? {} : { ssl: true };
 }
 
@@ -111,16 +107,15 @@ function sessionTimeouts(statementTimeoutMs: number): ClientConfig {
  * nothing may be prepared or set in one.
  */
 export function isPooled(url: string): boolean {
-  return readUrl(url).pgbouncer === 'true';
+  return readUrl(url).given.pgbouncer === 'true';
 }
 
 /** The URL of a database for messages, without password and options. */
 export function describePostgres(url: string): string {
-  const { hosts, ...given } = readUrl(url);
-  const { user, database } = new Client(given);
-  const servers = hosts.map((server) => new Client({ ...given, ...server }));
-  const names = servers.map(({ host, port }) => `${host}:${port}`).join(',');
-  return `postgres://${user === undefined ? '' : `${user}@`}${names}/${database ?? ''}`;
+  const { clients } = readUrl(url);
+  const hosts = clients.map(({ host, port }) => `${host}:${port}`).join(',');
+  const [{ user, database } = {}] = clients;
+  return `postgres://${user === undefined ? '' : `${user}@`}${hosts}/${database ?? ''}`;
 }
 
 interface UrlSettings extends ClientConfig {
@@ -128,18 +123,20 @@ interface UrlSettings extends ClientConfig {
   readonly target_session_attrs?: string;
 }
 
-function readUrl(url: string): UrlSettings & { readonly hosts: readonly PostgresHost[] } {
+/** What the URL says, and a client for each of its servers, in which the environment has completed it. */
+function readUrl(url: string): { readonly given: UrlSettings; readonly clients: readonly Client[] } {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();
   // Several hosts are no URL: each is parsed by itself.
   const [, start = '', servers = '', end = ''] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(url) ?? [];
-  const [config, ...others] = servers.split(',').map((server) => parseUrl(start + server + end));
-  const timeout = String(config?.statement_timeout ?? defaultStatementTimeoutMs);
-  const attributes = config?.target_session_attrs ?? 'any';
-  if (config === undefined || !/^[1-9]\d*$/.test(timeout) || !/^(?:any|read-write)$/.test(attributes)) {
+  const parsed = servers.split(',').map((server) => parseUrl(start + server + end));
+  const [given = {}] = parsed;
+  const timeout = String(given.statement_timeout ?? defaultStatementTimeoutMs);
+  const attributes = given.target_session_attrs ?? 'any';
+  if (!/^[1-9]\d*$/.test(timeout) || !/^(?:any|read-write)$/.test(attributes)) {
     throw unreadableUrl();
   }
-  return { ...config, hosts: [config, ...others].map(({ host = '', port = 0 }) => ({ host, port })) };
+  return { given, clients: parsed.map((config) => new Client(config)) };
 }
 
 /** Hides the error of the parser: it may show the URL. */
@@ -163,11 +160,10 @@ function unreadableUrl(): StartError {
 }
 
 /** The password file, if neither the URL nor PGPASSWORD has a password. */
-function passwordFrom(given: ClientConfig): Pick<PoolConfig, 'password'> {
-  const client = new Client(given);
-  if (client.password) return {};
+function passwordFrom([first]: readonly Client[]): Pick<PoolConfig, 'password'> {
+  if (first?.password) return {};
   // pg passes on the server; its types do not say so.
-  const password = (server: typeof client) =>
+  const password = (server: Client) =>
     new Promise<string>((resolve) => {
       pgpass(server, (found) => resolve(found ?? ''));
     });

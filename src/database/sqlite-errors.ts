@@ -1,32 +1,21 @@
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { StoreUnavailableError } from './errors.js';
 
-/** Errors of the database, not of the statement: https://www.sqlite.org/rescode.html */
-const unavailable: Readonly<Record<number, string>> = {
-  5: 'the database is locked by another process',
-  6: 'a table of the database is locked',
-  7: 'the database is out of memory',
-  8: 'the database is read-only',
-  10: 'the disk of the database cannot be read or written',
-  11: 'the database file is damaged',
-  13: 'the database or its disk is full',
-  14: 'the database file cannot be opened',
-  15: 'the database file is locked by a process that died',
-  26: 'the file is not a database',
-};
-
-/** The same by message: the library's `all` throws errors without a code. */
-const codeByMessage: Readonly<Record<string, number>> = {
-  'database is locked': 5,
-  'database table is locked': 6,
-  'out of memory': 7,
-  'attempt to write a readonly database': 8,
-  'disk I/O error': 10,
-  'database disk image is malformed': 11,
-  'database or disk is full': 13,
-  'unable to open database file': 14,
-  'locking protocol': 15,
-  'file is not a database': 26,
+/**
+ * Errors of the database, not of the statement, by primary code: https://www.sqlite.org/rescode.html. The library's `all`
+ * throws errors without a code, only with SQLite's message.
+ */
+const unavailable: Readonly<Record<number, readonly [message: string, fault: string]>> = {
+  5: ['database is locked', 'the database is locked by another process'],
+  6: ['database table is locked', 'a table of the database is locked'],
+  7: ['out of memory', 'the database is out of memory'],
+  8: ['attempt to write a readonly database', 'the database is read-only'],
+  10: ['disk I/O error', 'the disk of the database cannot be read or written'],
+  11: ['database disk image is malformed', 'the database file is damaged'],
+  13: ['database or disk is full', 'the database or its disk is full'],
+  14: ['unable to open database file', 'the database file cannot be opened'],
+  15: ['locking protocol', 'the database file is locked by a process that died'],
+  26: ['file is not a database', 'the file is not a database'],
 };
 
 const busy = [5, 6];
@@ -58,7 +47,7 @@ export function describeSqliteError(error: unknown): string {
 
 function faultOf(error: unknown): string | undefined {
   const code = primaryCode(error);
-  if (code !== undefined) return unavailable[code];
+  if (code !== undefined) return unavailable[code]?.[1];
   const closed =
     error instanceof Error && /^database (?:is not open|connection is closed)$/i.test(error.message);
   return closed ? 'the database is closed' : undefined;
@@ -68,5 +57,6 @@ function faultOf(error: unknown): string | undefined {
 function primaryCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  return Object.hasOwn(codeByMessage, error.message) ? codeByMessage[error.message] : undefined;
+  const known = Object.entries(unavailable).find(([, [message]]) => message === error.message);
+  return known && Number(known[0]);
 }

@@ -149,7 +149,7 @@ export function appOperations(context: AdminContext): AppOperations {
         app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
         tenant_code: checkKey('tenant_code', tenantCode),
         channel: checkKey('channel', channel),
-        recipes: recipes === undefined ? null : writeRecipes(parseSigningRecipes(recipes)),
+        recipes: recipes === undefined ? null : writeRecipes(recipes),
         created_at: Math.floor(now() / 1000),
         revision: Number.parseInt(randomHex(context, revisionBytes), 16),
       };
@@ -191,9 +191,7 @@ export function appOperations(context: AdminContext): AppOperations {
       }
       const changes = {
         ...(channel === undefined ? {} : { channel: checkKey('channel', channel) }),
-        ...(recipes === undefined
-          ? {}
-          : { recipes: recipes === null ? null : writeRecipes(parseSigningRecipes(recipes)) }),
+        ...(recipes === undefined ? {} : { recipes: recipes && writeRecipes(recipes) }),
       };
       await change('set', appKey, ({ apps }) => apps.set(appKey, changes));
     },
@@ -223,8 +221,13 @@ function credentialsOf({ tenant_code, channel, app_key, app_secret }: AddedApp):
   return { tenant_code, channel, app_key, app_secret };
 }
 
-/** The short form: it gets defaults for parts that a later version adds. */
-function writeRecipes({ app_sign, sign }: SigningRecipes): string {
+/**
+ * The short form: it gets defaults for parts that a later version adds.
+ *
+ * @throws RecipeError for an invalid recipe
+ */
+function writeRecipes(recipes: NonNullable<NewApp['recipes']>): string {
+  const { app_sign, sign } = parseSigningRecipes(recipes);
   return JSON.stringify({ app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) });
 }
 

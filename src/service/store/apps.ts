@@ -108,33 +108,19 @@ export class Apps {
   }
 
   #toApp(row: SqlRow): App {
-    return toApp(row, (stored) => this.#cipher.decrypt(String(row.app_key), stored));
+    const appKey = String(row.app_key);
+    const decrypt = (stored: unknown) => this.#cipher.decrypt(appKey, String(stored));
+    return {
+      app_key: appKey,
+      app_secret: decrypt(row.app_secret),
+      tenant_code: String(row.tenant_code),
+      channel: String(row.channel),
+      recipes: row.recipes === null ? null : String(row.recipes),
+      created_at: Number(row.created_at),
+      old_secret: row.old_secret === null ? null : decrypt(row.old_secret),
+      old_until: Number(row.old_until),
+      disabled: row.disabled === 1,
+      revision: Number(row.revision),
+    };
   }
-}
-
-function toApp(row: SqlRow, decrypt: (stored: string) => Secret): App {
-  const {
-    app_key,
-    app_secret,
-    tenant_code,
-    channel,
-    recipes,
-    created_at,
-    old_secret,
-    old_until,
-    disabled,
-    revision,
-  } = row;
-  return {
-    app_key: String(app_key),
-    app_secret: decrypt(String(app_secret)),
-    tenant_code: String(tenant_code),
-    channel: String(channel),
-    recipes: recipes === null ? null : String(recipes),
-    created_at: Number(created_at),
-    old_secret: old_secret === null ? null : decrypt(String(old_secret)),
-    old_until: Number(old_until),
-    disabled: disabled === 1,
-    revision: Number(revision),
-  };
 }

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import { addGroup } from '../../command.js';
@@ -27,6 +26,31 @@ interface CreateOptions {
 interface AppOptions {
   readonly appKey: string;
 }
+
+/** The commands that need no more than the key of an app. */
+const changes = [
+  {
+    name: 'retire-secret',
+    summary: 'end the overlap of a rotation',
+    description: 'Make the old secret of an app invalid before the overlap of its rotation ends.',
+    change: 'retireSecret',
+    done: 'retired the old secret of',
+  },
+  {
+    name: 'disable',
+    summary: 'refuse the requests of an app',
+    description: 'Refuse the requests of an app with 40301 until it is enabled again.',
+    change: 'disableApp',
+    done: 'disabled',
+  },
+  {
+    name: 'enable',
+    summary: 'accept the requests of an app again',
+    description: 'Accept the requests of an app again that was disabled.',
+    change: 'enableApp',
+    done: 'enabled',
+  },
+] as const;
 
 export function declareApp(admin: Command, context: CliContext): void {
   const app = addGroup(admin, {
@@ -99,51 +123,20 @@ export function declareApp(admin: Command, context: CliContext): void {
       await print({ ...rest, app_secret: app_secret.reveal() });
     },
   });
-  const addChange = (
-    spec: { name: string; summary: string; description: string; done: string },
-    change: (store: Admin, app: AppOptions) => Promise<void>,
-  ) => {
-    const { done, ...rest } = spec;
+  for (const { done, change, ...spec } of changes) {
     addStoreCommand(app, context, {
-      ...rest,
+      ...spec,
       examples: [
         [`userinfo admin app ${spec.name} --app-key app-1`, 'in the default database'],
         [`userinfo admin app ${spec.name} --app-key app-1 --database f.db`, 'in another database'],
       ],
       takes: takesKey,
       run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
-        await withStore((store) => change(store, options));
+        await withStore((store) => store[change](options));
         await printMessage(io, `${done} app "${options.appKey}"`);
       },
     });
-  };
-  addChange(
-    {
-      name: 'retire-secret',
-      summary: 'end the overlap of a rotation',
-      description: 'Make the old secret of an app invalid before the overlap of its rotation ends.',
-      done: 'retired the old secret of',
-    },
-    (store, given) => store.retireSecret(given),
-  );
-  addChange(
-    {
-      name: 'disable',
-      summary: 'refuse the requests of an app',
-      description: 'Refuse the requests of an app with 40301 until it is enabled again.',
-      done: 'disabled',
-    },
-    (store, given) => store.disableApp(given),
-  );
-  addChange(
-    {
-      name: 'enable',
-      summary: 'accept the requests of an app again',
-      description: 'Accept the requests of an app again that was disabled.',
-      done: 'enabled',
-    },
-    (store, given) => store.enableApp(given),
-  );
+  }
   addStoreCommand(app, context, {
     name: 'set',
     summary: 'change the channel or the recipes of an app',
