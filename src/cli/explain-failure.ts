@@ -37,7 +37,9 @@ export function explainFailure<T>(error: T, settings: Inputs, operation: Failed)
     return Object.assign(error, { hint: error.hint?.replace('the base URL', `$& (${origin})`) });
   }
   if (!(error instanceof RejectedError)) return error;
-  if (error.means === 'wrongAppSign' || error.means === 'wrongSign')
+  // §5.4: a rule that is wrong also gives a sign of another length.
+  const isWrongLength = error.means === 'malformedParameter' && error.msg.startsWith('sign ');
+  if (error.means === 'wrongAppSign' || error.means === 'wrongSign' || isWrongLength)
     // §5.5, §5.6
     return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
   if (error.means !== 'appNotAllowed' && error.means !== 'unknownAppKey') return error;

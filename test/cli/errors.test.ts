@@ -53,6 +53,14 @@ describe('a refused signature', () => {
     expect((await machine.shell(explain, { env })).status).toBe(0);
   });
 
+  it('leads to the search for a rule if sign has another length, too', async () => {
+    const useRule = (rule: string) => machine.run(['profile', 'set', 'local', '--signing-preset', rule]);
+    await useRule('sign=query-hmac-sha256');
+    const { stderr } = await machine.run(['read', 'c', '-p', 'local']);
+    await useRule('default');
+    expect(stderr).toMatch(/40002 "sign has 64 characters, not 32"\n.*recipes of profile.*\n.* sign solve /);
+  });
+
   it('says its reason once on a terminal', async () => {
     const { stdout } = await machine.onTerminal(['read', 'c', '-p', 'local'], [], { env });
     expect(stdout.match(/app_sign is wrong/g)).toHaveLength(1);
