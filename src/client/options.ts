@@ -119,29 +119,31 @@ export interface Shape<Given = Readonly<Record<string, unknown>>> {
 /** The maximum delay of a timer in Node. */
 const maxMs = 2 ** 31 - 1;
 
-const isText: Check = (value) => (typeof value === 'string' ? null : `is ${kindOf(value)}, not text`);
+function isA(wanted: string, isRight: (value: unknown) => boolean): Check {
+  return (value) => (isRight(value) ? null : `is ${kindOf(value)}, not ${wanted}`);
+}
+
+const isText = isA('text', (value) => typeof value === 'string');
 const isFilledText: Check = (value) => (value === '' ? 'is empty' : isText(value));
-const isFunction: Check = (value) =>
-  typeof value === 'function' ? null : `is ${kindOf(value)}, not a function`;
+const isFunction = isA('a function', (value) => typeof value === 'function');
 
-/** A whole number from 1. */
-export const isCount: Check = (value) =>
-  Number.isSafeInteger(value) && Number(value) >= 1 ? null : `is ${kindOf(value)}, not a whole number from 1`;
+export const isCount = isA(
+  'a whole number from 1',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+);
 
-const isDuration: Check = (value) =>
-  typeof value === 'number' && value >= 1 && value <= maxMs
-    ? null
-    : `is ${kindOf(value)}, not a number of milliseconds from 1 to ${maxMs}`;
+const isDuration = isA(
+  `a number of milliseconds from 1 to ${maxMs}`,
+  (value) => typeof value === 'number' && value >= 1 && value <= maxMs,
+);
 
-/** A number per second, above 0. */
-export const isRate: Check = (value) =>
-  Number.isFinite(value) && Number(value) > 0 ? null : `is ${kindOf(value)}, not a number above 0`;
+/** A number per second. */
+export const isRate = isA('a number above 0', (value) => Number.isFinite(value) && Number(value) > 0);
 
 /** Accepts the signals of other realms and libraries. */
-export const isSignal: Check = (value) =>
-  hasMembers(value, { aborted: 'boolean', addEventListener: 'function', removeEventListener: 'function' })
-    ? null
-    : `is ${kindOf(value)}, not an AbortSignal`;
+export const isSignal = isA('an AbortSignal', (value) =>
+  hasMembers(value, { aborted: 'boolean', addEventListener: 'function', removeEventListener: 'function' }),
+);
 
 export const isSecret: Check = (value) => {
   if (typeof value === 'function') return null;
@@ -153,15 +155,12 @@ export const isSecret: Check = (value) => {
  * Refuses instances of classes, and iterable objects such as `arguments`: content outside of their named properties
  * would be lost.
  */
-const isPlainObject: Check = (value) => {
-  const prototype = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
+const isPlainObject = isA('a plain object of keys and values', (value) => {
+  if (typeof value !== 'object' || value === null || Symbol.iterator in value) return false;
+  const prototype = Object.getPrototypeOf(value);
   // Works for any realm: the prototype of its plain objects has no prototype.
-  const isPlain =
-    prototype === null || (prototype !== undefined && Object.getPrototypeOf(prototype) === null);
-  return isPlain && !(Symbol.iterator in (value as object))
-    ? null
-    : `is ${kindOf(value)}, not a plain object of keys and values`;
-};
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+});
 
 export const clientOptions: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
@@ -171,20 +170,18 @@ export const clientOptions: Shape<UserInfoClientOptions> = {
     channel: isFilledText,
     appKey: isFilledText,
     appSecret: isSecret,
-    signing: (value) =>
-      hasMembers(value, { app_sign: 'object', sign: 'object' })
-        ? null
-        : `is ${kindOf(value)}, not an object of app_sign and sign`,
+    signing: isA('an object of app_sign and sign', (value) =>
+      hasMembers(value, { app_sign: 'object', sign: 'object' }),
+    ),
     resultCodes: () => null, // parseResultCodes checks them
     timeoutMs: isDuration,
     connectTimeoutMs: isDuration,
     attempts: isCount,
     connections: isCount,
-    allowHttp: (value) => (typeof value === 'boolean' ? null : `is ${kindOf(value)}, not true or false`),
+    allowHttp: isA('true or false', (value) => typeof value === 'boolean'),
     extraCa: isText,
     proxy: isText,
-    dispatcher: (value) =>
-      hasMembers(value, { dispatch: 'function' }) ? null : `is ${kindOf(value)}, not a dispatcher of undici`,
+    dispatcher: isA('a dispatcher of undici', (value) => hasMembers(value, { dispatch: 'function' })),
     now: isFunction,
     random: isFunction,
     onRequest: isFunction,

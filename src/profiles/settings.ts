@@ -2,7 +2,6 @@ import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import type { Secret } from '../signing/secret.js';
 import {
   describeOrigin,
-  type GivenValues,
   type Origin,
   readGivenValues,
   type Setting,
@@ -132,40 +131,27 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
   };
 }
 
-interface ChosenProfile {
-  readonly list: ProfileList;
-  readonly profile: Profile | null;
-  readonly warnings: readonly string[];
-}
-
-async function chooseProfile(
-  sources: SettingSources,
-): Promise<ChosenProfile & { readonly given: GivenValues; readonly secret: SecretSetting | null }> {
+async function chooseProfile(sources: SettingSources) {
   const { flags, env, store } = sources;
   const given = readGivenValues(flags, env);
   const isComplete = Boolean(env[secretVariable]) && required.every((field) => given[field] !== null);
-  const chosen =
-    given.profile === null && isComplete ? await withoutProfile(store) : await loadProfile(given, store);
-  return { given, ...chosen, secret: findSecret(sources, chosen.profile) };
+  const needsNone = given.profile === null && isComplete;
+  const warnings: string[] = [];
+  const list = await store.load().catch((error: unknown) => {
+    if (!needsNone || !(error instanceof ProfileFileError)) throw error;
+    // The file is read for the production guard alone, and may be invalid.
+    warnings.push(`cannot check whether the base URL belongs to a production profile: ${error.message}`);
+    return noProfiles;
+  });
+  const profile = needsNone ? null : selectProfile(list, given.profile);
+  return { given, list, profile, warnings, secret: findSecret(sources, profile) };
 }
 
-async function loadProfile({ profile }: GivenValues, store: SettingSources['store']): Promise<ChosenProfile> {
-  const list = await store.load();
-  if (profile === null) return { list, profile: activeProfile(list), warnings: [] };
-  const { value, origin } = profile;
-  const askedBy = origin.kind === 'environment' ? origin.name : undefined;
-  return { list, profile: findProfile(list, value, askedBy), warnings: [] };
-}
-
-/** No profile is needed: the file is read only for the production guard, and may be invalid. */
-async function withoutProfile(store: SettingSources['store']): Promise<ChosenProfile> {
-  try {
-    return { list: await store.load(), profile: null, warnings: [] };
-  } catch (error) {
-    if (!(error instanceof ProfileFileError)) throw error;
-    const warning = `cannot check whether the base URL belongs to a production profile: ${error.message}`;
-    return { list: noProfiles, profile: null, warnings: [warning] };
-  }
+/** @throws ProfileError if the profile does not exist */
+function selectProfile(list: ProfileList, named: Setting<string> | null): Profile | null {
+  if (named === null) return activeProfile(list);
+  const { value, origin } = named;
+  return findProfile(list, value, origin.kind === 'environment' ? origin.name : undefined);
 }
 
 function findSecret(sources: SettingSources, profile: Profile | null): SecretSetting | null {

@@ -62,34 +62,26 @@ export function identifyingText(value: FlatValue | undefined): string | null {
   return typeof text === 'string' && text !== '' ? text : null;
 }
 
-/** The text that is stored for a value; `null` removes the key. */
-export function storedText(value: FlatValue): string | null {
-  return value === null ? null : String(value);
-}
-
 /**
- * The record after a passback: `mobile`, `mobile_district_code` and `id_card` go to the record's own fields,
+ * The record after a passback, whose values are stored as text; `null` removes a key. `mobile`, `mobile_district_code` and `id_card` go to the record's own fields,
  * `device_token` to the first login device, `gps` to the record, every other key to `extension_info`.
  */
 export function applyPassback(record: UserRecord, userInfo: UserInfoEntries): UserRecord {
-  const basicInfo = new Map(Object.entries(record.basic_info));
-  const extensionInfo = new Map(Object.entries(record.extension_info));
-  const own = new Map(
-    Object.entries({ mobile_district_code: record.mobile_district_code, gps: record.gps }).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    ),
-  );
-  let devices = record.login_device_info;
+  const { tenant_code, union_id, basic_info, extension_info, login_device_info, ...rest } = record;
+  const basicInfo = new Map(Object.entries(basic_info));
+  const extensionInfo = new Map(Object.entries(extension_info));
+  const own = new Map<string, string>(Object.entries(rest));
+  let devices = login_device_info;
   for (const [key, value] of userInfo) {
-    const text = storedText(value);
+    const text = value === null ? null : String(value);
     if (key === 'device_token') devices = withDeviceToken(devices, text);
     else if (key === 'mobile' || key === 'id_card') put(basicInfo, key, text);
     else if (key === 'mobile_district_code' || key === 'gps') put(own, key, text);
     else put(extensionInfo, key, text);
   }
   return {
-    tenant_code: record.tenant_code,
-    union_id: record.union_id,
+    tenant_code,
+    union_id,
     basic_info: Object.fromEntries(basicInfo) as BasicInfo,
     extension_info: Object.fromEntries(extensionInfo),
     login_device_info: devices,
