@@ -84,16 +84,13 @@ export class Queue {
         hint: 'Give one such as postgres://user@host/database, the password in PGPASSWORD.',
       });
     }
+    let driver: SqlDriver | undefined;
     try {
-      const driver = await openPostgresDriver(url, { poolSize, prepares: false });
-      try {
-        await migrate(driver, queueSchema);
-        return new Queue(driver, await openBoss(driver));
-      } catch (error) {
-        await driver.close();
-        throw error;
-      }
+      driver = await openPostgresDriver(url, { poolSize, prepares: false });
+      await migrate(driver, queueSchema);
+      return new Queue(driver, await openBoss(driver));
     } catch (error) {
+      await driver?.close();
       if (!(error instanceof StoreUnavailableError)) throw error;
       const message = `cannot open the queue ${describePostgres(url)}: ${error.message}`;
       const hint = error.hint === undefined ? {} : { hint: error.hint };

@@ -1,7 +1,7 @@
 // Apart from passback.ts: only --queue loads it.
 
 import type { Command } from 'commander';
-import { passbackRows, type RowOperation } from '../../bulk/operations.js';
+import { passbackRows } from '../../bulk/operations.js';
 import { checkedInput, type InputDigest } from '../../bulk/source/checked-input.js';
 import { type FileRow, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -35,8 +35,18 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
   refuseLocalOptions(call.command);
   const naming = userNaming(options);
   const users = new UniqueUsers();
-  await withRows(call, checkingUsers(passbackRows(naming), users), async (opened) => {
-    if (opened.source.input.size === null) throw noFile();
+  const operation = passbackRows(naming);
+  const prepare: typeof operation.prepare = (fields) => {
+    const prepared = operation.prepare(fields);
+    users.add(prepared.user ?? '');
+    return prepared;
+  };
+  await withRows(call, { ...operation, prepare }, async (opened) => {
+    if (opened.source.input.size === null) {
+      throw new InvalidInputError('--queue needs a file, not a stream', {
+        hint: 'Save the rows to a file first: they are checked before they are queued.',
+      });
+    }
     const { hash, digest, rows } = await checkRows(opened);
     users.check();
     const count = rows ?? 0;
@@ -60,17 +70,6 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
     if (isTable) await write(io.stdout, `${run}\n`);
     else await print({ run, rows: count });
   });
-}
-
-function checkingUsers(operation: RowOperation, users: UniqueUsers): RowOperation {
-  return {
-    ...operation,
-    prepare(fields) {
-      const prepared = operation.prepare(fields);
-      users.add(prepared.user ?? '');
-      return prepared;
-    },
-  };
 }
 
 /** Reads the rows that were checked again for a queue, and shows the progress. */
@@ -99,10 +98,4 @@ function refuseLocalOptions(command: Command): void {
     const option = command.options.find((one) => one.attributeName() === name);
     throw new InvalidInputError(`${option?.long ?? name} is for a run without --queue`, { hint });
   }
-}
-
-function noFile(): InvalidInputError {
-  return new InvalidInputError('--queue needs a file, not a stream', {
-    hint: 'Save the rows to a file first: they are checked before they are queued.',
-  });
 }

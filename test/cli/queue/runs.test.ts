@@ -152,6 +152,20 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(await dump(schema.url)).not.toContain('li@example.com');
   });
 
+  it('has failed chunks, which no worker takes until they are retried', async () => {
+    await machine.putUsers(['f1']);
+    write('failed.csv', ['f1,gold,']);
+    const run = await handOver('failed.csv');
+    await query(schema.url, `UPDATE userinfo_pgboss.job SET state = 'failed' WHERE name = 'userinfo-${run}'`);
+    const refused = await machine.run(worker('--drain'));
+    expect(refused.status).toBe(6);
+    expect(refused.stderr).toContain(`run ${run} has failed chunks: 1 of 1`);
+    expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
+    expect((await runs('retry', run)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
+    expect((await machine.run(worker('--drain'))).status).toBe(0);
+    expect((await runs('results', run)).status).toBe(0);
+  });
+
   it('is left alone by a worker for another environment', async () => {
     write('test.csv', ['p1,silver,']);
     const run = await handOver('test.csv');
