@@ -17,7 +17,9 @@ const compiled = new Map<string, Signers>();
 /** The signers of an app's recipes, given as JSON text and compiled once; `null` stands for the default recipes. */
 export function signersOf(recipes: string | null): Signers {
   if (recipes === null) return usual;
-  const signers = compiled.get(recipes) ?? compileRecipes(parseSigningRecipes(JSON.parse(recipes)));
+  const known = compiled.get(recipes);
+  if (known !== undefined) return known;
+  const signers = compileRecipes(parseSigningRecipes(JSON.parse(recipes)));
   if (compiled.size >= maxCached) compiled.clear();
   compiled.set(recipes, signers);
   return signers;

@@ -73,15 +73,6 @@ export class InFlight {
   }
 }
 
-/** Reports to the operator that a limit is exceeded. */
-type ReportOverload = (problem: string) => void;
-
-/** Closes connections over the limit at once. */
-export function limitConnections(server: Server, max: number, report: ReportOverload): void {
-  server.maxConnections = max;
-  server.on('drop', () => report(`${max} connections are open; further ones are closed`));
-}
-
 /** Maximum memory for request bodies while they arrive, in bodies of the maximum size. */
 const largeBodies = 64;
 
@@ -91,11 +82,12 @@ const largeBodies = 64;
  */
 export class ArrivingBodies {
   readonly #maxBodyBytes: number;
-  readonly #report: ReportOverload;
+  readonly #report: (problem: string) => void;
   readonly #held = new Map<IncomingMessage, number>();
   #sum = 0;
 
-  constructor(maxBodyBytes: number, report: ReportOverload) {
+  /** `report` receives that the limit is exceeded. */
+  constructor(maxBodyBytes: number, report: (problem: string) => void) {
     this.#maxBodyBytes = maxBodyBytes;
     this.#report = report;
   }

@@ -8,19 +8,17 @@ import type { Responder } from './responder.js';
 /** How long a refused connection may keep sending, in milliseconds: closed at once, it would lose the answer. */
 const lingerMs = 1000;
 
-/** Answers a connection that sent something other than a request, or sent it too slowly. */
-export type RefuseConnection = (error: NodeJS.ErrnoException, socket: Duplex) => void;
-
 /**
- * Answers what Node's server rejects, or would answer without an envelope, before there is a request. `now` returns
- * milliseconds since 1970.
+ * Answers what Node's server rejects, or would answer without an envelope, before there is a request: returns what
+ * answers a connection that sent something other than a request, or sent it too slowly. `now` returns milliseconds since
+ * 1970.
  */
 export function answerParserErrors(
   server: Server,
   inFlight: InFlight,
   responder: Responder,
   now: () => number,
-): RefuseConnection {
+): (error: NodeJS.ErrnoException, socket: Duplex) => void {
   const answer = (socket: Duplex, operation: string, code: ResultCode): void => {
     if (!socket.writable) {
       socket.destroy();

@@ -12,7 +12,7 @@ import type { ServiceContext } from '../service.js';
 import type { CheckedSettings } from '../settings.js';
 import type { ServerExtension } from '../test-service.js';
 import { RequestRing } from '../workbench/request-ring.js';
-import { ArrivingBodies, InFlight, limitConnections } from './connections.js';
+import { ArrivingBodies, InFlight } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
 import { addRoutes, refuseUnrouted } from './routes.js';
@@ -40,7 +40,7 @@ export async function startServer(
   extension?: ServerExtension,
 ): Promise<HttpServer> {
   const { settings } = context;
-  const { requestTimeoutMs, maxBodyBytes } = settings;
+  const { requestTimeoutMs, maxBodyBytes, maxConnections } = settings;
   const app = fastify({
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -63,7 +63,10 @@ export async function startServer(
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   });
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
-  limitConnections(app.server, settings.maxConnections, reportOverload);
+  app.server.maxConnections = maxConnections;
+  app.server.on('drop', () =>
+    reportOverload(`${maxConnections} connections are open; further ones are closed`),
+  );
   const bodies = new ArrivingBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow);
   const host = urlHost(settings.host);
