@@ -41,6 +41,7 @@ const statements = {
   record:
     'WITH new AS (INSERT INTO userinfo_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result' +
     ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
+    ' WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = $1)' +
     ' ORDER BY line ON CONFLICT (run, line) DO NOTHING RETURNING outcome),' +
     ` added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf).join(', ')} FROM new)` +
     ` UPDATE userinfo_runs runs SET recorded_at = ${nowMs}, speed = ${speedAfter('added."rows"')},` +

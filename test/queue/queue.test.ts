@@ -63,15 +63,21 @@ describe('a queue', () => {
     const taken = [await take(run), await take(run), await take(run)];
     expect(await queue.take(run)).toBeNull();
     expect(taken.flatMap(linesOf)).toEqual(Array.from({ length: 2400 }, (_, i) => i + 2));
+    // Two workers may record the same rows at once, in parts of any size.
+    const parts = taken.flatMap((chunk) => {
+      const all = linesOf(chunk).map((line) => outcome(line));
+      return [all.slice(0, 300), all.slice(200, 900), all.slice(600), all.slice(100, 500)];
+    });
+    await Promise.all(parts.map((part) => queue.record(run.run, part)));
+    expect(await queue.find(run.run)).toMatchObject({ state: 'ready', counts: { ok: 2400 } });
     for (const chunk of taken.reverse()) {
       expect(await queue.find(run.run)).toMatchObject({ state: 'ready' });
-      await queue.record(
-        run.run,
-        linesOf(chunk).map((line) => outcome(line)),
-      );
       await queue.finish(run, chunk);
     }
     expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunksDone: 3, counts: { ok: 2400 } });
+    await queue.purge(run.run);
+    expect(await queue.record(run.run, [outcome(2)])).toBe('cancelled');
+    expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
   });
 
   it('has one chunk of a run with a rate under way', async () => {
