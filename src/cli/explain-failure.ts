@@ -37,12 +37,12 @@ export function explainFailure<T>(error: T, settings: Inputs, operation: Failed)
     return Object.assign(error, { hint: error.hint?.replace('the base URL', `$& (${origin})`) });
   }
   if (!(error instanceof RejectedError)) return error;
+  const { means, msg } = error;
   // §5.4: a rule that is wrong also gives a sign of another length.
-  const isWrongLength = error.means === 'malformedParameter' && error.msg.startsWith('sign ');
-  if (error.means === 'wrongAppSign' || error.means === 'wrongSign' || isWrongLength)
-    // §5.5, §5.6
+  const isWrongLength = means === 'malformedParameter' && msg.startsWith('sign ');
+  if (means === 'wrongAppSign' || means === 'wrongSign' || isWrongLength)
     return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
-  if (error.means !== 'appNotAllowed' && error.means !== 'unknownAppKey') return error;
+  if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return error;
   const sent = identifiers.map((field) => {
     const { value, origin } = settings[field];
     return `${settingNames[field].title} ${quoteName(value)} (${describeOrigin(origin)})`;

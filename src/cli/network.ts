@@ -38,8 +38,8 @@ async function readAuthorities(
 }
 
 /**
- * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY lists its host. The lower-
- * case names take precedence, as in curl. `null`: no proxy.
+ * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY
+ * lists its host. The lower-case names take precedence, as in curl. `null`: no proxy.
  */
 export function proxyFor(baseUrl: string, env: Io['env']) {
   const { protocol, hostname, port } = new URL(baseUrl);

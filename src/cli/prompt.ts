@@ -11,7 +11,7 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
   const load = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
-    /** Whether a user can be prompted: stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set. */
+    /** Whether stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set. */
     get possible(): boolean {
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },

@@ -16,7 +16,7 @@ export function formatCsv(data: unknown): string {
   return stringify([columns, ...rows.map((row) => columns.map((column) => row.get(column) ?? ''))]);
 }
 
-/** The single values in data, in order, each with its query path; null is empty text. An empty object or list has none. */
+/** The single values in data, each with its query path; null is empty text. An empty object or list has none. */
 function* flatten(data: unknown, path = ''): Generator<[path: string, text: string]> {
   if (!isNested(data)) {
     yield [path, data === null || data === undefined ? '' : String(data)];

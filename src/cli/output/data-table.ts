@@ -1,16 +1,10 @@
 // Apart from print.ts: only a table needs it.
-import type { ChalkInstance } from 'chalk';
 import { stringify } from 'lossless-json';
 import { resultCode } from '../../protocol/result-codes.js';
 import { isNested, isObject, type Nested, parseLoosely } from './parsed-json.js';
+import type { TableStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLines } from './table.js';
 import { showText } from './terminal-text.js';
-
-export interface TableStyle {
-  readonly colors: ChalkInstance;
-  /** Width of the terminal in columns; `undefined` for no wrapping. */
-  readonly columns: number | undefined;
-}
 
 /** Maximum number of characters shown of one value. */
 const maxValueLength = 8_192;
@@ -57,16 +51,10 @@ export function inWords(data: unknown): unknown {
   if (!isObject(data)) return data;
   const fields = Object.entries(data).map(([name, value]) => {
     if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
-    const isTime = /(^|_)(at|until)$/.test(name) && Number(value) > 0;
-    return isTime
-      ? [
-          name
-            .replace(/^at$/, 'time')
-            .replace(/_at$/, '')
-            .replace(/_until$/, '_ends'),
-          timeInWords(Number(value)),
-        ]
-      : [name, value];
+    const [, before, kind] = /^(?:(.+)_)?(at|until)$/.exec(name) ?? [];
+    if (kind === undefined || !(Number(value) > 0)) return [name, value];
+    const heading = before === undefined ? 'time' : kind === 'at' ? before : `${before}_ends`;
+    return [heading, timeInWords(Number(value))];
   });
   return Object.fromEntries(fields);
 }

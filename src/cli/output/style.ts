@@ -2,7 +2,6 @@ import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { type Io, printMessage, type Terminal } from '../io.js';
 import type { CommonOptions } from '../options.js';
-import type { TableStyle } from './data-table.js';
 import type { Select } from './query.js';
 
 /** The output formats. `csv` is flat; the others keep the nesting of the data. */
@@ -67,7 +66,9 @@ export function isPlainTable({ format, select }: OutputStyle): boolean {
   return format === 'table' && select === undefined;
 }
 
-/** The style of a table on stdout: width and colours of the terminal. */
-export function tableStyle({ stdout, env }: Io, { color }: OutputStyle): TableStyle {
+export type TableStyle = ReturnType<typeof tableStyle>;
+
+/** The style of a table on stdout: colours, and the width of the terminal; without `columns` nothing is wrapped. */
+export function tableStyle({ stdout, env }: Io, { color }: OutputStyle) {
   return { colors: colorsFor(stdout, env, color), columns: stdout.isTTY ? stdout.columns : undefined };
 }

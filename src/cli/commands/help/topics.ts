@@ -59,7 +59,7 @@ ${formatColumns(shared)}`;
 /** The meaning of each exit status. */
 export const exitMeanings: Readonly<Record<keyof typeof exitStatus, string>> = {
   success: "success: the envelope's code is 200",
-  fault: 'a bug in userinfo itself; --verbose shows where',
+  fault: 'the output cannot be written, or a bug; --verbose shows where',
   usage: 'bad usage or input; nothing was sent',
   profile: 'profile or credentials',
   rejected: 'the service answered with another code',

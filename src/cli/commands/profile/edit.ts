@@ -54,12 +54,12 @@ export function declareAdd(profile: Command, context: CliContext): void {
       ],
     ],
     takes: (command) => addEditOptions(command.argument('<name>', 'name of the new profile')),
-    run: ({ options }: Call<EditOptions>, name: string) => runAdd(context, name, options),
+    run: runAdd,
   });
 }
 
-async function runAdd(context: CliContext, name: string, options: EditOptions): Promise<void> {
-  const { io, profiles, prompt } = context;
+async function runAdd({ context, io, options }: Call<EditOptions>, name: string): Promise<void> {
+  const { profiles, prompt } = context;
   checkNewName(await profiles.load(), name);
   const given = await patchOf(context, options, undefined);
   if (!prompt.possible) refuseMissing(given);

@@ -60,16 +60,12 @@ export function declareImport(profile: Command, context: CliContext): void {
           .argument('<file>', 'file of JSON')
           .option('--name <name>', 'name of the new profile (default: that of the file)'),
       ),
-    run: ({ options }: Call<ImportOptions>, file: string) => importProfile(context, file, options),
+    run: importProfile,
   });
 }
 
-async function importProfile(
-  context: CliContext,
-  file: string,
-  options: ImportOptions & Pick<Call['options'], 'yes'>,
-): Promise<void> {
-  const { io, profiles, prompt } = context;
+async function importProfile({ context, io, options }: Call<ImportOptions>, file: string): Promise<void> {
+  const { profiles, prompt } = context;
   const json = await readJson(context, file);
   const { name: itsName, secret: exported, ...fields } = (json ?? {}) as Readonly<Record<string, unknown>>;
   const name = options.name ?? String(itsName ?? '');
