@@ -63,19 +63,12 @@ function asTemplate(text: string, { params }: SignableRequest): string {
     .join(bracedToken('param', name));
 }
 
+/** A digest, or a part of one; only a whole one is written in base64. */
 function readDigest(text: string): SignatureReading[] {
-  if (/^[\da-f]+$/.test(text) || /^[\dA-F]+$/.test(text)) return readHex(text);
-  return readBase64(text);
-}
-
-function readHex(text: string): SignatureReading[] {
-  const digest = text.toLowerCase();
-  const outputs: Output[] = [];
-  if (text === digest) outputs.push('hex');
-  if (text === text.toUpperCase()) outputs.push('HEX');
-  return outputs.flatMap((output) =>
-    algorithms.flatMap((algorithm) =>
-      cutsOf(text.length, writtenLength(algorithm, output), algorithm).map(({ cut, bits }) => ({
+  const readAs = (output: Output): SignatureReading[] => {
+    const digest = decoders[output](text) ?? '';
+    return algorithms.flatMap((algorithm) =>
+      cutsOf(digest.length, writtenLength(algorithm, 'hex'), algorithm).map(({ cut, bits }) => ({
         algorithm,
         digest,
         cut,
@@ -83,8 +76,26 @@ function readHex(text: string): SignatureReading[] {
         after: cut === null ? [] : [`slice:${cut[0]}:${cut[1]}`],
         bits,
       })),
-    ),
-  );
+    );
+  };
+  const hex = [...readAs('hex'), ...readAs('HEX')];
+  if (hex.length > 0) return hex;
+  const base64 = (['base64', 'base64url', 'base64-of-hex'] as const).flatMap(readAs);
+  return base64.filter(({ cut }) => cut === null);
+}
+
+/** The digest in lower-case hex; undefined for a text in another format. */
+const decoders: Readonly<Record<Output, (text: string) => string | undefined>> = {
+  hex: (text) => (/^[\da-f]+$/.test(text) ? text : undefined),
+  HEX: (text) => (/^[\dA-F]+$/.test(text) ? text.toLowerCase() : undefined),
+  base64: (text) => decodeBase64(text, 'base64')?.toString('hex'),
+  base64url: (text) => decodeBase64(text, 'base64url')?.toString('hex'),
+  'base64-of-hex': (text) => decoders.hex(decodeBase64(text, 'base64')?.toString('latin1') ?? ''),
+};
+
+function decodeBase64(text: string, encoding: 'base64' | 'base64url'): Buffer | undefined {
+  const bytes = Buffer.from(text, encoding);
+  return bytes.toString(encoding) === text ? bytes : undefined;
 }
 
 interface Cut extends Weighted {
@@ -103,29 +114,4 @@ function cutsOf(length: number, whole: number, algorithm: Algorithm): Cut[] {
   ];
   if (Number.isInteger(middle)) cuts.push({ cut: [middle, middle + length], bits: rare + 1 });
   return cuts;
-}
-
-function readBase64(text: string): SignatureReading[] {
-  const output = base64Output(text);
-  if (output === null) return [];
-  const bytes = Buffer.from(text, output);
-  const readings: SignatureReading[] = [];
-  for (const algorithm of algorithms) {
-    if (
-      text.length === writtenLength(algorithm, output) &&
-      bytes.length * 2 === writtenLength(algorithm, 'hex')
-    ) {
-      readings.push({ algorithm, digest: bytes.toString('hex'), cut: null, output, after: [], bits: 0 });
-    }
-    const inner = bytes.toString('latin1');
-    if (output === 'base64' && /^[\da-f]+$/.test(inner) && inner.length === writtenLength(algorithm, 'hex')) {
-      readings.push({ algorithm, digest: inner, cut: null, output: 'base64-of-hex', after: [], bits: 0 });
-    }
-  }
-  return readings;
-}
-
-function base64Output(text: string): 'base64' | 'base64url' | null {
-  if (/^[\w-]+$/.test(text)) return text.length % 4 === 0 && !/[_-]/.test(text) ? 'base64' : 'base64url';
-  return /^[A-Za-z\d+/]+={0,2}$/.test(text) ? 'base64' : null;
 }

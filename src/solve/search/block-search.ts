@@ -38,28 +38,26 @@ interface Blocks {
 /** Blocks, and the layouts to put them into. */
 interface Group extends Blocks {
   readonly layouts: LayoutKind;
-  /** The cost of the cheapest block in the cheapest layout. */
-  readonly cheapest: () => number;
+  /** The cost of the cheapest layout. */
+  readonly cheapestLayout: number;
 }
 
-/** Searches messages with a parameter block. */
-export class BlockSearch {
-  readonly #groups: readonly Group[];
-  readonly #chains: readonly CompiledChain[];
-
-  constructor(space: SearchSpace, chains: readonly CompiledChain[]) {
-    this.#groups = space.task.request.params.length === 0 ? [] : groupsOf(space);
-    this.#chains = chains;
-  }
-
-  /** The parts of a share divide the small products among them, and split each large one. */
-  run(share: Share, tally: Tally): void {
+/**
+ * Searches messages with a parameter block. The parts of a share divide the small products among them, and split
+ * each large one.
+ */
+export function blockSearch(
+  space: SearchSpace,
+  chains: readonly CompiledChain[],
+): (share: Share, tally: Tally) => void {
+  const groups = space.task.request.params.length === 0 ? [] : groupsOf(space);
+  return (share, tally) => {
     let turn = 0;
-    for (const group of this.#groups) {
-      const room = share.to - group.cheapest();
+    for (const group of groups) {
+      const room = share.to - group.texts.plain.cheapest - group.cheapestLayout;
       for (const block of changesOf(group.changeable)) {
         for (const message of messageChanges) {
-          for (const chain of this.#chains) {
+          for (const chain of chains) {
             const spent = block.bits + message.bits + chain.bits;
             if (spent >= room) break;
             turn += 1;
@@ -72,23 +70,18 @@ export class BlockSearch {
         }
       }
     }
-  }
+  };
 }
 
 function groupsOf(space: SearchSpace): Group[] {
   const layouts = layoutKinds(space);
-  const group = (blocks: Blocks, kind: LayoutKind, cheapestLayout: number): Group => ({
-    ...blocks,
-    layouts: kind,
-    cheapest: () => blocks.texts.plain.cheapest + cheapestLayout,
-  });
   const shapes = shapeBlocks(space);
   return [
     ...pooledBlocks(shapes).flatMap((blocks) => [
-      group(blocks, layouts.open, 0.6),
-      group(blocks, layouts.glued, 1.9),
+      { ...blocks, layouts: layouts.open, cheapestLayout: 0.6 },
+      { ...blocks, layouts: layouts.glued, cheapestLayout: 1.9 },
     ]),
-    ...shapes.map((blocks) => group(blocks, layouts.paired(blocks.style), 3.5)),
+    ...shapes.map((blocks) => ({ ...blocks, layouts: layouts.paired(blocks.style), cheapestLayout: 3.5 })),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { type SolveTask, searchSpace } from '../candidates/search-space.js';
 import type { CostRange } from '../candidates/weighted.js';
-import { BlockSearch } from './block-search.js';
+import { blockSearch } from './block-search.js';
 import { compileChains } from './compiled-chain.js';
-import { ListSearch } from './list-search.js';
+import { listSearch } from './list-search.js';
 
 /** The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with `part`. */
 export interface Share extends CostRange {
@@ -28,21 +28,18 @@ export interface Tally {
 
 /** A search for the message of one sample. It builds its lists as it needs them, and keeps them. */
 export class Search {
-  readonly #blocks: BlockSearch;
-  readonly #lists: ListSearch;
+  readonly #searches: readonly ((share: Share, tally: Tally) => void)[];
 
   constructor(task: SolveTask) {
     const space = searchSpace(task, true);
     const chains = compileChains(space.chains);
-    this.#blocks = new BlockSearch(space, chains);
-    this.#lists = new ListSearch(space, chains);
+    this.#searches = [blockSearch(space, chains), listSearch(space, chains)];
   }
 
   /** Tries the candidates of a share until one fits. */
   run(share: Share): Tally {
     const tally: Tally = { tried: 0, hit: null };
-    this.#blocks.run(share, tally);
-    if (tally.hit === null) this.#lists.run(share, tally);
+    for (const search of this.#searches) if (tally.hit === null) search(share, tally);
     return tally;
   }
 }
