@@ -262,8 +262,9 @@ async function checkClock(known: Known): Promise<Finding> {
   const { aheadBy = null } = known;
   if (aheadBy === null) return { detail: 'the answer has no Date header', skipped: true };
   const seconds = Math.abs(aheadBy);
+  // Whole seconds of the header, and half of the time that the answer took: one second may be none.
   const detail =
-    seconds === 0 ? 'same as the service' : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
+    seconds <= 1 ? 'same as the service' : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
   if (isOnTime(known)) return { detail };
   throw new CheckFailedError(detail, {
     hint: `Set the clock of this machine: timestamps further off than ${defaultClockWindowSeconds} s are usually refused.`,
