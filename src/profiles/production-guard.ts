@@ -24,26 +24,28 @@ export function decideEnvironment(
   profiles: Iterable<Profile>,
 ): GuardedEnvironment {
   if (profile?.environment === 'production') return productionProfile(given.environment, profile);
-  const environment = given.environment ?? fallback(profile);
+  const environment = given.environment ?? (profile && environmentOf(profile)) ?? byDefault;
   if (environment.value === 'production') return { environment, warnings: [] };
 
-  const production = findProduction(baseUrl.value, profiles);
-  if (production === null) return { environment, warnings: [] };
+  const production = [...profiles].find(
+    (other) => other.environment === 'production' && sameDeployment(other.base_url, baseUrl.value),
+  );
+  if (production === undefined) return { environment, warnings: [] };
   const shared = `the base URL (${describeOrigin(baseUrl.origin)}) belongs to the production profile "${production.name}"`;
   if (profile !== null && (given.profile !== null || baseUrl.origin.kind === 'profile')) {
     return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
   }
-  return {
-    environment: { value: 'production', origin: { kind: 'profile', name: production.name } },
-    warnings: [`${shared}: treated as production`],
-  };
+  return { environment: environmentOf(production), warnings: [`${shared}: treated as production`] };
+}
+
+const byDefault: Setting<Environment> = { value: 'test', origin: { kind: 'default' } };
+
+function environmentOf({ name, environment }: Profile): Setting<Environment> {
+  return { value: environment, origin: { kind: 'profile', name } };
 }
 
 function productionProfile(given: Setting<Environment> | null, profile: Profile): GuardedEnvironment {
-  const environment = {
-    value: profile.environment,
-    origin: { kind: 'profile', name: profile.name },
-  } as const;
+  const environment = environmentOf(profile);
   if (given?.value !== 'test') return { environment, warnings: [] };
   const problem = `profile "${profile.name}" is production`;
   if (given.origin.kind === 'flag') {
@@ -52,16 +54,4 @@ function productionProfile(given: Setting<Environment> | null, profile: Profile)
     });
   }
   return { environment, warnings: [`${problem}: ${describeOrigin(given.origin)} is ignored`] };
-}
-
-function fallback(profile: Profile | null): Setting<Environment> {
-  if (profile === null) return { value: 'test', origin: { kind: 'default' } };
-  return { value: profile.environment, origin: { kind: 'profile', name: profile.name } };
-}
-
-function findProduction(baseUrl: string, profiles: Iterable<Profile>): Profile | null {
-  for (const profile of profiles) {
-    if (profile.environment === 'production' && sameDeployment(profile.base_url, baseUrl)) return profile;
-  }
-  return null;
 }

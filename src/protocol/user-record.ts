@@ -90,16 +90,14 @@ export function parseUserRecord(json: string): UserRecord {
   } catch (error) {
     throw new InvalidInputError(`the record is not JSON: ${(error as Error).message}`);
   }
-  const fields = objectAt(value, 'the record');
-  const known = [
+  const fields = fieldsOf(value, 'the record', [
     'tenant_code',
     'union_id',
     'basic_info',
     'extension_info',
     'login_device_info',
     ...ownFields,
-  ];
-  refuseUnknown(fields, known, 'the record');
+  ]);
   const devices = fields.login_device_info ?? [];
   if (!Array.isArray(devices)) throw new InvalidInputError('login_device_info is not an array');
   return checkRecordSize({
@@ -131,18 +129,15 @@ export function checkRecordSize(record: UserRecord): UserRecord {
   );
 }
 
-function objectAt(value: unknown, where: string): Record<string, unknown> {
+/** The fields of an object; without `known`, of any name. */
+function fieldsOf(value: unknown, where: string, known?: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidInputError(`${where} is not a JSON object`);
   }
-  return value as Record<string, unknown>;
-}
-
-function refuseUnknown(fields: object, known: readonly string[], where: string): void {
-  const unknown = Object.keys(fields).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
+  const unknown = known && Object.keys(value).find((name) => !known.includes(name));
+  if (unknown === undefined) return value as Record<string, unknown>;
   throw new InvalidInputError(`${where} has an unknown field ${quoteName(unknown)}`, {
-    hint: `Known fields: ${known.join(', ')}.`,
+    hint: `Known fields: ${known?.join(', ')}.`,
   });
 }
 
@@ -153,10 +148,8 @@ function requiredText(fields: Record<string, unknown>, name: string): string {
 }
 
 function texts(value: unknown, where: string, known?: readonly string[]): Record<string, string> {
-  const fields = objectAt(value, where);
-  if (known !== undefined) refuseUnknown(fields, known, where);
   const entries: [string, string][] = [];
-  for (const [name, field] of Object.entries(fields)) {
+  for (const [name, field] of Object.entries(fieldsOf(value, where, known))) {
     const fault = textFault(name);
     if (fault !== null) throw new InvalidInputError(`a key of ${where} ${fault}`);
     const text = asText(field, `${where}.${name}`);
