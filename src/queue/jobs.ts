@@ -51,6 +51,27 @@ export function idOf(chunk: number): string {
   return `00000000-0000-4000-8000-${chunk.toString(16).padStart(12, '0')}`;
 }
 
+/** The SQL state of a fetch from a queue that allows one active job, and has one. */
+const uniqueViolation = '23505';
+
+/** Fetches a job of a run. pg-boss takes every error for "no job"; of these, only one means that. */
+export async function fetchJob(boss: PgBoss, run: string) {
+  const faults: unknown[] = [];
+  const executeSql: PgBoss.Db['executeSql'] = async (text, values) => {
+    try {
+      return await boss.getDb().executeSql(text, values);
+    } catch (error) {
+      faults.push(error);
+      throw error;
+    }
+  };
+  const [job] = await boss.fetch(nameOf(run), { includeMetadata: true, db: { executeSql } });
+  for (const fault of faults) {
+    if (!(fault instanceof Error && 'code' in fault && fault.code === uniqueViolation)) throw fault;
+  }
+  return job;
+}
+
 /** The driver returns everything but integers as text, unlike the types of pg-boss. */
 export function rowsOf({ data }: { readonly data: unknown }): readonly QueuedRow[] {
   return JSON.parse(String(data)).rows;

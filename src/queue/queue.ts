@@ -7,7 +7,7 @@ import { describePostgres, openPostgresDriver } from '../database/postgres-drive
 import type { SqlDriver } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/text.js';
-import { affected, changeAll, idOf, nameOf, openBoss, over, queueOptions, rowsOf } from './jobs.js';
+import { affected, changeAll, fetchJob, idOf, nameOf, openBoss, over, queueOptions, rowsOf } from './jobs.js';
 import {
   type NewRun,
   nowMs,
@@ -161,13 +161,10 @@ export class Queue {
     return { open, held: Math.max(0, open - waiting), failed };
   }
 
-  /**
-   * Takes the chunk that has waited longest; `null` if there is none to take now, or the database is lost, of which
-   * pg-boss says nothing here.
-   */
+  /** Takes the chunk that has waited longest; `null` if there is none to take now. */
   async take({ run, startedAt }: QueuedRun): Promise<TakenChunk | null> {
     const askedAt = performance.now();
-    const [job] = await this.#boss.fetch(nameOf(run), { includeMetadata: true });
+    const job = await fetchJob(this.#boss, run);
     if (job === undefined) return null;
     if (startedAt === null) await this.#driver.writeOnce(statements.start, [run]);
     return {

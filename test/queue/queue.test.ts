@@ -88,6 +88,9 @@ describe('a queue', () => {
     await queue.handBack(run.run, first, true);
     await take(run);
     expect(await queue.take(run)).toBeNull();
+    const closed = await Queue.open(schema.url);
+    await closed.close();
+    await expect(closed.take(run)).rejects.toThrow('the database is closed');
   });
 
   it('keeps the outcomes that came first, and ends a chunk once, after its lease has passed to another', async () => {
