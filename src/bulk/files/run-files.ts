@@ -72,7 +72,7 @@ export async function lockFiles(paths: readonly (string | null | undefined)[]): 
     release();
     if (error instanceof FileLockedError) {
       throw new InvalidInputError(`another run uses this file: ${error.message}`, {
-        hint: 'Wait for its end, or stop it and add --resume. If no such process runs, delete the lock file. Nothing was sent.',
+        hint: 'Wait for its end, or stop it and add --resume. If no such process runs, delete the lock file.',
       });
     }
     throw isSystemError(error) ? unwritable(current, error) : error;
