@@ -53,9 +53,8 @@ function stepsOfAffix({ kind, piece: { tokens } }: AffixLink): string[] {
 
 /** The `$sub` rule that the key or an affix needs; undefined where none does. */
 export function subOf({ links, key }: Chain): SubRule | undefined {
-  if (key?.sub !== undefined) return key.sub;
-  for (const link of links) if (link.kind !== 'digest' && link.piece.sub !== undefined) return link.piece.sub;
-  return undefined;
+  const subs = links.map((link) => (link.kind === 'digest' ? undefined : link.piece.sub));
+  return key?.sub ?? subs.find((sub) => sub !== undefined);
 }
 
 /** Equal for chains that give the same digest of every message. */

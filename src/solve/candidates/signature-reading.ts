@@ -98,9 +98,7 @@ function decodeBase64(text: string, encoding: 'base64' | 'base64url'): Buffer | 
   return bytes.toString(encoding) === text ? bytes : undefined;
 }
 
-interface Cut extends Weighted {
-  readonly cut: readonly [from: number, to: number] | null;
-}
+type Cut = Pick<SignatureReading, 'cut' | 'bits'>;
 
 /** All of a digest, or the beginning, middle or end of a longer one. */
 function cutsOf(length: number, whole: number, algorithm: Algorithm): Cut[] {

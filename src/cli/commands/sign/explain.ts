@@ -164,7 +164,7 @@ async function printExplanation(
   for (const token of new Set(pair.flatMap(({ missing }) => missing))) {
     await warn(io, `the request has no value for ${token}: an empty text is used`);
   }
-  const write = isTable ? visibleStages : stagesOf;
+  const write = (explanation: Explanation) => stagesOf(explanation, isTable);
   await print(
     'digest' in explained
       ? write(explained)
@@ -172,14 +172,10 @@ async function printExplanation(
   );
 }
 
-/** The stages for programs. */
-export function stagesOf({ params, message, digest }: Explanation) {
-  return { params, message, digest };
-}
-
-/** The stages for a person. */
-export function visibleStages({ params, message, digest }: Explanation) {
-  return { params: showInvisible(params), message: showInvisible(message), digest };
+/** The stages, for a person with marks for invisible characters. */
+export function stagesOf({ params, message, digest }: Explanation, isForPerson: boolean) {
+  const show = isForPerson ? showInvisible : String;
+  return { params: show(params), message: show(message), digest };
 }
 
 /** Both texts, with a mark at the first difference. */

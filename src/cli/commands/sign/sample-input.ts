@@ -9,8 +9,8 @@ import { printMessage } from '../../io.js';
 /** Options for the source of a signed request. */
 export interface SampleOptions {
   /** Path of a file; `-` for standard input. */
-  readonly sample?: string;
-  readonly signParam?: string;
+  readonly sample?: string | undefined;
+  readonly signParam?: string | undefined;
 }
 
 export function addSampleOptions(command: Command): Command {

@@ -61,11 +61,10 @@ async function readSamples(
   requests: readonly string[],
 ): Promise<Sample[]> {
   const { sample: files = [], signParam } = options;
-  const named = signParam === undefined ? {} : { signParam };
   const samples: Sample[] = [];
-  for (const request of requests) samples.push(await readSampleInput(context, request, named));
-  for (const sample of files) samples.push(await readSampleInput(context, undefined, { sample, ...named }));
-  return samples.length > 0 ? samples : [await readSampleInput(context, undefined, named)];
+  for (const request of requests) samples.push(await readSampleInput(context, request, { signParam }));
+  for (const sample of files) samples.push(await readSampleInput(context, undefined, { sample, signParam }));
+  return samples.length > 0 ? samples : [await readSampleInput(context, undefined, {})];
 }
 
 function collect(file: string, files: readonly string[] = []): string[] {

@@ -3,7 +3,7 @@ import type { Secret } from '../../../signing/secret.js';
 import { compareMessages, type Difference } from '../../../signing/verify/compare-messages.js';
 import { sentencesOf, type Verdict } from '../../../signing/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
-import { markDifference, stagesOf, visibleStages } from './explain.js';
+import { markDifference, stagesOf } from './explain.js';
 
 /** The results of the checks of a signed request. */
 export interface VerifyReport {
@@ -27,7 +27,7 @@ export function reportRecord(report: VerifyReport): object {
 
 /** The likeliest finding is `mistakes`, the others are `alternatives`. */
 function verdictRecord({ right, received, explanation, findings }: Verdict): object {
-  const { digest: expected, ...stages } = stagesOf(explanation);
+  const { digest: expected, ...stages } = stagesOf(explanation, false);
   const [mistakes = [], ...alternatives] = findings;
   return { right, received, expected, ...stages, mistakes, alternatives };
 }
@@ -42,7 +42,7 @@ export function showReport({ verdicts, comparison }: VerifyReport): object {
 }
 
 function showVerdict({ right, received, explanation, findings }: Verdict): object {
-  const { digest, ...stages } = visibleStages(explanation);
+  const { digest, ...stages } = stagesOf(explanation, true);
   if (right) return { verdict: 'right', ...stages, digest };
   const [first, ...others] = findings;
   return {
