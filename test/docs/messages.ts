@@ -125,7 +125,7 @@ function textsOfFile(name: string): ErrorText[] {
       const messages = textsOf(isSecond ? rest[0] : first).map((text) => field + text);
       const advice = new Set((isSecond ? rest.slice(1) : rest).flatMap(adviceOf));
       return messages
-        .filter((message) => message.replace(/\P{L}/gu, '').length >= 8)
+        .filter((message) => message.replace(/\P{L}/gu, '').length >= 7)
         .map((message) => ({ message, advice }));
     });
 }
