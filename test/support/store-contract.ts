@@ -531,15 +531,19 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await take()).not.toBeNull();
     });
 
-    const nonce = { tenant_code: 'acme', app_key: 'k1', random: 'abcdefgh' };
-    const useNonce = (given = nonce, from = store) =>
-      from.write(({ nonces }) => nonces.use(given, given.random));
+    /** An app that was added before is not added again. */
+    const useNonce = ({ random = 'abcdefgh', app_key = 'k1', from = store } = {}) =>
+      from.write(async ({ apps, nonces }) => {
+        const caller = { ...app(), app_key, revision: 0 };
+        await apps.add(caller);
+        return await nonces.use(caller, random);
+      });
 
     it('gives a nonce to one of many, and again only after twice the largest clock window', async () => {
-      const takes = Array.from({ length: 30 }, (_, i) => useNonce(nonce, i % 2 === 0 ? store : other));
+      const takes = Array.from({ length: 30 }, (_, i) => useNonce({ from: i % 2 === 0 ? store : other }));
       expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
-      expect(await useNonce({ ...nonce, app_key: 'k2' })).toBe(true);
-      expect(await useNonce({ ...nonce, random: 'ABCDEFGH' })).toBe(true);
+      expect(await useNonce({ app_key: 'k2' })).toBe(true);
+      expect(await useNonce({ random: 'ABCDEFGH' })).toBe(true);
       await pass('nonces', 2 * maxClockWindowSeconds - 60);
       expect(await useNonce()).toBe(false);
       await pass('nonces', 61);

@@ -17,11 +17,9 @@ export class Nonces {
     this.#sql = sql;
   }
 
-  /** Returns `false` if the app has used the random before. */
-  async use(
-    { tenant_code, app_key }: Pick<App, 'tenant_code' | 'app_key'>,
-    random: string,
-  ): Promise<boolean> {
-    return (await this.#sql.run(statements.useNonce, [tenant_code, app_key, random, nonceSeconds])) === 1;
+  /** Returns `false` if the app has used the random before, or is not what it was when it was read. */
+  async use({ app_key, tenant_code, channel, revision }: App, random: string): Promise<boolean> {
+    const values = [app_key, tenant_code, channel, revision, random, nonceSeconds];
+    return (await this.#sql.run(statements.useNonce, values)) === 1;
   }
 }

@@ -58,6 +58,6 @@ export async function passBackInTransaction(
 }
 
 async function useRandom({ apps, nonces }: Records, { app, random }: AppRequest): Promise<Obstacle | null> {
-  if (!(await apps.isCurrent(app))) return 'app changed';
-  return (await nonces.use(app, random)) ? null : 'random used';
+  if (await nonces.use(app, random)) return null;
+  return (await apps.isCurrent(app)) ? 'random used' : 'app changed';
 }

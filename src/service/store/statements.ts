@@ -110,9 +110,11 @@ export const statements = {
   removeCode: 'DELETE FROM codes WHERE tenant_code = $1 AND code = $2',
   removeCodesOfUser: 'DELETE FROM codes WHERE tenant_code = $1 AND union_id = $2',
 
-  /** Changes a row only if the pair is new or expired. */
+  /** Changes a row only if the app is what it was at that revision, and the pair is new or expired. */
   useNonce:
-    'INSERT INTO nonces (tenant_code, app_key, random, expires_at) VALUES ($1, $2, $3, unixepoch() + $4)' +
+    'INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
+    ' SELECT tenant_code, app_key, $5, unixepoch() + $6 FROM apps' +
+    ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4' +
     ' ON CONFLICT (tenant_code, app_key, random)' +
     ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()',
 
