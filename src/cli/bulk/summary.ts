@@ -50,9 +50,10 @@ export function formatSummary(
   if (paths !== null) lines.push(`results  ${paths.results}`);
   if (failed !== undefined) lines.push(`failed   ${describeFailed(failed, report.failedRows)}`);
   if (report.unwritten > 0) {
-    const answered = `${formatRows(report.unwritten)} were answered and could not be written`;
     const again = paths === null ? '' : ': --resume sends them again';
-    lines.push(`lost     ${answered}${usesUpCode ? ': their codes are used up' : again}`);
+    lines.push(
+      `lost     ${formatRows(report.unwritten)}, answered but not written${usesUpCode ? ': their codes are used up' : again}`,
+    );
   }
   if (report.missing.size > 0) lines.push(describeMissing(report.missing));
   if (paths !== null && !report.isFinished) lines.push(`resume with: ${commandLine(args, ['--resume'])}`);

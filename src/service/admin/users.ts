@@ -90,7 +90,7 @@ export function userOperations(context: AdminContext): UserOperations {
         }
       } finally {
         if (waiting.length > 0) await flush();
-        const subject = `${count} users`;
+        const subject = count === 1 ? '1 user' : `${count} users`;
         await audited(context, { action: 'user put', tenant_code: null, subject }, async () => undefined);
       }
       return count;

@@ -331,9 +331,7 @@ describe('the files of a run', () => {
     expect(full.stderr).toContain(
       'error: "full.csv.results.ndjson" cannot be written: the file would be larger than allowed\n',
     );
-    expect(full.stderr).toMatch(
-      /^lost {5}\d+ rows? were answered and could not be written: --resume sends them again$/m,
-    );
+    expect(full.stderr).toMatch(/^lost {5}\d+ rows?, answered but not written: --resume sends them again$/m);
     expect(full.stderr).toContain('then run the same command with --resume.');
     const written = resultsOf(name).length;
     expect(written).toBeGreaterThan(10);

@@ -361,7 +361,7 @@ describe('files of a run', () => {
     const done = await machine.shell(run, options);
     expect(done.status).toBe(6);
     expect(done.stderr).toMatch(
-      /^lost {5}\d rows? were answered and could not be written\nerror: the results cannot be written: no space is left on the disk\nWrite them to a file with --results\.\n$/m,
+      /^lost {5}\d rows?, answered but not written\nerror: the results cannot be written: no space is left on the disk\nWrite them to a file with --results\.\n$/m,
     );
     expect(server.requests.length).toBeLessThan(20);
   });
