@@ -151,13 +151,15 @@ async function monitor({ context, options, log, token }: Supervision, isReady: (
 async function endOf(worker: Worker, signal: AbortSignal, stopMs: number): Promise<string> {
   let kill: NodeJS.Timeout | undefined;
   const stop = () => {
-    // Sending to a worker that has just exited fails: its exit event follows.
-    worker.send(stopMessage, undefined, () => {});
+    worker.send(stopMessage);
     kill = setTimeout(() => worker.process.kill('SIGKILL'), stopMs);
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  const [status, killedBy] = (await once(worker, 'exit')) as [number | null, string | null];
+  // Not events.once, which rejects at an error event: a message to a worker that has just ended causes one (EPIPE).
+  const [status, killedBy] = await new Promise<[number | null, string | null]>((resolve) => {
+    worker.on('error', () => {}).once('exit', (...reason) => resolve(reason));
+  });
   signal.removeEventListener('abort', stop);
   clearTimeout(kill);
   return killedBy || `exit status ${status}`;
