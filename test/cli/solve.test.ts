@@ -89,6 +89,8 @@ describe('sign solve', () => {
       expect(solved.stderr).toContain('saved in profile "odd": app_sign and sign');
       const { tried, seconds, fits } = JSON.parse(solved.stdout);
       expect([typeof tried, typeof seconds]).toEqual(['number', 'number']);
+      expect(fits.length).toBeGreaterThan(1);
+      expect(solved.stderr).toContain('More than one rule fits.');
       expect(fits[0]).toMatchObject({ rank: 1, recipe: unusual.sign, app_sign: unusual.app_sign });
       expect(fits[0].why).toContain('without channel, empty values left out');
       expect(await machine.run(['read', code, 'mobile', '-p', 'odd', '--json'])).toMatchObject({ status: 0 });

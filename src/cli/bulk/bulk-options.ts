@@ -73,7 +73,7 @@ export function addBulkOptions(command: Command): Command {
     .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
     .option('--restart', 'start over, and replace the files of the run before')
     .option('--no-preflight', 'do not check all rows before the first is sent')
-    .option('--max-failures <n>', 'stop when so many rows have failed', (text) => parseCount(text, 'rows'))
+    .option('--max-failures <n>', 'stop after this many failed rows', (text) => parseCount(text, 'rows'))
     .option('--quiet', 'show no progress and no summary');
 }
 

@@ -39,6 +39,12 @@ export async function solveSamples(
     const sources = isModule(present) ? { app_sign: present, sign: present } : present;
     await profiles.change((list) => updateProfile(list, save, { signing: { ...sources, ...found } }));
     await printMessage(io, `saved in profile "${save}": ${names.join(' and ')}`);
+    if (isAmbiguous(report)) {
+      await printMessage(
+        io,
+        'More than one rule fits. If requests are refused: add a --sample, a second request.',
+      );
+    }
   }
   const fault = faultOf(report);
   if (fault !== null) throw fault;
@@ -73,6 +79,11 @@ function likeliest({ name, sign, appSign }: SolveReport): Partial<SignerSources>
   const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
   const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
   return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };
+}
+
+/** Whether another rule may be the right one: it fits all samples, too. */
+function isAmbiguous({ sign, appSign }: SolveReport): boolean {
+  return Math.max(sign.fits.length, appSign?.fits.length ?? 0) > 1;
 }
 
 const lineMs = 150;
