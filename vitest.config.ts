@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Most tests wait for programs that they started.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Files share the modules of a worker: loading them for each file is 15 % of the suite.
     isolate: false,
     expect: { poll: { timeout: 15_000 } },
