@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { textFault } from '../protocol/text.js';
 
 /** A value of a statement or of a row. Numbers are safe integers. */
-export type SqlValue = string | number | null;
+type SqlValue = string | number | null;
 
 /** A value of a statement; arrays are for PostgreSQL alone. */
 export type SqlParameter = SqlValue | readonly SqlValue[];

@@ -41,7 +41,7 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-export interface SecretSetting {
+interface SecretSetting {
   readonly source: SecretSource;
   readonly origin: Origin;
   /**

@@ -6,7 +6,7 @@ const hidden = '<secret>';
 const brand: unique symbol = Symbol.for('userinfo-cli.Secret');
 
 /** A text that cannot be a secret. */
-export class SecretError extends UserInfoError {
+class SecretError extends UserInfoError {
   readonly code = 'CREDENTIALS';
 }
 

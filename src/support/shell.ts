@@ -4,7 +4,7 @@ import { getBuiltinModule } from 'node:process';
 /** The environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-export interface CommandLimits {
+interface CommandLimits {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
 }
@@ -38,7 +38,7 @@ export function shellRunner(env: EnvironmentVariables): RunCommand {
 const bareWord = /^[\p{L}\p{N}_.,:=@/+-]+$/u;
 
 /** Quotes a text as one word of a POSIX shell. The caller refuses U+0000, which no shell can pass on. */
-export function quoteWord(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

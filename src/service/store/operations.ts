@@ -28,7 +28,7 @@ export interface PassbackRequest extends AppRequest {
 export type Obstacle = 'app changed' | 'random used';
 
 /** What a code authorizes to read; `infoNames` is `null` for all names. */
-export interface Authorized {
+interface Authorized {
   readonly record: UserRecord;
   readonly infoNames: readonly string[] | null;
 }

@@ -107,7 +107,7 @@ function layAround(
 }
 
 /** A place for the secret. */
-export interface Spot extends Weighted {
+interface Spot extends Weighted {
   /** Whether the message begins with the secret; whether it ends with it. */
   readonly opens: boolean;
   readonly closes: boolean;

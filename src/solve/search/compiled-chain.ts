@@ -5,7 +5,7 @@ import type { Chain } from '../candidates/chains.js';
 import { memoize } from '../candidates/weighted.js';
 
 /** Whether the chain gives the signature for a message. */
-export type Fits = (message: string) => boolean;
+type Fits = (message: string) => boolean;
 
 /** A digest chain, ready to be tried. */
 export interface CompiledChain extends Chain {
