@@ -33,8 +33,9 @@ export interface Migration {
 }
 
 /**
- * Brings the schema up to date; a newer one that works with this version stays as it is. Two processes may do so at once: each step is recorded under its number, in the
- * transaction that applies it, so one of them fails and finds the step applied when it tries again.
+ * Brings the schema up to date; a newer one that works with this version stays as it is. Two processes may do so at
+ * once: each step is recorded under its number, in the transaction that applies it, so one of them fails and finds the
+ * step applied when it tries again.
  *
  * @throws StartError for a newer schema that does not work with this version, an older one without `upgrade`, or the
  * tables of another application

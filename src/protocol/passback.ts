@@ -63,8 +63,9 @@ export function identifyingText(value: FlatValue | undefined): string | null {
 }
 
 /**
- * The record after a passback, whose values are stored as text; `null` removes a key. `mobile`, `mobile_district_code` and `id_card` go to the record's own fields,
- * `device_token` to the first login device, `gps` to the record, every other key to `extension_info`.
+ * The record after a passback, whose values are stored as text; `null` removes a key. `mobile`,
+ * `mobile_district_code` and `id_card` go to the record's own fields, `device_token` to the first login device, `gps`
+ * to the record, every other key to `extension_info`.
  */
 export function applyPassback(record: UserRecord, userInfo: UserInfoEntries): UserRecord {
   const { tenant_code, union_id, basic_info, extension_info, login_device_info, ...rest } = record;

@@ -153,9 +153,9 @@ export class FlowControl {
   #answeredAt: number | null = null;
   /** How many attempts in succession did not reach the service. */
   #misses = 0;
-  /** How many pauses in succession followed throttled requests, */
+  /** How many pauses in succession followed throttled requests. */
   #throttles = 0;
-  /** and probes of a service that does not answer. */
+  /** How many pauses in succession followed probes of a service that does not answer. */
   #probes = 0;
   readonly #random: () => number;
 

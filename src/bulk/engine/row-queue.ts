@@ -42,9 +42,9 @@ export class OpenRow<Row extends SourceRow> {
   }
 }
 
-/** More rows are fetched while no more than a batch of them is left, or this many, */
+/** More rows are fetched while at most this many rows are left, or as many as the last batch had. */
 const rowsAhead = 32;
-/** and they are smaller than this, in bytes. */
+/** No more rows are fetched while those that are left have this size, in bytes. */
 const bytesAhead = 64 * 1024;
 
 /** Returns rows one by one from batches, and fetches further batches meanwhile. */

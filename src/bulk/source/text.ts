@@ -129,7 +129,7 @@ function notText(block: LineBlock, encoding: string, isText: (line: LineBlock) =
   return new InvalidInputError(`line ${line} is not text in ${encoding}`, { hint: encodingHint });
 }
 
-/** The number of the first line of which that is true; of the first at all if of none. */
+/** The number of the first line for which `isFound` is true, else of the first line of the block. */
 function lineWhere(block: LineBlock, isFound: (line: LineBlock) => boolean): number {
   return ([...splitLines(block)].find(isFound) ?? block).firstLine;
 }

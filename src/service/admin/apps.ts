@@ -118,7 +118,7 @@ export interface AppOperations {
     readonly recipes?: NewApp['recipes'] | null;
   }): Promise<void>;
   /**
-   * Encrypts the stored secrets with the first master key that are not, and returns the number of their apps.
+   * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their apps.
    *
    * @throws StartError if the key of a secret is not given
    */

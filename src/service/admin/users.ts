@@ -49,7 +49,7 @@ export interface UserOperations {
   /** The users of a tenant, ordered by ID, read page by page. */
   listUsers(tenant: { readonly tenantCode: string }): AsyncIterable<UserRecord>;
   /**
-   * Deletes a user: the record, its index and its codes. No table holds a value or the ID of the user then.
+   * Deletes a user: the record, its index and its codes. After that, no table holds a value or the ID of the user.
    *
    * @returns the number of deleted rows, by kind
    * @throws NotFoundError (40401)
