@@ -40,7 +40,7 @@ it('issues a code to the user of each row, and names the rows without a user', a
   const some = await issue(['--from', '-', '--format', 'ndjson', '-o', 'csv'], rows);
   expect(some.status).toBe(6);
   expect(some.stdout.match(/,u[12],/g)).toEqual([',u1,', ',u2,']);
-  expect(some.stderr).toContain('1 of 3 rows name no user of tenant "acme": lines 2\n');
+  expect(some.stderr).toContain('no such user in tenant "acme", in 1 of 3 rows: line 2\n');
   const broken = await issue(['--from', '-'], 'union_id\nu1\n""\nu2\n');
   expect([broken.status, broken.stdout.split('\n').length]).toEqual([2, 2]);
   expect(broken.stderr).toContain('line 3: "union_id" has no value');

@@ -5,7 +5,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/text.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import { openRows, type RowOptions } from '../../bulk/row-source.js';
-import { FailedRowsError } from '../../bulk/summary.js';
+import { FailedRowsError, formatRows } from '../../bulk/summary.js';
 import type { CliContext } from '../../context.js';
 
 /** Number of codes in one transaction. */
@@ -70,8 +70,9 @@ export async function issueCodes(
   if (fault !== undefined) throw fault;
   if (failed.length === 0) return;
   const named = failed.slice(0, maxNamed).join(', ') + (failed.length > maxNamed ? ', …' : '');
+  const lines = `${failed.length === 1 ? 'line' : 'lines'} ${named}`;
   throw new FailedRowsError(
-    `${failed.length} of ${count} rows name no user of tenant ${quoteName(wanted.tenantCode)}: lines ${named}`,
+    `no such user in tenant ${quoteName(wanted.tenantCode)}, in ${failed.length} of ${formatRows(count)}: ${lines}`,
     { hint: 'The codes of all others were issued.' },
   );
 }
