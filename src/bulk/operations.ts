@@ -1,7 +1,7 @@
 import { passbackRequest, readRequest } from '../client/request.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { type FlatValue, reservedKeys } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';

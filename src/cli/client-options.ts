@@ -5,7 +5,7 @@ import { secretWarnings } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import { type SigningSource, usesModule } from '../profiles/signing-source.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import type { CliContext } from './context.js';

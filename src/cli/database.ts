@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { createFolder, dataFolder } from '../support/folders.js';

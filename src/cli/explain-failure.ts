@@ -4,7 +4,7 @@ import { describeOrigin, settingNames } from '../profiles/flags-and-environment.
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import { usesModule } from '../profiles/signing-source.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 
 type Inputs = Pick<Settings, 'profile' | 'secret' | 'signing' | 'base_url' | (typeof identifiers)[number]>;

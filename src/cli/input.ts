@@ -1,6 +1,6 @@
 import { getBuiltinModule } from 'node:process';
 import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError } from '../support/errors.js';
 import { findJsonFault } from '../support/json-fault.js';
 import type { CliContext } from './context.js';

@@ -2,7 +2,7 @@ import type { UserInfoClientOptions } from '../client/options.js';
 import { parseProxy } from '../client/proxy.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
 import type { Settings } from '../profiles/settings.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
 

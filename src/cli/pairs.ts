@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';

@@ -3,7 +3,7 @@ import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
 import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type SignerPair, type SigningChoice } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
 import { defaultRecipes, findPreset, type Preset, presets } from '../signing/presets.js';

@@ -3,7 +3,7 @@ import { type Envelope, parseEnvelope } from '../protocol/envelope.js';
 import { splitInfoNames } from '../protocol/info-names.js';
 import { readDataFault } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
 import type { AttemptOutcome } from './retry.js';

@@ -6,7 +6,7 @@ import {
   type ResultCodeName,
   type ResultCodeTable,
 } from '../protocol/result-codes.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import type { Answer, AnswerHeaders } from './answer.js';
 
 /**

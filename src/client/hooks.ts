@@ -1,6 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { maskJson, maskParameter } from '../protocol/masking.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { type Answer, headerOf, type WireAnswer } from './answer.js';
 import { type NoAnswerReason, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';

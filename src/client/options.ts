@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import type { UserInfo } from '../protocol/user-info.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { SigningRecipes } from '../signing/recipe.js';

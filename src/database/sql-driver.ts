@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { textFault } from '../protocol/text.js';
+import { textFault } from '../protocol/unsafe-text.js';
 
 /** A value of a statement or of a row. Numbers are safe integers. */
 type SqlValue = string | number | null;

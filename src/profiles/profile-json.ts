@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { RecipeError } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';
 import { checkProfileName, type Profile, parseEnvironment, parseIdentifier } from './profile.js';

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { lockFile } from '../support/file-lock.js';
 import { createFolder } from '../support/folders.js';

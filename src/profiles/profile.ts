@@ -1,6 +1,6 @@
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
-import { quoteName, textFault } from '../protocol/text.js';
+import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import { isProfileName } from './profile-name.js';
 import type { SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';

@@ -1,5 +1,5 @@
 import { InvalidInputError } from './errors.js';
-import { quoteName, textFault } from './text.js';
+import { quoteName, textFault } from './unsafe-text.js';
 
 const special = {
   mobile: 'Mobile phone number',

@@ -1,6 +1,6 @@
 import { InvalidInputError } from './errors.js';
 import { resultCode } from './result-codes.js';
-import { quoteName } from './text.js';
+import { quoteName } from './unsafe-text.js';
 import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from './user-info.js';
 import type { BasicInfo, LoginDevice, UserRecord } from './user-record.js';
 

@@ -1,5 +1,5 @@
 import type { SpecialInfoName } from './info-names.js';
-import { quoteName } from './text.js';
+import { quoteName } from './unsafe-text.js';
 import type { BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
 
 /**

@@ -6,7 +6,7 @@ import {
   type ResultCodeTable,
   resultCode,
 } from './result-codes.js';
-import { quoteName } from './text.js';
+import { quoteName } from './unsafe-text.js';
 
 /**
  * What a platform's result code means: the code of this project with the same meaning, where there is one.

@@ -1,7 +1,7 @@
 import { InvalidInputError } from './errors.js';
 import { closingQuote } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
-import { quoteName, textFault } from './text.js';
+import { quoteName, textFault } from './unsafe-text.js';
 
 /** The same symbol in every copy of this package, so that each recognizes the numbers of the others. */
 const brand: unique symbol = Symbol.for('userinfo-cli.JsonNumber');

@@ -2,7 +2,7 @@ import { parse } from 'lossless-json';
 import { InvalidInputError } from './errors.js';
 import { maxRecordBytes } from './limits.js';
 import { resultCode } from './result-codes.js';
-import { quoteName, textFault } from './text.js';
+import { quoteName, textFault } from './unsafe-text.js';
 
 /** §2.2: the fields of `basic_info`. */
 export const basicInfoFields = [

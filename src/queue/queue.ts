@@ -6,7 +6,7 @@ import { migrate } from '../database/migrations.js';
 import { describePostgres, openPostgresDriver } from '../database/postgres-driver.js';
 import type { SqlDriver } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { affected, changeAll, fetchJob, idOf, nameOf, openBoss, over, queueOptions, rowsOf } from './jobs.js';
 import {
   type NewRun,

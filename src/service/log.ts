@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../database/errors.js';
 import { UserInfoError } from '../protocol/errors.js';
 import { resultCode } from '../protocol/result-codes.js';
-import { escapeUnsafe } from '../protocol/text.js';
+import { escapeUnsafe } from '../protocol/unsafe-text.js';
 import { describeFaults, type FaultSettings } from './faults.js';
 
 /**

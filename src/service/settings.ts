@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultClockWindowSeconds, defaultMaxBodyBytes, maxClockWindowSeconds } from '../protocol/limits.js';
-import { quoteName } from '../protocol/text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import type { Secret } from '../signing/secret.js';
 import type { FaultSettings } from './faults.js';
 import type { Log } from './log.js';

@@ -21,7 +21,7 @@ import { userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError } from '../../support/errors.js';
 
 /** A file of a run can no longer be written, as when the disk is full. Its contents are intact. */

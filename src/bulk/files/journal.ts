@@ -1,6 +1,6 @@
 import { closeSync, createReadStream, openSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSystemError } from '../../support/errors.js';
 import { unreadable } from '../source/input.js';
 import { cutLines, splitLines } from '../source/lines.js';

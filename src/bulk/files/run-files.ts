@@ -2,7 +2,7 @@ import { createReadStream, statSync, truncateSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSystemError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';

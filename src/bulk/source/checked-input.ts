@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { usualPartBytes as blockBytes, type Input } from './input.js';
 
 /** An input has changed since its rows were checked. */

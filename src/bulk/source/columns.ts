@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName, textFault } from '../../protocol/text.js';
+import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
 import { RunInputError } from './input.js';
 

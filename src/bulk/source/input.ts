@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { describeSystemError } from '../../support/errors.js';
 
 /**

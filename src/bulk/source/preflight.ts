@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import type { FlatValue } from '../../protocol/user-info.js';
 import { InputDigest } from './checked-input.js';
 import { type FileRow, type RowSource, readText } from './rows.js';

@@ -1,6 +1,6 @@
 import { type Preflight, preflight } from '../../bulk/source/preflight.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { printMessage } from '../io.js';
 import { warnOfKeys } from '../pairs.js';
 import { withProgress } from './progress.js';

@@ -5,7 +5,7 @@ import { parseNdjson } from '../../bulk/source/ndjson.js';
 import type { RowSource } from '../../bulk/source/rows.js';
 import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Io } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
 

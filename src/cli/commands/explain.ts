@@ -9,7 +9,7 @@ import {
   type ResultCodeTable,
   resultCode,
 } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { readResultCodes } from '../client-options.js';
 import { addCommand, type Call } from '../command.js';
 import type { CliContext } from '../context.js';

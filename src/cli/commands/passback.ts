@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import {
   parseUserInfo,
   reservedKeys,

@@ -1,7 +1,7 @@
 // Apart from print.ts: only -o yaml needs yaml.
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { type ScalarTag, stringify } from 'yaml';
-import { escapeUnsafe, hasUnsafe } from '../../protocol/text.js';
+import { escapeUnsafe, hasUnsafe } from '../../protocol/unsafe-text.js';
 
 /** Numbers with the digits as received. */
 const writtenNumber: ScalarTag = {

@@ -11,7 +11,7 @@ import { NdjsonRow } from '../../bulk/source/ndjson.js';
 import { preflight } from '../../bulk/source/preflight.js';
 import { type FileRow, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { openRows } from '../bulk/row-source.js';

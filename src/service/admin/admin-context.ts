@@ -1,6 +1,6 @@
 import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
 import type { ResultCode } from '../../protocol/result-codes.js';
-import { quoteName, textFault } from '../../protocol/text.js';
+import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import type { AuditLine } from '../store/audit.js';
 import type { Records, Store } from '../store/store.js';
 

@@ -3,7 +3,7 @@ import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
 import { maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Code } from '../store/codes.js';
 import {
   type AdminContext,

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
 import { type Log, logFault } from '../log.js';
 import type { MonitoringAnswer } from '../monitoring.js';

@@ -1,6 +1,6 @@
 import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
 import type { DeletedRows } from '../store/users.js';
 import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';

@@ -12,7 +12,7 @@ import {
 } from '../../protocol/parameters.js';
 import { countPairs, type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
 
 /** A parsed request that may break rules. */

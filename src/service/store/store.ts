@@ -1,7 +1,7 @@
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type MigrateOptions, type Migration, migrate } from '../../database/migrations.js';
 import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
-import { quoteName } from '../../protocol/text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
 import { loadPart } from '../../support/errors.js';
 import { type App, Apps } from './apps.js';

@@ -2,7 +2,7 @@ import { checkProfileName, type Profile } from '../../../profiles/profile.js';
 import { addProfile, updateProfile } from '../../../profiles/profile-store.js';
 import { sameDeployment } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { AdminOperations, AppCredentials } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 

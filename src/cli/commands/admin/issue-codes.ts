@@ -2,7 +2,7 @@
 import { requiredText } from '../../../bulk/operations.js';
 import { readRows } from '../../../bulk/source/rows.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import { openRows, type RowOptions } from '../../bulk/row-source.js';
 import { FailedRowsError, formatRows } from '../../bulk/summary.js';

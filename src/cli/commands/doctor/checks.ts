@@ -13,7 +13,7 @@ import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { isLoopback, refusePlainHttp } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Secret } from '../../../signing/secret.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { findUnsafePath } from '../../../support/trusted-path.js';

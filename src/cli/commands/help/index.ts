@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import { nearestName } from '../../../support/nearest-name.js';
 import type { CliContext } from '../../context.js';
 import { examples, formatColumns, showCommon } from '../../help-layout.js';

@@ -13,7 +13,7 @@ import { addProfile, checkNewName, updateProfile } from '../../../profiles/profi
 import { isModule, parseSigningSource, type SigningSource } from '../../../profiles/signing-source.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import { loadSigning, readResultCodes } from '../../client-options.js';
 import { addCommand, type Call } from '../../command.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describeProfile } from '../../../profiles/profile.js';
 import { activateProfile, removeProfile, renameProfile } from '../../../profiles/profile-store.js';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import { addCommand, addGroup } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage, write, writeStyled } from '../../io.js';

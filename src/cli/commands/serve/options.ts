@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { FaultSettings, LogLevel } from '../../../service/index.js';
 import { describeSystemError } from '../../../support/errors.js';
 import { parseDuration } from '../../option-values.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { quoteName } from '../../../protocol/text.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing/vectors.js';
 import { addCommand, addGroup, type Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
