@@ -20,7 +20,7 @@ export interface Call<Options = object> {
   print(data: unknown): Promise<void>;
 }
 
-/** A command: what its help says, what it takes, and its work. */
+/** A command or a group of commands: what its help says, what it takes, and its work. */
 export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly name: string;
   readonly summary: string;
@@ -30,51 +30,42 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
   readonly takes?: (command: Command) => Command;
-  readonly run: (call: Call<Options>, ...given: Arguments) => Promise<void>;
+  /** A group has none. */
+  readonly run?: (call: Call<Options>, ...given: Arguments) => Promise<void>;
+  readonly commands?: readonly Declare[];
 }
 
-/** Adds a command to a group, or to the program. The output options are checked before its work begins. */
-export function addCommand<Options, Arguments extends unknown[]>(
-  parent: Command,
-  context: CliContext,
-  {
-    name,
-    summary,
-    description,
-    examples: shown,
-    common = ['output'],
-    takes,
-    run,
-  }: CommandSpec<Options, Arguments>,
-): Command {
-  const command = parent.command(name).summary(summary).description(description);
-  takes?.(command);
-  showCommon(command, common);
-  command.addHelpText('after', examples(...shown)).action(async () => {
-    const { io } = context;
-    const options = command.optsWithGlobals<CommonOptions & Options>();
-    const style = await outputStyle(options, io);
-    const print = (data: unknown) => printData(data, io, style);
-    const call = { context, io, command, options, style, isTable: isPlainTable(style), print };
-    await run(call, ...(command.processedArgs as Arguments));
-  });
-  return command;
-}
+/** Adds a command to a group, or to the program. */
+export type Declare = (parent: Command, context: CliContext) => void;
 
-/** Adds a group of commands. */
-export function addGroup(
-  parent: Command,
-  {
-    name,
-    summary,
-    description,
-    examples: shown,
-  }: Omit<CommandSpec<never, never>, 'run' | 'takes' | 'common'>,
-): Command {
-  return parent
-    .command(name)
-    .summary(summary)
-    .description(description)
-    .helpCommand('help [command]', 'show the help of a command')
-    .addHelpText('after', examples(...shown));
+/** Makes a command of its specification. The output options are checked before its work begins. */
+export function command<Options, Arguments extends unknown[]>({
+  name,
+  summary,
+  description,
+  examples: shown,
+  common = ['output'],
+  takes,
+  run,
+  commands = [],
+}: CommandSpec<Options, Arguments>): Declare {
+  return (parent, context) => {
+    const command = parent.command(name).summary(summary).description(description);
+    takes?.(command);
+    command.addHelpText('after', examples(...shown));
+    for (const declare of commands) declare(command, context);
+    if (run === undefined) {
+      command.helpCommand('help [command]', 'show the help of a command');
+      return;
+    }
+    showCommon(command, common);
+    command.action(async () => {
+      const { io } = context;
+      const options = command.optsWithGlobals<CommonOptions & Options>();
+      const style = await outputStyle(options, io);
+      const print = (data: unknown) => printData(data, io, style);
+      const call = { context, io, command, options, style, isTable: isPlainTable(style), print };
+      await run(call, ...(command.processedArgs as Arguments));
+    });
+  };
 }

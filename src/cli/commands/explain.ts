@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { activeProfile } from '../../profiles/profile-store.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { type PlatformResultCodes, parseResultCodes } from '../../protocol/result-code-table.js';
@@ -11,38 +10,34 @@ import {
 } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { readResultCodes } from '../client-options.js';
-import { addCommand, type Call } from '../command.js';
+import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
 
-export function declareExplain(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'explain',
-    summary: 'explain a result code, and what to do about it',
-    description:
-      'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +
-      'The codes are those of "userinfo serve", unless --result-codes or the profile has those of the platform.',
-    examples: [
-      ['userinfo explain 40102', 'one code'],
-      ['userinfo explain --json', 'all codes, for a program'],
-    ],
-    takes: (command) =>
-      command
-        .argument('[code]', 'the code of an answer; all of them unless given')
-        .option('--result-codes <file>', "JSON file of the platform's own result codes"),
-    run: async ({ isTable, print, options }: Call<ConnectionOptions>, code: string | undefined) => {
-      const table = await tableOf(context, options);
-      if (code !== undefined) {
-        const explained = explain(requireCode(table, code));
-        return print(isTable ? inWords(explained) : explained);
-      }
-      const all = [...table].map(explain);
-      return print(
-        isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all,
-      );
-    },
-  });
-}
+export const declareExplain = command({
+  name: 'explain',
+  summary: 'explain a result code, and what to do about it',
+  description:
+    'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +
+    'The codes are those of "userinfo serve", unless --result-codes or the profile has those of the platform.',
+  examples: [
+    ['userinfo explain 40102', 'one code'],
+    ['userinfo explain --json', 'all codes, for a program'],
+  ],
+  takes: (command) =>
+    command
+      .argument('[code]', 'the code of an answer; all of them unless given')
+      .option('--result-codes <file>', "JSON file of the platform's own result codes"),
+  run: async ({ context, isTable, print, options }: Call<ConnectionOptions>, code: string | undefined) => {
+    const table = await tableOf(context, options);
+    if (code !== undefined) {
+      const explained = explain(requireCode(table, code));
+      return print(isTable ? inWords(explained) : explained);
+    }
+    const all = [...table].map(explain);
+    return print(isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all);
+  },
+});
 
 /** The result codes of `--result-codes`, else of the profile in use, else those of this project. */
 async function tableOf(

@@ -1,7 +1,4 @@
-import type { Command } from 'commander';
-import type { CliContext } from '../context.js';
-
-type Declare = (program: Command, context: CliContext) => void;
+import type { Declare } from '../command.js';
 
 /** The commands, in the order of the help; the module of each is loaded only if the arguments may mean it. */
 const commands: Readonly<Record<string, () => Promise<Declare>>> = {

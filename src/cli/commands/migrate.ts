@@ -1,33 +1,29 @@
-import type { Command } from 'commander';
-import { addCommand, type Call } from '../command.js';
-import type { CliContext } from '../context.js';
+import { type Call, command } from '../command.js';
 import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../database.js';
 import { printMessage } from '../io.js';
 import { configOption } from './serve/options.js';
 
-export function declareMigrate(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'migrate',
-    summary: 'update the tables of the service',
-    description:
-      'Create the tables of the service, or bring those of an older version up to date, before "userinfo serve ' +
-      '--no-migrate" of this version starts. Services of the older version go on if the new tables work with it.',
-    examples: [
-      ['userinfo migrate', 'the default database'],
-      ['userinfo migrate --database f.db --json', 'another one; prints {"from":…,"to":…}'],
-    ],
-    takes: (command) => command.addOption(databaseOption()).addOption(configOption()),
-    run: async ({ io, options, isTable, print }: Call<{ readonly database?: string }>) => {
-      const { migrateDatabase } = await import('../../service/index.js');
-      const { from, to } = await migrateDatabase({
-        database: await chooseDatabase(namedDatabase(options.database, io.env), true),
-        masterKeys: await masterKeys(io.env),
-      });
-      if (!isTable) return print({ from, to });
-      await printMessage(
-        io,
-        from === to ? `schema ${to} is up to date` : `migrated from schema ${from} to ${to}`,
-      );
-    },
-  });
-}
+export const declareMigrate = command({
+  name: 'migrate',
+  summary: 'update the tables of the service',
+  description:
+    'Create the tables of the service, or bring those of an older version up to date, before "userinfo serve ' +
+    '--no-migrate" of this version starts. Services of the older version go on if the new tables work with it.',
+  examples: [
+    ['userinfo migrate', 'the default database'],
+    ['userinfo migrate --database f.db --json', 'another one; prints {"from":…,"to":…}'],
+  ],
+  takes: (command) => command.addOption(databaseOption()).addOption(configOption()),
+  run: async ({ io, options, isTable, print }: Call<{ readonly database?: string }>) => {
+    const { migrateDatabase } = await import('../../service/index.js');
+    const { from, to } = await migrateDatabase({
+      database: await chooseDatabase(namedDatabase(options.database, io.env), true),
+      masterKeys: await masterKeys(io.env),
+    });
+    if (!isTable) return print({ from, to });
+    await printMessage(
+      io,
+      from === to ? `schema ${to} is up to date` : `migrated from schema ${from} to ${to}`,
+    );
+  },
+});

@@ -1,28 +1,24 @@
-import type { Command } from 'commander';
 import { openApiDocument } from '../../protocol/openapi.js';
-import { addCommand } from '../command.js';
-import type { CliContext } from '../context.js';
+import { command } from '../command.js';
 import { write } from '../io.js';
 import { defaultUrl } from './serve/options.js';
 
-export function declareOpenApi(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'openapi',
-    summary: 'print the OpenAPI description of both operations',
-    description:
-      'Print both operations as an OpenAPI 3.1 document. "userinfo serve" serves it at /openapi.json.',
-    examples: [
-      ['userinfo openapi > openapi.json', 'as JSON'],
-      ['userinfo openapi -o yaml', 'as YAML'],
-      ["userinfo openapi --query 'keys(components.schemas)'", 'part of it'],
-    ],
-    run: ({ io, style: { format, select }, print }) => {
-      const description = 'The test or the production deployment';
-      const document = openApiDocument([
-        { url: '{base_url}', variables: { base_url: { default: defaultUrl, description } } },
-      ]);
-      const isJson = (format === 'json' || format === 'table') && select === undefined;
-      return isJson ? write(io.stdout, `${JSON.stringify(document, null, 2)}\n`) : print(document);
-    },
-  });
-}
+export const declareOpenApi = command({
+  name: 'openapi',
+  summary: 'print the OpenAPI description of both operations',
+  description:
+    'Print both operations as an OpenAPI 3.1 document. "userinfo serve" serves it at /openapi.json.',
+  examples: [
+    ['userinfo openapi > openapi.json', 'as JSON'],
+    ['userinfo openapi -o yaml', 'as YAML'],
+    ["userinfo openapi --query 'keys(components.schemas)'", 'part of it'],
+  ],
+  run: ({ io, style: { format, select }, print }) => {
+    const description = 'The test or the production deployment';
+    const document = openApiDocument([
+      { url: '{base_url}', variables: { base_url: { default: defaultUrl, description } } },
+    ]);
+    const isJson = (format === 'json' || format === 'table') && select === undefined;
+    return isJson ? write(io.stdout, `${JSON.stringify(document, null, 2)}\n`) : print(document);
+  },
+});

@@ -12,7 +12,7 @@ import {
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
-import { addCommand, type Call } from '../command.js';
+import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
 import { formatColumns } from '../help-layout.js';
 import { decodeUtf8 } from '../input.js';
@@ -37,55 +37,53 @@ export function addPassbackArguments(command: Command): Command {
     .option('--user-info <json>', 'JSON object with all pairs; - for standard input');
 }
 
-export function declarePassback(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'passback',
-    common: ['profile', 'output', 'network', 'confirm'],
-    summary: 'pass information about a user back',
-    description:
-      'Write key/value pairs to the record of one user, named by union ID or by one of the pairs; ' +
-      'with --from, to the records of many users.',
-    examples: [
-      ['userinfo passback acme_level=gold age:=28 name=张三 --union-id u001', 'three pairs for one user'],
-      [
-        'userinfo passback mobile=13800138000 acme_level=gold --primary-key mobile',
-        'the user with that mobile number',
-      ],
-      [
-        'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
-        'from standard input, so that no value is in the shell history',
-      ],
-      [
-        "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
-        'one row per user; users.csv.results.ndjson has their outcomes',
-      ],
-      [
-        'userinfo passback --from users.csv --queue postgres://userinfo@db.example/queue',
-        'processed by "userinfo worker" on any number of machines',
-      ],
+export const declarePassback = command({
+  name: 'passback',
+  common: ['profile', 'output', 'network', 'confirm'],
+  summary: 'pass information about a user back',
+  description:
+    'Write key/value pairs to the record of one user, named by union ID or by one of the pairs; ' +
+    'with --from, to the records of many users.',
+  examples: [
+    ['userinfo passback acme_level=gold age:=28 name=张三 --union-id u001', 'three pairs for one user'],
+    [
+      'userinfo passback mobile=13800138000 acme_level=gold --primary-key mobile',
+      'the user with that mobile number',
     ],
-    takes: (command) => {
-      addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
-      return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
-        'after',
-        () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
+    [
+      'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
+      'from standard input, so that no value is in the shell history',
+    ],
+    [
+      "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
+      'one row per user; users.csv.results.ndjson has their outcomes',
+    ],
+    [
+      'userinfo passback --from users.csv --queue postgres://userinfo@db.example/queue',
+      'processed by "userinfo worker" on any number of machines',
+    ],
+  ],
+  takes: (command) => {
+    addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
+    return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
+      'after',
+      () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
 stored as it is; give it a prefix of your own, such as acme_level.`,
-      );
-    },
-    run: async (call: Call<PassbackOptions & BulkOptions>, pairs: string[]) => {
-      const { userInfo, unionId, queue } = call.options;
-      const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
-      const hint =
-        'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
-      if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
-        return runPassback(call, pairs);
-      }
-      if (queue !== undefined) return (await import('./passback-to-queue.js')).passbackToQueue(call, queue);
-      return (await import('../bulk/run-many.js')).passbackMany(call);
-    },
-  });
-}
+    );
+  },
+  run: async (call: Call<PassbackOptions & BulkOptions>, pairs: string[]) => {
+    const { userInfo, unionId, queue } = call.options;
+    const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
+    const hint =
+      'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
+    if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
+      return runPassback(call, pairs);
+    }
+    if (queue !== undefined) return (await import('./passback-to-queue.js')).passbackToQueue(call, queue);
+    return (await import('../bulk/run-many.js')).passbackMany(call);
+  },
+});
 
 async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]): Promise<void> {
   const { context, io, options } = call;

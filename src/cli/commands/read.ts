@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
-import { addCommand, type Call } from '../command.js';
+import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
 import { formatColumns } from '../help-layout.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
@@ -39,50 +39,48 @@ export function readInputOf(
   };
 }
 
-export function declareRead(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'read',
-    common: ['profile', 'output', 'network', 'confirm'],
-    summary: 'read the information of a user with an authorization code',
-    description:
-      'Read the information of the user that an authorization code was issued for; with --from, of many users.',
-    examples: [
-      [
-        'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-        'everything that a code of "userinfo serve" authorizes',
-      ],
-      [
-        'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
-          'userinfo read "$code" mobile,acme_level device_info --json',
-        'selected information, as received',
-      ],
-      [
-        'userinfo admin code issue --tenant-code acme --union-id u001 | userinfo read - --query data.union_id',
-        'the code from standard input, and one value of the answer',
-      ],
+export const declareRead = command({
+  name: 'read',
+  common: ['profile', 'output', 'network', 'confirm'],
+  summary: 'read the information of a user with an authorization code',
+  description:
+    'Read the information of the user that an authorization code was issued for; with --from, of many users.',
+  examples: [
+    [
+      'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
+      'everything that a code of "userinfo serve" authorizes',
     ],
-    takes: (command) => {
-      addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
-      return addBulkOptions(command).addHelpText(
-        'after',
-        () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
+    [
+      'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
+        'userinfo read "$code" mobile,acme_level device_info --json',
+      'selected information, as received',
+    ],
+    [
+      'userinfo admin code issue --tenant-code acme --union-id u001 | userinfo read - --query data.union_id',
+      'the code from standard input, and one value of the answer',
+    ],
+  ],
+  takes: (command) => {
+    addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
+    return addBulkOptions(command).addHelpText(
+      'after',
+      () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
-      );
-    },
-    run: async (call: Call<ReadOptions & BulkOptions>, code: string | undefined, names: string[]) => {
-      const { command, options } = call;
-      const hint =
-        'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
-      if (isBulk(command, { given: code !== undefined, argument: 'a code', hint })) {
-        return (await import('../bulk/run-many.js')).readMany(call);
-      }
-      if (code === undefined) return command.error(missingCode, { code: 'commander.missingArgument' });
-      const input = readInputOf(await givenCode(context, code), names, options);
-      return callService(call, readRequest(input));
-    },
-  });
-}
+    );
+  },
+  run: async (call: Call<ReadOptions & BulkOptions>, code: string | undefined, names: string[]) => {
+    const { command, context, options } = call;
+    const hint =
+      'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
+    if (isBulk(command, { given: code !== undefined, argument: 'a code', hint })) {
+      return (await import('../bulk/run-many.js')).readMany(call);
+    }
+    if (code === undefined) return command.error(missingCode, { code: 'commander.missingArgument' });
+    const input = readInputOf(await givenCode(context, code), names, options);
+    return callService(call, readRequest(input));
+  },
+});
 
 async function givenCode(context: CliContext, code: string): Promise<string> {
   if (code === '') {

@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { formatCount } from '../bulk/summary.js';
-import { addCommand, addGroup, type Call } from '../command.js';
-import type { CliContext } from '../context.js';
+import { type Call, command } from '../command.js';
 import { printMessage } from '../io.js';
 import { printList } from '../output/print.js';
 import { confirm } from '../prompt.js';
@@ -14,116 +13,118 @@ import type { ResultsOptions } from '../queue/results.js';
 const takesRun = (command: Command) =>
   addQueueOption(command).argument('<run>', 'name of the run, see "runs list"');
 
-export function declareRuns(program: Command, context: CliContext): void {
-  const runs = addGroup(program, {
-    name: 'runs',
-    summary: 'manage runs over a queue',
-    description: 'Show runs over a queue, get their results, retry, cancel and remove them.',
-    examples: [
-      [`userinfo runs list ${exampleQueue}`, 'all runs'],
-      [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`, 'the outcomes of a run, when it is done'],
+const declareList = command({
+  name: 'list',
+  summary: 'list the runs',
+  description: 'List the runs of a queue, oldest first; with --json, one object per line.',
+  examples: [
+    [`userinfo runs list ${exampleQueue}`, 'as a table'],
+    [`userinfo runs list ${exampleQueue} --json`, 'one object per line'],
+  ],
+  takes: addQueueOption,
+  run: runList,
+});
+
+const declareShow = command({
+  name: 'show',
+  summary: 'show the progress of a run',
+  description:
+    'Show a run: its deployment, how many rows are done, how fast, and how many workers process it now.',
+  examples: [
+    [`userinfo runs show 3f9a1c07d2 ${exampleQueue}`, 'as a table'],
+    [
+      `userinfo runs show 3f9a1c07d2 ${exampleQueue} --query state`,
+      'its state: loading, ready, done or cancelled',
     ],
-  });
-  addCommand(runs, context, {
-    name: 'list',
-    summary: 'list the runs',
-    description: 'List the runs of a queue, oldest first; with --json, one object per line.',
-    examples: [
-      [`userinfo runs list ${exampleQueue}`, 'as a table'],
-      [`userinfo runs list ${exampleQueue} --json`, 'one object per line'],
-    ],
-    takes: addQueueOption,
-    run: runList,
-  });
-  addCommand(runs, context, {
-    name: 'show',
-    summary: 'show the progress of a run',
-    description:
-      'Show a run: its deployment, how many rows are done, how fast, and how many workers process it now.',
-    examples: [
-      [`userinfo runs show 3f9a1c07d2 ${exampleQueue}`, 'as a table'],
-      [
-        `userinfo runs show 3f9a1c07d2 ${exampleQueue} --query state`,
-        'its state: loading, ready, done or cancelled',
-      ],
-    ],
-    takes: takesRun,
-    run: runShow,
-  });
-  addCommand(runs, context, {
-    name: 'results',
-    summary: 'get the outcomes of the rows of a run',
-    description:
-      'Write one line per row, as "passback --from" does. A queue deletes finished rows: the user of each comes from ' +
-      'the input file.',
-    examples: [
-      [
-        `userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`,
-        'to standard output, when all rows are done',
-      ],
-      [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --failed again.csv`, 'also write the rows to retry'],
-    ],
-    takes: (command) =>
-      takesRun(command)
-        .option('--from <file>', 'input file, if it has moved')
-        .option('--results <file>', 'file for the lines (default: standard output)')
-        .option('--failed <file>', 'file for the rows to retry, in the format of the input')
-        .option('--wait', 'wait for the end of the run'),
-    run: runResults,
-  });
-  addCommand(runs, context, {
-    name: 'retry',
-    summary: 'retry the failed chunks of a run',
-    description:
-      'Let workers take the chunks again that have failed: those whose workers died, or got nothing done, 20 times. ' +
-      'Rows that have an outcome are not sent again; "runs results --failed" writes rows that failed to a file.',
-    examples: [
-      [`userinfo runs retry 3f9a1c07d2 ${exampleQueue}`, 'retry its failed chunks'],
-      [`userinfo runs show 3f9a1c07d2 ${exampleQueue} --query failed_chunks`, 'how many there are'],
-    ],
-    takes: takesRun,
-    run: (call: Call<QueueOptions>, run: string) =>
-      change(call, null, async (queue) => {
-        const chunks = await queue.retry(run);
-        return `workers take ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'} of run ${run} again`;
-      }),
-  });
-  addCommand(runs, context, {
-    name: 'cancel',
-    common: ['confirm'],
-    summary: 'cancel a run',
-    description:
-      'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue. ' +
-      'Asks first.',
-    examples: [
-      [`userinfo runs cancel 3f9a1c07d2 ${exampleQueue}`, 'cancel it'],
-      [`userinfo runs results 3f9a1c07d2 ${exampleQueue}`, 'the outcomes of the rows that were sent'],
-    ],
-    takes: takesRun,
-    run: (call: Call<QueueOptions>, run: string) =>
-      change(call, `Cancel run ${run}?`, async (queue) => {
-        await queue.cancel(run);
-        return `run ${run} is cancelled; requests in flight still finish`;
-      }),
-  });
-  addCommand(runs, context, {
-    name: 'delete',
-    common: ['confirm'],
-    summary: 'delete a finished run',
-    description:
-      'Delete all data of a finished run from the queue: its outcomes, and rows that were kept. Asks first.',
-    examples: [
-      [`userinfo runs delete 3f9a1c07d2 ${exampleQueue}`, 'delete it'],
-      [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
-    ],
-    takes: takesRun,
-    run: (call: Call<QueueOptions>, run: string) =>
-      change(call, `Delete run ${run}?`, async (queue) => {
-        await queue.purge(run);
-        return `run ${run} is deleted`;
-      }),
-  });
-}
+  ],
+  takes: takesRun,
+  run: runShow,
+});
+
+const declareResults = command({
+  name: 'results',
+  summary: 'get the outcomes of the rows of a run',
+  description:
+    'Write one line per row, as "passback --from" does. A queue deletes finished rows: the user of each comes from ' +
+    'the input file.',
+  examples: [
+    [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`, 'to standard output, when all rows are done'],
+    [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --failed again.csv`, 'also write the rows to retry'],
+  ],
+  takes: (command) =>
+    takesRun(command)
+      .option('--from <file>', 'input file, if it has moved')
+      .option('--results <file>', 'file for the lines (default: standard output)')
+      .option('--failed <file>', 'file for the rows to retry, in the format of the input')
+      .option('--wait', 'wait for the end of the run'),
+  run: runResults,
+});
+
+const declareRetry = command({
+  name: 'retry',
+  summary: 'retry the failed chunks of a run',
+  description:
+    'Let workers take the chunks again that have failed: those whose workers died, or got nothing done, 20 times. ' +
+    'Rows that have an outcome are not sent again; "runs results --failed" writes rows that failed to a file.',
+  examples: [
+    [`userinfo runs retry 3f9a1c07d2 ${exampleQueue}`, 'retry its failed chunks'],
+    [`userinfo runs show 3f9a1c07d2 ${exampleQueue} --query failed_chunks`, 'how many there are'],
+  ],
+  takes: takesRun,
+  run: (call: Call<QueueOptions>, run: string) =>
+    change(call, null, async (queue) => {
+      const chunks = await queue.retry(run);
+      return `workers take ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'} of run ${run} again`;
+    }),
+});
+
+const declareCancel = command({
+  name: 'cancel',
+  common: ['confirm'],
+  summary: 'cancel a run',
+  description:
+    'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue. ' +
+    'Asks first.',
+  examples: [
+    [`userinfo runs cancel 3f9a1c07d2 ${exampleQueue}`, 'cancel it'],
+    [`userinfo runs results 3f9a1c07d2 ${exampleQueue}`, 'the outcomes of the rows that were sent'],
+  ],
+  takes: takesRun,
+  run: (call: Call<QueueOptions>, run: string) =>
+    change(call, `Cancel run ${run}?`, async (queue) => {
+      await queue.cancel(run);
+      return `run ${run} is cancelled; requests in flight still finish`;
+    }),
+});
+
+const declareDelete = command({
+  name: 'delete',
+  common: ['confirm'],
+  summary: 'delete a finished run',
+  description:
+    'Delete all data of a finished run from the queue: its outcomes, and rows that were kept. Asks first.',
+  examples: [
+    [`userinfo runs delete 3f9a1c07d2 ${exampleQueue}`, 'delete it'],
+    [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
+  ],
+  takes: takesRun,
+  run: (call: Call<QueueOptions>, run: string) =>
+    change(call, `Delete run ${run}?`, async (queue) => {
+      await queue.purge(run);
+      return `run ${run} is deleted`;
+    }),
+});
+
+export const declareRuns = command({
+  name: 'runs',
+  summary: 'manage runs over a queue',
+  description: 'Show runs over a queue, get their results, retry, cancel and remove them.',
+  examples: [
+    [`userinfo runs list ${exampleQueue}`, 'all runs'],
+    [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`, 'the outcomes of a run, when it is done'],
+  ],
+  commands: [declareList, declareShow, declareResults, declareRetry, declareCancel, declareDelete],
+});
 
 /** Changes a run, after a question if there is one, and says what was done. */
 async function change(

@@ -1,11 +1,9 @@
-import type { Command } from 'commander';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { FailedRowsError } from '../bulk/summary.js';
 import { clientOptions } from '../client-options.js';
-import { addCommand, type Call } from '../command.js';
-import type { CliContext } from '../context.js';
+import { type Call, command } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../options.js';
 import { showText } from '../output/terminal-text.js';
@@ -22,26 +20,24 @@ interface WorkerOptions extends QueueOptions, ConnectionOptions {
   readonly drain?: true;
 }
 
-export function declareWorker(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'worker',
-    common: ['profile', 'network'],
-    summary: 'process queued rows',
-    description:
-      'Process the runs of a queue that are for the deployment of the profile, a chunk of each in turn, together with ' +
-      'any number of other workers. Ctrl-C returns unfinished rows to the queue.',
-    examples: [
-      [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
-      [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
-    ],
-    takes: (command) =>
-      addConnectionOptions(addConcurrencyOption(addQueueOption(command))).option(
-        '--drain',
-        'exit when no rows are left',
-      ),
-    run: runWorker,
-  });
-}
+export const declareWorker = command({
+  name: 'worker',
+  common: ['profile', 'network'],
+  summary: 'process queued rows',
+  description:
+    'Process the runs of a queue that are for the deployment of the profile, a chunk of each in turn, together with ' +
+    'any number of other workers. Ctrl-C returns unfinished rows to the queue.',
+  examples: [
+    [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
+    [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
+  ],
+  takes: (command) =>
+    addConnectionOptions(addConcurrencyOption(addQueueOption(command))).option(
+      '--drain',
+      'exit when no rows are left',
+    ),
+  run: runWorker,
+});
 
 async function runWorker({ context, options }: Call<WorkerOptions>): Promise<void> {
   const { io, signal } = context;

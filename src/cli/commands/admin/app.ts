@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { parseSigningRecipes } from '../../../signing/recipe-json.js';
-import { addGroup } from '../../command.js';
+import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readJson } from '../../input.js';
 import { printMessage } from '../../io.js';
@@ -12,7 +12,7 @@ import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { defaultUrl } from '../serve/options.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
-import { addStoreCommand, type StoreCall } from './store.js';
+import { type StoreCall, storeCommand } from './store.js';
 
 interface CreateOptions {
   readonly tenantCode: string;
@@ -52,150 +52,170 @@ const changes = [
   },
 ] as const;
 
-export function declareApp(admin: Command, context: CliContext): void {
-  const app = addGroup(admin, {
-    name: 'app',
-    summary: 'manage the apps, which may call the service',
-    description: 'Server applications: they may call the service.',
-    examples: [
-      ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
-      ['userinfo admin app list', 'all apps'],
+const takesKey = (command: Command) => command.requiredOption('--app-key <key>', 'key of the app');
+
+const declareCreate = storeCommand({
+  name: 'create',
+  common: ['profile', 'output'],
+  summary: 'create an app',
+  description:
+    'Create an app for one tenant and channel, and print its key and secret: the secret is shown only once. With ' +
+    '--profile, write both into that profile instead, which is created if it does not exist; the profile of ' +
+    'another service is never overwritten.',
+  examples: [
+    ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
+    [
+      'userinfo admin app create --tenant-code acme --channel web --app-key app-1 --json',
+      'print key and secret as JSON',
     ],
-  });
-  const takesKey = (command: Command) => command.requiredOption('--app-key <key>', 'key of the app');
-  addStoreCommand(app, context, {
-    name: 'create',
-    common: ['profile', 'output'],
-    summary: 'create an app',
-    description:
-      'Create an app for one tenant and channel, and print its key and secret: the secret is shown only once. With ' +
-      '--profile, write both into that profile instead, which is created if it does not exist; the profile of ' +
-      'another service is never overwritten.',
-    examples: [
-      ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
-      [
-        'userinfo admin app create --tenant-code acme --channel web --app-key app-1 --json',
-        'print key and secret as JSON',
-      ],
-    ],
-    takes: (command) =>
-      command
-        .requiredOption('--tenant-code <code>', 'tenant of the app')
-        .requiredOption('--channel <code>', 'channel of the app')
-        .option('--app-key <key>', 'key of the app (default: generated)')
-        .option('--signing <file>', 'file with its recipes {app_sign, sign}; - for standard input')
-        .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl),
-    run: createApp,
-  });
-  addStoreCommand(app, context, {
-    name: 'list',
-    summary: 'list the apps',
-    description: 'List the apps without their secrets; with --json, one JSON object per line.',
-    examples: [
-      ['userinfo admin app list', 'as a table'],
-      ['userinfo admin app list --json', 'one object per line'],
-    ],
-    run: ({ io, style, withStore }) => withStore((store) => printList(store.listApps(), io, style)),
-  });
-  addStoreCommand(app, context, {
-    name: 'rotate-secret',
-    common: ['output', 'confirm'],
-    summary: 'replace the secret of an app',
-    description:
-      'Give an app a new secret and print it, only once. The old secret stops working after --overlap; without it, at once: then the command asks first.',
-    examples: [
-      ['userinfo admin app rotate-secret --app-key app-1 --overlap 24h', 'both secrets work for a day'],
-      ['userinfo admin app rotate-secret --app-key app-1 --yes --json', 'at once, as JSON'],
-    ],
-    takes: (command) =>
-      takesKey(command).addOption(
-        new Option('--overlap <duration>', 'time for which the old secret stays valid').argParser(
-          parseDuration,
-        ),
+  ],
+  takes: (command) =>
+    command
+      .requiredOption('--tenant-code <code>', 'tenant of the app')
+      .requiredOption('--channel <code>', 'channel of the app')
+      .option('--app-key <key>', 'key of the app (default: generated)')
+      .option('--signing <file>', 'file with its recipes {app_sign, sign}; - for standard input')
+      .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl),
+  run: createApp,
+});
+
+const declareList = storeCommand({
+  name: 'list',
+  summary: 'list the apps',
+  description: 'List the apps without their secrets; with --json, one JSON object per line.',
+  examples: [
+    ['userinfo admin app list', 'as a table'],
+    ['userinfo admin app list --json', 'one object per line'],
+  ],
+  run: ({ io, style, withStore }) => withStore((store) => printList(store.listApps(), io, style)),
+});
+
+const declareRotateSecret = storeCommand({
+  name: 'rotate-secret',
+  common: ['output', 'confirm'],
+  summary: 'replace the secret of an app',
+  description:
+    'Give an app a new secret and print it, only once. The old secret stops working after --overlap; without it, at once: then the command asks first.',
+  examples: [
+    ['userinfo admin app rotate-secret --app-key app-1 --overlap 24h', 'both secrets work for a day'],
+    ['userinfo admin app rotate-secret --app-key app-1 --yes --json', 'at once, as JSON'],
+  ],
+  takes: (command) =>
+    takesKey(command).addOption(
+      new Option('--overlap <duration>', 'time for which the old secret stays valid').argParser(
+        parseDuration,
       ),
-    run: async ({ options, print, withStore }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
-      const { appKey, overlap = 0, yes } = options;
-      const { app_secret, ...rest } = await withStore(async (store) => {
-        const question = `Replace the secret of app "${appKey}"? Its requests fail until it has the new one.`;
-        if (overlap === 0) await confirm(context, question, yes);
-        return store.rotateSecret({ appKey, overlapSeconds: Math.ceil(overlap / 1000) });
-      });
-      await print({ ...rest, app_secret: app_secret.reveal() });
-    },
-  });
-  for (const { done, change, ...spec } of changes) {
-    addStoreCommand(app, context, {
-      ...spec,
-      examples: [
-        [`userinfo admin app ${spec.name} --app-key app-1`, 'in the default database'],
-        [`userinfo admin app ${spec.name} --app-key app-1 --database f.db`, 'in another database'],
-      ],
-      takes: takesKey,
-      run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
-        await withStore((store) => store[change](options));
-        await printMessage(io, `${done} app "${options.appKey}"`);
-      },
+    ),
+  run: async ({
+    context,
+    options,
+    print,
+    withStore,
+  }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
+    const { appKey, overlap = 0, yes } = options;
+    const { app_secret, ...rest } = await withStore(async (store) => {
+      const question = `Replace the secret of app "${appKey}"? Its requests fail until it has the new one.`;
+      if (overlap === 0) await confirm(context, question, yes);
+      return store.rotateSecret({ appKey, overlapSeconds: Math.ceil(overlap / 1000) });
     });
-  }
-  addStoreCommand(app, context, {
-    name: 'set',
-    summary: 'change the channel or the recipes of an app',
-    description: 'Change the channel or the signing recipes of an app; its key and secret stay.',
+    await print({ ...rest, app_secret: app_secret.reveal() });
+  },
+});
+
+const declareChanges = changes.map(({ done, change, ...spec }) =>
+  storeCommand({
+    ...spec,
     examples: [
-      ['userinfo admin app set --app-key app-1 --channel shop', 'another channel'],
-      ['userinfo admin app set --app-key app-1 --default-signing', 'the default recipes'],
-    ],
-    takes: (command) =>
-      takesKey(command)
-        .option('--channel <code>', 'channel of the app')
-        .addOption(
-          new Option(
-            '--signing <file>',
-            'file with its recipes {app_sign, sign}; - for standard input',
-          ).conflicts('defaultSigning'),
-        )
-        .option('--default-signing', 'use the default recipes'),
-    run: setApp,
-  });
-  addStoreCommand(app, context, {
-    name: 'encrypt-secrets',
-    summary: 'encrypt the stored secrets of all apps',
-    description:
-      'Encrypt the stored secrets with the first key of USERINFO_MASTER_KEY: those that are not encrypted, and those of ' +
-      'an older key, which is given after it. The service goes on meanwhile.',
-    examples: [
-      ['USERINFO_MASTER_KEY_FILE=master.key userinfo admin app encrypt-secrets', 'with the key of a file'],
-      [
-        'USERINFO_MASTER_KEY_FILE=new-and-old.key userinfo admin app encrypt-secrets',
-        'with the first of its keys; the second decrypts what it encrypted before',
-      ],
-    ],
-    run: async ({ io, isTable, print, withStore }) => {
-      const encrypted = await withStore((store) => store.encryptSecrets());
-      if (isTable)
-        await printMessage(io, `encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'app' : 'apps'}`);
-      else await print({ encrypted });
-    },
-  });
-  addStoreCommand(app, context, {
-    name: 'delete',
-    common: ['confirm'],
-    summary: 'delete an app',
-    description: 'Delete an app. Its requests are refused from then on. Asks first.',
-    examples: [
-      ['userinfo admin app delete --app-key app-1', 'from the default database'],
-      ['userinfo admin app delete --app-key app-1 --database f.db --yes', 'from another, without asking'],
+      [`userinfo admin app ${spec.name} --app-key app-1`, 'in the default database'],
+      [`userinfo admin app ${spec.name} --app-key app-1 --database f.db`, 'in another database'],
     ],
     takes: takesKey,
     run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
-      await withStore(async (store) => {
-        await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
-        await store.removeApp(options);
-      });
-      await printMessage(io, `deleted app "${options.appKey}"`);
+      await withStore((store) => store[change](options));
+      await printMessage(io, `${done} app "${options.appKey}"`);
     },
-  });
-}
+  }),
+);
+
+const declareSet = storeCommand({
+  name: 'set',
+  summary: 'change the channel or the recipes of an app',
+  description: 'Change the channel or the signing recipes of an app; its key and secret stay.',
+  examples: [
+    ['userinfo admin app set --app-key app-1 --channel shop', 'another channel'],
+    ['userinfo admin app set --app-key app-1 --default-signing', 'the default recipes'],
+  ],
+  takes: (command) =>
+    takesKey(command)
+      .option('--channel <code>', 'channel of the app')
+      .addOption(
+        new Option(
+          '--signing <file>',
+          'file with its recipes {app_sign, sign}; - for standard input',
+        ).conflicts('defaultSigning'),
+      )
+      .option('--default-signing', 'use the default recipes'),
+  run: setApp,
+});
+
+const declareEncryptSecrets = storeCommand({
+  name: 'encrypt-secrets',
+  summary: 'encrypt the stored secrets of all apps',
+  description:
+    'Encrypt the stored secrets with the first key of USERINFO_MASTER_KEY: those that are not encrypted, and those of ' +
+    'an older key, which is given after it. The service goes on meanwhile.',
+  examples: [
+    ['USERINFO_MASTER_KEY_FILE=master.key userinfo admin app encrypt-secrets', 'with the key of a file'],
+    [
+      'USERINFO_MASTER_KEY_FILE=new-and-old.key userinfo admin app encrypt-secrets',
+      'with the first of its keys; the second decrypts what it encrypted before',
+    ],
+  ],
+  run: async ({ io, isTable, print, withStore }) => {
+    const encrypted = await withStore((store) => store.encryptSecrets());
+    if (isTable)
+      await printMessage(io, `encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'app' : 'apps'}`);
+    else await print({ encrypted });
+  },
+});
+
+const declareDelete = storeCommand({
+  name: 'delete',
+  common: ['confirm'],
+  summary: 'delete an app',
+  description: 'Delete an app. Its requests are refused from then on. Asks first.',
+  examples: [
+    ['userinfo admin app delete --app-key app-1', 'from the default database'],
+    ['userinfo admin app delete --app-key app-1 --database f.db --yes', 'from another, without asking'],
+  ],
+  takes: takesKey,
+  run: async ({ context, io, options, withStore }: StoreCall<AppOptions>) => {
+    await withStore(async (store) => {
+      await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
+      await store.removeApp(options);
+    });
+    await printMessage(io, `deleted app "${options.appKey}"`);
+  },
+});
+
+export const declareApp = command({
+  name: 'app',
+  summary: 'manage the apps, which may call the service',
+  description: 'Server applications: they may call the service.',
+  examples: [
+    ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
+    ['userinfo admin app list', 'all apps'],
+  ],
+  commands: [
+    declareCreate,
+    declareList,
+    declareRotateSecret,
+    ...declareChanges,
+    declareSet,
+    declareEncryptSecrets,
+    declareDelete,
+  ],
+});
 
 interface SetOptions extends AppOptions {
   readonly channel?: string;

@@ -1,15 +1,14 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { Admin } from '../../../service/index.js';
 import { addSourceOptions } from '../../bulk/bulk-options.js';
-import { addGroup } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { command } from '../../command.js';
 import { printMessage, write } from '../../io.js';
 import { parseCount, parseDuration } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import type { IssueManyOptions } from './issue-codes.js';
-import { addStoreCommand, linesByDefault, type StoreCall } from './store.js';
+import { linesByDefault, type StoreCall, storeCommand } from './store.js';
 
 interface TenantOptions {
   readonly tenantCode: string;
@@ -25,97 +24,99 @@ interface IssueOptions extends TenantOptions, Omit<IssueManyOptions, 'from'> {
   readonly uses: number | 'unlimited';
 }
 
-export function declareCode(admin: Command, context: CliContext): void {
-  const code = addGroup(admin, {
-    name: 'code',
-    summary: 'manage authorization codes, which a read needs',
-    description: 'Authorization codes: a read needs one.',
-    examples: [
-      ['userinfo admin code issue --tenant-code acme --union-id u001', 'for one read within five minutes'],
-      ['userinfo admin code list --tenant-code acme', 'all codes of a tenant'],
+const declareIssue = storeCommand({
+  name: 'issue',
+  summary: 'issue authorization codes',
+  description:
+    'Issue an authorization code for a user, and print it; or with --from one for the user of each row, and print a ' +
+    'JSON line for each code as it is issued.',
+  examples: [
+    [
+      'userinfo admin code issue --tenant-code acme --union-id u001',
+      'valid for one read within five minutes',
     ],
-  });
-  addStoreCommand(code, context, {
-    name: 'issue',
-    summary: 'issue authorization codes',
-    description:
-      'Issue an authorization code for a user, and print it; or with --from one for the user of each row, and print a ' +
-      'JSON line for each code as it is issued.',
-    examples: [
-      [
-        'userinfo admin code issue --tenant-code acme --union-id u001',
-        'valid for one read within five minutes',
-      ],
-      [
-        'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-        'issue a code and use it',
-      ],
-      [
-        "printf 'union_id\\nu001\\n' | userinfo admin code issue --tenant-code acme --from - > codes.ndjson",
-        'for the user of each row',
-      ],
+    [
+      'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
+      'issue a code and use it',
     ],
-    takes: (command) =>
-      addSourceOptions(
-        command
-          .requiredOption('--tenant-code <code>', 'tenant of the users')
-          .option('--union-id <id>', 'union ID of the user')
-          .option(
-            '--names <names>',
-            'information that the code authorizes, separated by commas (default: all)',
-            (text: string) => parseInfoNames([text]),
-          )
-          .addOption(
-            new Option('--ttl <duration>', 'time until the code expires')
-              .argParser(parseDuration)
-              .default(300_000, '5m'),
-          )
-          .addOption(
-            new Option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"')
-              .argParser(parseUses)
-              .default(1),
-          )
-          .option('--union-id-column <name>', 'with --from: the column of union IDs (default: union_id)'),
-      ).optionsGroup('Options:'),
-    run: issueCode,
-  });
-  addStoreCommand(code, context, {
-    name: 'list',
-    summary: 'list the codes of a tenant',
-    description: 'List the codes of a tenant; with --json, one JSON object per line.',
-    examples: [
-      ['userinfo admin code list --tenant-code acme', 'as a table'],
-      ['userinfo admin code list --tenant-code acme --json', 'one object per line'],
+    [
+      "printf 'union_id\\nu001\\n' | userinfo admin code issue --tenant-code acme --from - > codes.ndjson",
+      'for the user of each row',
     ],
-    takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
-    run: ({ io, options, style, withStore }: StoreCall<TenantOptions>) =>
-      withStore((store) => printList(store.listCodes(options), io, style, inWords)),
-  });
-  addStoreCommand(code, context, {
-    name: 'revoke',
-    summary: 'revoke an authorization code',
-    description: 'Revoke an authorization code. A read with it is refused from then on.',
-    examples: [
-      [
-        'userinfo admin code revoke --tenant-code acme "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-        'revoke a code that was just issued',
-      ],
-      [
-        'userinfo admin code revoke --database f.db --tenant-code acme ' +
-          '"$(userinfo admin code issue --database f.db --tenant-code acme --union-id u001)"',
-        'in another database',
-      ],
-    ],
-    takes: (command) =>
+  ],
+  takes: (command) =>
+    addSourceOptions(
       command
-        .argument('<code>', 'authorization code')
-        .requiredOption('--tenant-code <code>', 'tenant of the code'),
-    run: async ({ io, options, withStore }: StoreCall<TenantOptions>, value: string) => {
-      await withStore((store) => store.revokeCode({ tenantCode: options.tenantCode, code: value }));
-      await printMessage(io, 'revoked');
-    },
-  });
-}
+        .requiredOption('--tenant-code <code>', 'tenant of the users')
+        .option('--union-id <id>', 'union ID of the user')
+        .option(
+          '--names <names>',
+          'information that the code authorizes, separated by commas (default: all)',
+          (text: string) => parseInfoNames([text]),
+        )
+        .addOption(
+          new Option('--ttl <duration>', 'time until the code expires')
+            .argParser(parseDuration)
+            .default(300_000, '5m'),
+        )
+        .addOption(
+          new Option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"')
+            .argParser(parseUses)
+            .default(1),
+        )
+        .option('--union-id-column <name>', 'with --from: the column of union IDs (default: union_id)'),
+    ).optionsGroup('Options:'),
+  run: issueCode,
+});
+
+const declareList = storeCommand({
+  name: 'list',
+  summary: 'list the codes of a tenant',
+  description: 'List the codes of a tenant; with --json, one JSON object per line.',
+  examples: [
+    ['userinfo admin code list --tenant-code acme', 'as a table'],
+    ['userinfo admin code list --tenant-code acme --json', 'one object per line'],
+  ],
+  takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
+  run: ({ io, options, style, withStore }: StoreCall<TenantOptions>) =>
+    withStore((store) => printList(store.listCodes(options), io, style, inWords)),
+});
+
+const declareRevoke = storeCommand({
+  name: 'revoke',
+  summary: 'revoke an authorization code',
+  description: 'Revoke an authorization code. A read with it is refused from then on.',
+  examples: [
+    [
+      'userinfo admin code revoke --tenant-code acme "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
+      'revoke a code that was just issued',
+    ],
+    [
+      'userinfo admin code revoke --database f.db --tenant-code acme ' +
+        '"$(userinfo admin code issue --database f.db --tenant-code acme --union-id u001)"',
+      'in another database',
+    ],
+  ],
+  takes: (command) =>
+    command
+      .argument('<code>', 'authorization code')
+      .requiredOption('--tenant-code <code>', 'tenant of the code'),
+  run: async ({ io, options, withStore }: StoreCall<TenantOptions>, value: string) => {
+    await withStore((store) => store.revokeCode({ tenantCode: options.tenantCode, code: value }));
+    await printMessage(io, 'revoked');
+  },
+});
+
+export const declareCode = command({
+  name: 'code',
+  summary: 'manage authorization codes, which a read needs',
+  description: 'Authorization codes: a read needs one.',
+  examples: [
+    ['userinfo admin code issue --tenant-code acme --union-id u001', 'for one read within five minutes'],
+    ['userinfo admin code list --tenant-code acme', 'all codes of a tenant'],
+  ],
+  commands: [declareIssue, declareList, declareRevoke],
+});
 
 async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   const { context, io, options, isTable, print, withStore } = call;

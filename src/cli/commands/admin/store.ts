@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
 import type { Admin } from '../../../service/index.js';
-import { addCommand, type Call, type CommandSpec } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, type CommandSpec, command, type Declare } from '../../command.js';
 import { databaseOption, namedDatabase } from '../../database.js';
 import type { OutputStyle } from '../../output/style.js';
 
@@ -17,24 +15,20 @@ export function linesByDefault({ io, options, style }: Call): OutputStyle {
   return isDefault && style.format === 'table' ? { ...style, format: 'json' } : style;
 }
 
-/** Adds a command that works on the store of `--database`. */
-export function addStoreCommand<Options, Arguments extends unknown[]>(
-  parent: Command,
-  context: CliContext,
-  {
-    takes,
-    run,
-    ...spec
-  }: Omit<CommandSpec<Options, Arguments>, 'run'> & {
-    readonly run: (call: StoreCall<Options>, ...given: Arguments) => Promise<void>;
-  },
-): void {
-  addCommand(parent, context, {
+/** A command that works on the store of `--database`. */
+export function storeCommand<Options, Arguments extends unknown[]>({
+  takes,
+  run,
+  ...spec
+}: Omit<CommandSpec<Options, Arguments>, 'run'> & {
+  readonly run: (call: StoreCall<Options>, ...given: Arguments) => Promise<void>;
+}): Declare {
+  return command({
     ...spec,
     takes: (command) => (takes?.(command) ?? command).addOption(databaseOption()),
     run: (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
       const withStore: StoreCall<Options>['withStore'] = async (work, create) => {
-        const admin = await context.openAdmin(namedDatabase(call.options.database, call.io.env), {
+        const admin = await call.context.openAdmin(namedDatabase(call.options.database, call.io.env), {
           create: create === true,
         });
         try {

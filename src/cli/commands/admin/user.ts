@@ -6,129 +6,131 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.js';
 import type { UserKey } from '../../../service/index.js';
 import { describeSystemError, isSystemError } from '../../../support/errors.js';
-import { addGroup } from '../../command.js';
+import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { decodeUtf8, inputName, readValue } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
-import { addStoreCommand, linesByDefault, type StoreCall } from './store.js';
+import { linesByDefault, type StoreCall, storeCommand } from './store.js';
 
-export function declareUser(admin: Command, context: CliContext): void {
-  const user = addGroup(admin, {
-    name: 'user',
-    summary: 'manage user records',
-    description: 'User records.',
-    examples: [
-      ['userinfo admin user list --tenant-code acme > users.ndjson', 'export the users of a tenant'],
-      ['userinfo admin user put users.ndjson', 'import them'],
+const takesUser = (command: Command) =>
+  command
+    .requiredOption('--tenant-code <code>', 'tenant of the user')
+    .requiredOption('--union-id <id>', 'union ID of the user');
+
+const declarePut = storeCommand({
+  name: 'put',
+  summary: 'store user records',
+  description:
+    'Store user records, one JSON object per line. Each replaces the whole record of its user. A record has ' +
+    'tenant_code and union_id, and may have basic_info, extension_info, login_device_info, ' +
+    'mobile_district_code and gps.',
+  examples: [
+    [
+      'echo \'{"tenant_code":"acme","union_id":"u001"}\' | userinfo admin user put',
+      'one user, from standard input',
     ],
-  });
-  const takesUser = (command: Command) =>
+    [
+      'userinfo admin user list --tenant-code acme > users.ndjson && userinfo admin user put users.ndjson',
+      'export all users of a tenant and import them again',
+    ],
+  ],
+  takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
+  run: async ({ context, io, isTable, print, withStore }, file: string) => {
+    const put = await withStore((store) => store.putUsers(readRecords(context, file)), true);
+    if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
+    else await print({ put });
+  },
+});
+
+const declareShow = storeCommand({
+  name: 'show',
+  summary: 'print a user record',
+  description: 'Print the whole record of a user.',
+  examples: [
+    ['userinfo admin user show --tenant-code acme --union-id u001', 'as tables'],
+    ['userinfo admin user show --tenant-code acme --union-id u001 --json', 'as one JSON object'],
+  ],
+  takes: takesUser,
+  run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
+    print(await withStore((store) => store.getUser(options))),
+});
+
+const declareFind = storeCommand({
+  name: 'find',
+  summary: 'find users by a value',
+  description:
+    'Print the records of the users of a tenant that have a value, one JSON object per line. The value comes from ' +
+    'standard input: an argument would show it to other users of the machine.',
+  examples: [
+    ['echo 13800138000 | userinfo admin user find --tenant-code acme --key mobile', 'by mobile phone number'],
+    [
+      'printf 13800138000 | userinfo admin user find --tenant-code acme --key mobile --query union_id',
+      'print their union IDs alone',
+    ],
+  ],
+  takes: (command) =>
     command
-      .requiredOption('--tenant-code <code>', 'tenant of the user')
-      .requiredOption('--union-id <id>', 'union ID of the user');
-  addStoreCommand(user, context, {
-    name: 'put',
-    summary: 'store user records',
-    description:
-      'Store user records, one JSON object per line. Each replaces the whole record of its user. A record has ' +
-      'tenant_code and union_id, and may have basic_info, extension_info, login_device_info, ' +
-      'mobile_district_code and gps.',
-    examples: [
-      [
-        'echo \'{"tenant_code":"acme","union_id":"u001"}\' | userinfo admin user put',
-        'one user, from standard input',
-      ],
-      [
-        'userinfo admin user list --tenant-code acme > users.ndjson && userinfo admin user put users.ndjson',
-        'export all users of a tenant and import them again',
-      ],
+      .requiredOption('--tenant-code <code>', 'tenant of the users')
+      .requiredOption('--key <name>', 'key of the value, such as mobile or id_card'),
+  run: async (call: StoreCall<{ tenantCode: string; key: string }>) => {
+    const value = await readValue(call.context, 'value');
+    await call.withStore((store) =>
+      printList(store.findUsers({ ...call.options, value }), call.io, linesByDefault(call)),
+    );
+  },
+});
+
+const declareList = storeCommand({
+  name: 'list',
+  summary: 'print all user records of a tenant',
+  description: 'Print all user records of a tenant, one JSON object per line.',
+  examples: [
+    ['userinfo admin user list --tenant-code acme', 'all records'],
+    ['userinfo admin user list --tenant-code acme | wc -l', 'the number of users'],
+  ],
+  takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
+  run: (call: StoreCall<{ readonly tenantCode: string }>) =>
+    call.withStore((store) => printList(store.listUsers(call.options), call.io, linesByDefault(call))),
+});
+
+const declareDelete = storeCommand({
+  name: 'delete',
+  common: ['output', 'confirm'],
+  summary: 'delete a user',
+  description:
+    'Delete the record of a user, its index and the codes issued for the user, and print how many there were. The ' +
+    'audit keeps the masked union ID alone. Asks first.',
+  examples: [
+    ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
+    [
+      'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db --yes',
+      'from another database, without asking',
     ],
-    takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
-    run: async ({ io, isTable, print, withStore }, file: string) => {
-      const put = await withStore((store) => store.putUsers(readRecords(context, file)), true);
-      if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
-      else await print({ put });
-    },
-  });
-  addStoreCommand(user, context, {
-    name: 'show',
-    summary: 'print a user record',
-    description: 'Print the whole record of a user.',
-    examples: [
-      ['userinfo admin user show --tenant-code acme --union-id u001', 'as tables'],
-      ['userinfo admin user show --tenant-code acme --union-id u001 --json', 'as one JSON object'],
-    ],
-    takes: takesUser,
-    run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
-      print(await withStore((store) => store.getUser(options))),
-  });
-  addStoreCommand(user, context, {
-    name: 'find',
-    summary: 'find users by a value',
-    description:
-      'Print the records of the users of a tenant that have a value, one JSON object per line. The value comes from ' +
-      'standard input: an argument would show it to other users of the machine.',
-    examples: [
-      [
-        'echo 13800138000 | userinfo admin user find --tenant-code acme --key mobile',
-        'by mobile phone number',
-      ],
-      [
-        'printf 13800138000 | userinfo admin user find --tenant-code acme --key mobile --query union_id',
-        'print their union IDs alone',
-      ],
-    ],
-    takes: (command) =>
-      command
-        .requiredOption('--tenant-code <code>', 'tenant of the users')
-        .requiredOption('--key <name>', 'key of the value, such as mobile or id_card'),
-    run: async (call: StoreCall<{ tenantCode: string; key: string }>) => {
-      const value = await readValue(context, 'value');
-      await call.withStore((store) =>
-        printList(store.findUsers({ ...call.options, value }), call.io, linesByDefault(call)),
-      );
-    },
-  });
-  addStoreCommand(user, context, {
-    name: 'list',
-    summary: 'print all user records of a tenant',
-    description: 'Print all user records of a tenant, one JSON object per line.',
-    examples: [
-      ['userinfo admin user list --tenant-code acme', 'all records'],
-      ['userinfo admin user list --tenant-code acme | wc -l', 'the number of users'],
-    ],
-    takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
-    run: (call: StoreCall<{ readonly tenantCode: string }>) =>
-      call.withStore((store) => printList(store.listUsers(call.options), call.io, linesByDefault(call))),
-  });
-  addStoreCommand(user, context, {
-    name: 'delete',
-    common: ['output', 'confirm'],
-    summary: 'delete a user',
-    description:
-      'Delete the record of a user, its index and the codes issued for the user, and print how many there were. The ' +
-      'audit keeps the masked union ID alone. Asks first.',
-    examples: [
-      ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
-      [
-        'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db --yes',
-        'from another database, without asking',
-      ],
-    ],
-    takes: takesUser,
-    run: async ({ io, options, print, withStore }: StoreCall<UserKey>) => {
-      const what = `the record of user "${options.unionId}", and the codes issued for the user`;
-      const deleted = await withStore(async (store) => {
-        await confirm(context, `Delete ${what}?`, options.yes);
-        return store.deleteUser(options);
-      });
-      await print(deleted);
-      await printMessage(io, `deleted user "${options.unionId}"`);
-    },
-  });
-}
+  ],
+  takes: takesUser,
+  run: async ({ context, io, options, print, withStore }: StoreCall<UserKey>) => {
+    const what = `the record of user "${options.unionId}", and the codes issued for the user`;
+    const deleted = await withStore(async (store) => {
+      await confirm(context, `Delete ${what}?`, options.yes);
+      return store.deleteUser(options);
+    });
+    await print(deleted);
+    await printMessage(io, `deleted user "${options.unionId}"`);
+  },
+});
+
+export const declareUser = command({
+  name: 'user',
+  summary: 'manage user records',
+  description: 'User records.',
+  examples: [
+    ['userinfo admin user list --tenant-code acme > users.ndjson', 'export the users of a tenant'],
+    ['userinfo admin user put users.ndjson', 'import them'],
+  ],
+  commands: [declarePut, declareShow, declareFind, declareList, declareDelete],
+});
 
 /**
  * Parses the records of all lines that are not blank.

@@ -1,6 +1,5 @@
-import { Argument, type Command } from 'commander';
-import { addCommand } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { Argument } from 'commander';
+import { command, type Declare } from '../../command.js';
 import { write } from '../../io.js';
 
 /** Each passes the words typed so far to `userinfo __complete`, which cli/main answers from one table. */
@@ -48,7 +47,21 @@ complete -c userinfo -f -a '(__userinfo_complete)'
 `,
 } as const;
 
-export function declareCompletion(program: Command, context: CliContext): void {
+const declareScript = command({
+  name: 'completion',
+  common: [],
+  summary: 'print a shell completion script',
+  description:
+    'Print a script that completes commands, options, option values, profile names and names of information.',
+  examples: [
+    ['userinfo completion bash > userinfo.bash', 'source it in ~/.bashrc; zsh likewise'],
+    ['userinfo completion fish > userinfo.fish', 'put it in ~/.config/fish/completions'],
+  ],
+  takes: (command) => command.addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts))),
+  run: ({ io }, shell: keyof typeof scripts) => write(io.stdout, scripts[shell]),
+});
+
+export const declareCompletion: Declare = (program, context) => {
   program
     .command('completion-table', { hidden: true })
     .description('Print the table of all completions, for scripts/bundle.mjs.')
@@ -56,18 +69,5 @@ export function declareCompletion(program: Command, context: CliContext): void {
       const { completionTable } = await import('./table.js');
       await write(context.io.stdout, JSON.stringify(completionTable(program)));
     });
-  addCommand(program, context, {
-    name: 'completion',
-    common: [],
-    summary: 'print a shell completion script',
-    description:
-      'Print a script that completes commands, options, option values, profile names and names of information.',
-    examples: [
-      ['userinfo completion bash > userinfo.bash', 'source it in ~/.bashrc; zsh likewise'],
-      ['userinfo completion fish > userinfo.fish', 'put it in ~/.config/fish/completions'],
-    ],
-    takes: (command) =>
-      command.addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts))),
-    run: ({ io }, shell: keyof typeof scripts) => write(io.stdout, scripts[shell]),
-  });
-}
+  declareScript(program, context);
+};

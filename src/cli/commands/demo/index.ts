@@ -1,21 +1,17 @@
-import type { Command } from 'commander';
-import { addCommand } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { command } from '../../command.js';
 import { tableStyle } from '../../output/style.js';
 
-export function declareDemo(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'demo',
-    common: [],
-    summary: 'try everything, against a service in memory',
-    description:
-      'Start the service on a free port with an empty store in memory, and run the commands that create an app, ' +
-      'a user and a code, pass information back and read it. Nothing is left behind.',
-    examples: [
-      ['userinfo demo', 'takes a few seconds'],
-      ['userinfo demo --no-color | less', 'page by page'],
-    ],
-    run: async ({ io, style }) =>
-      (await import('./tour.js')).runDemo(context, tableStyle(io, style).colors.cyan),
-  });
-}
+export const declareDemo = command({
+  name: 'demo',
+  common: [],
+  summary: 'try everything, against a service in memory',
+  description:
+    'Start the service on a free port with an empty store in memory, and run the commands that create an app, ' +
+    'a user and a code, pass information back and read it. Nothing is left behind.',
+  examples: [
+    ['userinfo demo', 'takes a few seconds'],
+    ['userinfo demo --no-color | less', 'page by page'],
+  ],
+  run: async ({ context, io, style }) =>
+    (await import('./tour.js')).runDemo(context, tableStyle(io, style).colors.cyan),
+});

@@ -1,34 +1,30 @@
-import type { Command } from 'commander';
-import { addCommand, type Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, command } from '../../command.js';
 import { writeStyled } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { tableStyle } from '../../output/style.js';
 import type { Check } from './checkup.js';
 
-export function declareDoctor(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'doctor',
-    common: ['profile', 'output', 'network'],
-    summary: 'find out why requests fail',
-    description:
-      'Check each step from the profile to an answer of the service. This sends one read with a code ' +
-      'that was never issued: nothing is written.',
-    examples: [
-      ['userinfo doctor', 'with the active profile'],
-      ["userinfo doctor -p local --query '[?status==`failed`]' --json", 'what failed, for a program'],
-    ],
-    takes: addConnectionOptions,
-    run: async ({ io, options, style, isTable, print }: Call<ConnectionOptions>) => {
-      const { formatCheck, runCheckup } = await import('./checkup.js');
-      const { colors } = tableStyle(io, style);
-      const checks: Check[] = [];
-      const failure = await runCheckup({ context, options }, async (check) => {
-        checks.push(check);
-        if (isTable) await writeStyled(io.stdout, formatCheck(check, colors));
-      });
-      if (!isTable) await print(checks);
-      if (failure !== undefined) throw failure;
-    },
-  });
-}
+export const declareDoctor = command({
+  name: 'doctor',
+  common: ['profile', 'output', 'network'],
+  summary: 'find out why requests fail',
+  description:
+    'Check each step from the profile to an answer of the service. This sends one read with a code ' +
+    'that was never issued: nothing is written.',
+  examples: [
+    ['userinfo doctor', 'with the active profile'],
+    ["userinfo doctor -p local --query '[?status==`failed`]' --json", 'what failed, for a program'],
+  ],
+  takes: addConnectionOptions,
+  run: async ({ context, io, options, style, isTable, print }: Call<ConnectionOptions>) => {
+    const { formatCheck, runCheckup } = await import('./checkup.js');
+    const { colors } = tableStyle(io, style);
+    const checks: Check[] = [];
+    const failure = await runCheckup({ context, options }, async (check) => {
+      checks.push(check);
+      if (isTable) await writeStyled(io.stdout, formatCheck(check, colors));
+    });
+    if (!isTable) await print(checks);
+    if (failure !== undefined) throw failure;
+  },
+});

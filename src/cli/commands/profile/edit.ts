@@ -16,7 +16,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import { loadSigning, readResultCodes } from '../../client-options.js';
-import { addCommand, type Call } from '../../command.js';
+import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
@@ -38,25 +38,23 @@ interface EditOptions extends ConnectionOptions, SecretOptions {
   readonly keyPrefix?: string;
 }
 
-export function declareAdd(profile: Command, context: CliContext): void {
-  addCommand(profile, context, {
-    name: 'add',
-    common: ['confirm'],
-    summary: 'add a profile',
-    description:
-      'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one.',
-    examples: [
-      ['userinfo profile add shop', 'prompts for each value; the secret is not echoed'],
-      [
-        'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
-          '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
-        'without prompts, for a script',
-      ],
+export const declareAdd = command({
+  name: 'add',
+  common: ['confirm'],
+  summary: 'add a profile',
+  description:
+    'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one.',
+  examples: [
+    ['userinfo profile add shop', 'prompts for each value; the secret is not echoed'],
+    [
+      'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
+        '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
+      'without prompts, for a script',
     ],
-    takes: (command) => addEditOptions(command.argument('<name>', 'name of the new profile')),
-    run: runAdd,
-  });
-}
+  ],
+  takes: (command) => addEditOptions(command.argument('<name>', 'name of the new profile')),
+  run: runAdd,
+});
 
 async function runAdd({ context, io, options }: Call<EditOptions>, name: string): Promise<void> {
   const { profiles, prompt } = context;
@@ -113,36 +111,34 @@ function refuseMissing(given: ProfilePatch): void {
   });
 }
 
-export function declareSet(profile: Command, context: CliContext): void {
-  addCommand(profile, context, {
-    name: 'set',
-    common: [],
-    summary: 'change values of a profile',
-    description:
-      'Change the values that the options give. Empty --ca-file, --result-codes and --key-prefix remove the value.',
-    examples: [
-      ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
-      ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
-    ],
-    takes: (command) =>
-      addEditOptions(command.argument('<name>', 'the profile')).option(
-        '--no-allow-http',
-        'disallow plain HTTP to another machine',
-      ),
-    run: async ({ io, options }: Call<EditOptions>, name: string) => {
-      const { profiles } = context;
-      const patch = await patchOf(context, options, (await profiles.get(name)).signing);
-      if (Object.keys(patch).length === 0) {
-        throw new InvalidInputError('nothing to change', {
-          hint: '"userinfo profile set --help" lists the options.',
-        });
-      }
-      const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
-      if (changed !== undefined) await printMessage(io, `changed ${describeProfile(changed)}`);
-      if (patch.secret !== undefined) await warnOfPlainText(context, patch.secret);
-    },
-  });
-}
+export const declareSet = command({
+  name: 'set',
+  common: [],
+  summary: 'change values of a profile',
+  description:
+    'Change the values that the options give. Empty --ca-file, --result-codes and --key-prefix remove the value.',
+  examples: [
+    ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
+    ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
+  ],
+  takes: (command) =>
+    addEditOptions(command.argument('<name>', 'the profile')).option(
+      '--no-allow-http',
+      'disallow plain HTTP to another machine',
+    ),
+  run: async ({ context, io, options }: Call<EditOptions>, name: string) => {
+    const { profiles } = context;
+    const patch = await patchOf(context, options, (await profiles.get(name)).signing);
+    if (Object.keys(patch).length === 0) {
+      throw new InvalidInputError('nothing to change', {
+        hint: '"userinfo profile set --help" lists the options.',
+      });
+    }
+    const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
+    if (changed !== undefined) await printMessage(io, `changed ${describeProfile(changed)}`);
+    if (patch.secret !== undefined) await warnOfPlainText(context, patch.secret);
+  },
+});
 
 function addEditOptions(command: Command): Command {
   return addSecretOptions(addConnectionOptions(command, 'Values:').optionsGroup('Values:'))

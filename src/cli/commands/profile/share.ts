@@ -1,11 +1,9 @@
-import type { Command } from 'commander';
 import { describeProfile } from '../../../profiles/profile.js';
 import { exportProfile, parseProfile } from '../../../profiles/profile-json.js';
 import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
 import { describeSigningSource, usesModule } from '../../../profiles/signing-source.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { addCommand, type Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, command } from '../../command.js';
 import { inputName, readJson } from '../../input.js';
 import { printMessage, write } from '../../io.js';
 import { confirm } from '../../prompt.js';
@@ -18,51 +16,47 @@ import {
   warnOfPlainText,
 } from './secret-options.js';
 
-export function declareExport(profile: Command, context: CliContext): void {
-  addCommand(profile, context, {
-    name: 'export',
-    summary: 'print a profile as JSON, without the secret',
-    description: 'Print a profile as JSON, to share it. An app secret in the profile file is left out.',
-    examples: [
-      ['userinfo profile export shop-test', 'to the terminal'],
-      ['userinfo profile export shop-test > shop-test.json', 'to a file'],
-    ],
-    takes: (command) => command.argument('<name>', 'the profile'),
-    run: async ({ io, isTable, print }, name: string) => {
-      const exported = exportProfile(await context.profiles.get(name));
-      await (isTable ? write(io.stdout, `${JSON.stringify(exported, null, 2)}\n`) : print(exported));
-    },
-  });
-}
+export const declareExport = command({
+  name: 'export',
+  summary: 'print a profile as JSON, without the secret',
+  description: 'Print a profile as JSON, to share it. An app secret in the profile file is left out.',
+  examples: [
+    ['userinfo profile export shop-test', 'to the terminal'],
+    ['userinfo profile export shop-test > shop-test.json', 'to a file'],
+  ],
+  takes: (command) => command.argument('<name>', 'the profile'),
+  run: async ({ context, io, isTable, print }, name: string) => {
+    const exported = exportProfile(await context.profiles.get(name));
+    await (isTable ? write(io.stdout, `${JSON.stringify(exported, null, 2)}\n`) : print(exported));
+  },
+});
 
 interface ImportOptions extends SecretOptions {
   readonly name?: string;
 }
 
-export function declareImport(profile: Command, context: CliContext): void {
-  addCommand(profile, context, {
-    name: 'import',
-    common: ['confirm'],
-    summary: 'add a profile that "profile export" printed',
-    description:
-      'Add a profile from the JSON of "profile export". A secret in the profile file was not exported: give it. ' +
-      'Asks before it adds a command or a module, which would run with your permissions.',
-    examples: [
-      ['userinfo profile import shop-test.json', 'prompts for the secret'],
-      [
-        'printf %s "$SHOP_SECRET" | userinfo profile import shop-test.json --name shop-2 --app-secret-stdin',
-        'under another name, for a script',
-      ],
+export const declareImport = command({
+  name: 'import',
+  common: ['confirm'],
+  summary: 'add a profile that "profile export" printed',
+  description:
+    'Add a profile from the JSON of "profile export". A secret in the profile file was not exported: give it. ' +
+    'Asks before it adds a command or a module, which would run with your permissions.',
+  examples: [
+    ['userinfo profile import shop-test.json', 'prompts for the secret'],
+    [
+      'printf %s "$SHOP_SECRET" | userinfo profile import shop-test.json --name shop-2 --app-secret-stdin',
+      'under another name, for a script',
     ],
-    takes: (command) =>
-      addSecretOptions(
-        command
-          .argument('<file>', 'file of JSON')
-          .option('--name <name>', 'name of the new profile (default: that of the file)'),
-      ),
-    run: importProfile,
-  });
-}
+  ],
+  takes: (command) =>
+    addSecretOptions(
+      command
+        .argument('<file>', 'file of JSON')
+        .option('--name <name>', 'name of the new profile (default: that of the file)'),
+    ),
+  run: importProfile,
+});
 
 async function importProfile({ context, io, options }: Call<ImportOptions>, file: string): Promise<void> {
   const { profiles, prompt } = context;

@@ -1,32 +1,28 @@
-import type { Command } from 'commander';
 import { describeOrigin, type Setting, settingNames } from '../../../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { describeSigningSource } from '../../../profiles/signing-source.js';
-import { addCommand, type Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, command } from '../../command.js';
 import { settingSources } from '../../deployment.js';
 import { writeStyled } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { tableStyle, warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
-export function declareShow(profile: Command, context: CliContext): void {
-  addCommand(profile, context, {
-    name: 'show',
-    common: ['profile', 'output'],
-    summary: 'show the effective values and their sources',
-    description:
-      'Show the values that a command would use now. A flag overrides an environment variable, which overrides the profile.',
-    examples: [
-      ['userinfo profile show', 'the active profile'],
-      ['USERINFO_CHANNEL=app userinfo profile show --json', 'with one value from a variable'],
-    ],
-    takes: (command) =>
-      addConnectionOptions(command.argument('[name]', 'the profile; the active one by default')),
-    run,
-  });
-}
+export const declareShow = command({
+  name: 'show',
+  common: ['profile', 'output'],
+  summary: 'show the effective values and their sources',
+  description:
+    'Show the values that a command would use now. A flag overrides an environment variable, which overrides the profile.',
+  examples: [
+    ['userinfo profile show', 'the active profile'],
+    ['USERINFO_CHANNEL=app userinfo profile show --json', 'with one value from a variable'],
+  ],
+  takes: (command) =>
+    addConnectionOptions(command.argument('[name]', 'the profile; the active one by default')),
+  run,
+});
 
 async function run(
   { context, io, options, style, isTable, print }: Call<ConnectionOptions>,

@@ -3,8 +3,7 @@ import { type Command, Help, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
-import { addCommand, type Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, command } from '../../command.js';
 import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
 import {
@@ -17,32 +16,30 @@ import {
 } from './options.js';
 import { runServe } from './run.js';
 
-export function declareServe(program: Command, context: CliContext): void {
-  addCommand(program, context, {
-    name: 'serve',
-    common: [],
-    summary: 'run the service locally, for tests',
-    description:
-      'Run the service of the platform: both operations, over a database of its own. ' +
-      'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered. ' +
-      'A setting is a flag, else a variable (PORT, DATABASE_URL, USERINFO_MAX_BODY for --max-body), else in --config.',
-    examples: [
-      ['userinfo serve --demo', 'with an app, users and a profile to try'],
-      ['userinfo serve', 'on port 8787, with the database in the data folder'],
-      ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
-      [
-        'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
-        'with injected faults; also reset=1%, skew=400s',
-      ],
-      [
-        'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo --workers auto',
-        'on PostgreSQL, with one process per core',
-      ],
+export const declareServe = command({
+  name: 'serve',
+  common: [],
+  summary: 'run the service locally, for tests',
+  description:
+    'Run the service of the platform: both operations, over a database of its own. ' +
+    'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered. ' +
+    'A setting is a flag, else a variable (PORT, DATABASE_URL, USERINFO_MAX_BODY for --max-body), else in --config.',
+  examples: [
+    ['userinfo serve --demo', 'with an app, users and a profile to try'],
+    ['userinfo serve', 'on port 8787, with the database in the data folder'],
+    ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
+    [
+      'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
+      'with injected faults; also reset=1%, skew=400s',
     ],
-    takes: addServeOptions,
-    run: ({ options }: Call<ServeOptions>) => runServe(context, options),
-  });
-}
+    [
+      'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo --workers auto',
+      'on PostgreSQL, with one process per core',
+    ],
+  ],
+  takes: addServeOptions,
+  run: ({ context, options }: Call<ServeOptions>) => runServe(context, options),
+});
 
 /** Variables that platforms set. */
 const platformVariables: Readonly<Record<string, string>> = { port: 'PORT' };

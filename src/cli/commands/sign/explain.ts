@@ -6,8 +6,7 @@ import { type ExplanationPair, explainBoth } from '../../../signing/app-signatur
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing/verify/compare-messages.js';
 import { readSecretOf } from '../../client-options.js';
-import { addCommand, type Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, command } from '../../command.js';
 import { resolveDeployment } from '../../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
@@ -25,64 +24,65 @@ import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-
 
 type ExplainOptions = SampleOptions & RecipeOptions;
 
-export function declareSignExplain(sign: Command, context: CliContext): void {
-  const explain = addCommand(sign, context, {
-    name: 'explain',
-    common: ['profile', 'output'],
-    summary: 'show how a request is signed, stage by stage',
-    description:
-      'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
-      'one that "read" or "passback" would send, or any other: a URL, a curl command, HTTP text or a sample file.',
-    examples: [
-      [
-        "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
-        'any request, with any recipe',
-      ],
-      [
-        'echo \'{"params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
-          'userinfo sign explain --recipe kv-suffix --sample - --json',
-        'a sample file; output as JSON',
-      ],
+const declareRead = command({
+  name: 'read',
+  common: ['profile', 'output'],
+  summary: 'show how a read would be signed',
+  description: 'Show how "userinfo read" with these arguments would be signed. Nothing is sent.',
+  examples: [
+    ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
+    [
+      'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
+      'with a given timestamp and random string',
     ],
-    takes: (command) =>
-      addSampleOptions(
-        addRecipeOption(command.argument('[request]', 'URL or curl command; - for standard input')),
-      ),
-    run: explainSample,
-  });
-  addCommand(explain, context, {
-    name: 'read',
-    common: ['profile', 'output'],
-    summary: 'show how a read would be signed',
-    description: 'Show how "userinfo read" with these arguments would be signed. Nothing is sent.',
-    examples: [
-      ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
-      [
-        'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
-        'with a given timestamp and random string',
-      ],
+  ],
+  takes: (command) => addConnectionOptions(addMomentOptions(addReadArguments(command))),
+  run: (call: Call<ReadOptions & RequestOptions>, code: string, names: string[]) =>
+    explainRequest(call, readRequest(readInputOf(code, names, call.options))),
+});
+
+const declarePassback = command({
+  name: 'passback',
+  common: ['profile', 'output'],
+  summary: 'show how a passback would be signed',
+  description: 'Show how "userinfo passback" with these arguments would be signed. Nothing is sent.',
+  examples: [
+    ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
+    ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
+  ],
+  takes: (command) => addConnectionOptions(addMomentOptions(addPassbackArguments(command))),
+  run: async (call: Call<PassbackOptions & RequestOptions>, pairs: string[]) => {
+    const { unionId, primaryKey, userInfo: given } = call.options;
+    const userInfo = await readUserInfo(call.context, pairs, given);
+    await explainRequest(call, passbackRequest({ unionId, primaryKey, userInfo }));
+  },
+});
+
+export const declareSignExplain = command({
+  name: 'explain',
+  common: ['profile', 'output'],
+  summary: 'show how a request is signed, stage by stage',
+  description:
+    'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
+    'one that "read" or "passback" would send, or any other: a URL, a curl command, HTTP text or a sample file.',
+  examples: [
+    [
+      "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
+      'any request, with any recipe',
     ],
-    takes: (command) => addConnectionOptions(addMomentOptions(addReadArguments(command))),
-    run: (call: Call<ReadOptions & RequestOptions>, code: string, names: string[]) =>
-      explainRequest(call, readRequest(readInputOf(code, names, call.options))),
-  });
-  addCommand(explain, context, {
-    name: 'passback',
-    common: ['profile', 'output'],
-    summary: 'show how a passback would be signed',
-    description: 'Show how "userinfo passback" with these arguments would be signed. Nothing is sent.',
-    examples: [
-      ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
-      ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
+    [
+      'echo \'{"params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
+        'userinfo sign explain --recipe kv-suffix --sample - --json',
+      'a sample file; output as JSON',
     ],
-    takes: (command) => addConnectionOptions(addMomentOptions(addPassbackArguments(command))),
-    run: async (call: Call<PassbackOptions & RequestOptions>, pairs: string[]) => {
-      const { unionId, primaryKey, userInfo: given } = call.options;
-      const userInfo = await readUserInfo(call.context, pairs, given);
-      await explainRequest(call, passbackRequest({ unionId, primaryKey, userInfo }));
-    },
-  });
-}
+  ],
+  takes: (command) =>
+    addSampleOptions(
+      addRecipeOption(command.argument('[request]', 'URL or curl command; - for standard input')),
+    ),
+  run: explainSample,
+  commands: [declareRead, declarePassback],
+});
 
 async function explainSample(call: Call<ExplainOptions>, request?: string): Promise<void> {
   const { context, options } = call;

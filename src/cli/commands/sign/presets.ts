@@ -1,31 +1,27 @@
-import type { Command } from 'commander';
 import { presets } from '../../../signing/presets.js';
 import { formatRecipe } from '../../../signing/recipe-json.js';
-import { addCommand } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { command } from '../../command.js';
 import { write } from '../../io.js';
 import { requirePreset } from '../../resolve-signing.js';
 
-export function declareSignPresets(sign: Command, context: CliContext): void {
-  addCommand(sign, context, {
-    name: 'presets',
-    summary: 'list common recipes, or print one',
-    description: 'List the built-in recipes; with a name, print that recipe as JSON.',
-    examples: [
-      ['userinfo sign presets', 'all presets'],
-      ['userinfo sign presets taobao > recipe.json', 'a recipe to start from'],
-    ],
-    takes: (command) => command.argument('[name]', 'recipe to print'),
-    run: async ({ io, isTable, print }, name?: string) => {
-      if (name === undefined) {
-        const describe = ({ recipe, ...preset }: (typeof presets)[number]) =>
-          isTable ? preset : { ...preset, recipe: formatRecipe(recipe) };
-        await print(presets.map(describe));
-        return;
-      }
-      const recipe = formatRecipe(requirePreset(name).recipe);
-      if (isTable) await write(io.stdout, `${JSON.stringify(recipe, null, 2)}\n`);
-      else await print(recipe);
-    },
-  });
-}
+export const declareSignPresets = command({
+  name: 'presets',
+  summary: 'list common recipes, or print one',
+  description: 'List the built-in recipes; with a name, print that recipe as JSON.',
+  examples: [
+    ['userinfo sign presets', 'all presets'],
+    ['userinfo sign presets taobao > recipe.json', 'a recipe to start from'],
+  ],
+  takes: (command) => command.argument('[name]', 'recipe to print'),
+  run: async ({ io, isTable, print }, name?: string) => {
+    if (name === undefined) {
+      const describe = ({ recipe, ...preset }: (typeof presets)[number]) =>
+        isTable ? preset : { ...preset, recipe: formatRecipe(recipe) };
+      await print(presets.map(describe));
+      return;
+    }
+    const recipe = formatRecipe(requirePreset(name).recipe);
+    if (isTable) await write(io.stdout, `${JSON.stringify(recipe, null, 2)}\n`);
+    else await print(recipe);
+  },
+});

@@ -1,7 +1,6 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { Sample } from '../../../signing/request.js';
-import { addCommand, type Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, command } from '../../command.js';
 import { parseCount, parseDuration } from '../../option-values.js';
 import { readSampleInput } from './sample-input.js';
 
@@ -18,43 +17,41 @@ export interface SolveOptions {
 
 const defaultTime = '20s';
 
-export function declareSignSolve(sign: Command, context: CliContext): void {
-  addCommand(sign, context, {
-    name: 'solve',
-    common: ['profile', 'output'],
-    summary: 'find the rule by which requests were signed',
-    description:
-      'Search for recipes that produce the signatures of one or more valid requests, and list all that fit, likeliest ' +
-      'first. If app_sign is among the parameters, its rule is found first. The exit status is 4 if no recipe fits. ' +
-      'The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
-    examples: [
-      [
-        "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/?b=2&a=1&sign=421dc348575e4e3c4f13dba596484c13'",
-        'from a signed URL',
-      ],
-      [
-        'userinfo read some-code --print-curl --reveal | userinfo sign solve - --json',
-        'from a curl command, with the secret of the profile; as JSON',
-      ],
+export const declareSignSolve = command({
+  name: 'solve',
+  common: ['profile', 'output'],
+  summary: 'find the rule by which requests were signed',
+  description:
+    'Search for recipes that produce the signatures of one or more valid requests, and list all that fit, likeliest ' +
+    'first. If app_sign is among the parameters, its rule is found first. The exit status is 4 if no recipe fits. ' +
+    'The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
+  examples: [
+    [
+      "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/?b=2&a=1&sign=421dc348575e4e3c4f13dba596484c13'",
+      'from a signed URL',
     ],
-    takes: (command) =>
-      command
-        .argument('[requests...]', 'signed URLs or curl commands; - for standard input')
-        .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
-        .option('--sign-param <name>', 'parameter with the signature (default: sign)')
-        .addOption(
-          new Option('--max-time <duration>', 'maximum search time')
-            .argParser(parseDuration)
-            .default(parseDuration(defaultTime), defaultTime),
-        )
-        .option('--jobs <n>', 'number of threads (default: one per core)', (text) => parseCount(text, 'jobs'))
-        .option('--save <profile>', 'write the found recipes into a profile'),
-    run: async (call: Call<SolveOptions>, requests: string[]) => {
-      const { solveSamples } = await import('./solve-samples.js');
-      await solveSamples(call, await readSamples(call, requests));
-    },
-  });
-}
+    [
+      'userinfo read some-code --print-curl --reveal | userinfo sign solve - --json',
+      'from a curl command, with the secret of the profile; as JSON',
+    ],
+  ],
+  takes: (command) =>
+    command
+      .argument('[requests...]', 'signed URLs or curl commands; - for standard input')
+      .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
+      .option('--sign-param <name>', 'parameter with the signature (default: sign)')
+      .addOption(
+        new Option('--max-time <duration>', 'maximum search time')
+          .argParser(parseDuration)
+          .default(parseDuration(defaultTime), defaultTime),
+      )
+      .option('--jobs <n>', 'number of threads (default: one per core)', (text) => parseCount(text, 'jobs'))
+      .option('--save <profile>', 'write the found recipes into a profile'),
+  run: async (call: Call<SolveOptions>, requests: string[]) => {
+    const { solveSamples } = await import('./solve-samples.js');
+    await solveSamples(call, await readSamples(call, requests));
+  },
+});
 
 async function readSamples(
   { context, options }: Call<SolveOptions>,

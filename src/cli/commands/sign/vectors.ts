@@ -1,59 +1,57 @@
-import type { Command } from 'commander';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing/vectors.js';
-import { addCommand, addGroup, type Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import { type Call, command } from '../../command.js';
 import { readJson } from '../../input.js';
 import { write } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
 import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '../../resolve-signing.js';
 import { markDifference } from './explain.js';
 
-export function declareSignVectors(sign: Command, context: CliContext): void {
-  const vectors = addGroup(sign, {
-    name: 'vectors',
-    summary: 'test vectors for a team that signs in another language',
-    description: 'Requests signed with a throw-away secret, with the result of each stage.',
-    examples: [
-      ['userinfo sign vectors export > vectors.json', 'for the team'],
-      ['userinfo sign vectors verify computed.json', 'what the team computed'],
+const declareExport = command({
+  name: 'export',
+  common: ['profile', 'output'],
+  summary: 'print test vectors as JSON',
+  description: 'Print test vectors for the recipes of the profile, or for --recipe. Your secret is not used.',
+  examples: [
+    ['userinfo sign vectors export > vectors.json', 'for the recipes of the profile'],
+    ['userinfo sign vectors export --recipe taobao > vectors.json', 'for any recipe'],
+  ],
+  takes: addRecipeOption,
+  run: async ({ context, io, options, isTable, print }: Call<RecipeOptions>) => {
+    const file = makeVectors(await selectSigning(context, options));
+    if (isTable) await write(io.stdout, `${JSON.stringify(file, null, 2)}\n`);
+    else await print(file);
+  },
+});
+
+const declareVerify = command({
+  name: 'verify',
+  common: ['profile', 'output'],
+  summary: 'check vectors that another team computed',
+  description:
+    'Check the stages in a file of vectors, and report the first that differs for each signature. The recipes come ' +
+    'from --recipe, else from the file, else from the profile.',
+  examples: [
+    ['userinfo sign vectors export | userinfo sign vectors verify -', 'check our own vectors'],
+    [
+      'userinfo sign vectors export > ours.json; userinfo sign vectors verify ours.json --json',
+      'report as JSON',
     ],
-  });
-  addCommand(vectors, context, {
-    name: 'export',
-    common: ['profile', 'output'],
-    summary: 'print test vectors as JSON',
-    description:
-      'Print test vectors for the recipes of the profile, or for --recipe. Your secret is not used.',
-    examples: [
-      ['userinfo sign vectors export > vectors.json', 'for the recipes of the profile'],
-      ['userinfo sign vectors export --recipe taobao > vectors.json', 'for any recipe'],
-    ],
-    takes: addRecipeOption,
-    run: async ({ io, options, isTable, print }: Call<RecipeOptions>) => {
-      const file = makeVectors(await selectSigning(context, options));
-      if (isTable) await write(io.stdout, `${JSON.stringify(file, null, 2)}\n`);
-      else await print(file);
-    },
-  });
-  addCommand(vectors, context, {
-    name: 'verify',
-    common: ['profile', 'output'],
-    summary: 'check vectors that another team computed',
-    description:
-      'Check the stages in a file of vectors, and report the first that differs for each signature. The recipes come ' +
-      'from --recipe, else from the file, else from the profile.',
-    examples: [
-      ['userinfo sign vectors export | userinfo sign vectors verify -', 'check our own vectors'],
-      [
-        'userinfo sign vectors export > ours.json; userinfo sign vectors verify ours.json --json',
-        'report as JSON',
-      ],
-    ],
-    takes: (command) => addRecipeOption(command.argument('<file>', 'returned file; - for standard input')),
-    run: verifyVectors,
-  });
-}
+  ],
+  takes: (command) => addRecipeOption(command.argument('<file>', 'returned file; - for standard input')),
+  run: verifyVectors,
+});
+
+export const declareSignVectors = command({
+  name: 'vectors',
+  summary: 'test vectors for a team that signs in another language',
+  description: 'Requests signed with a throw-away secret, with the result of each stage.',
+  examples: [
+    ['userinfo sign vectors export > vectors.json', 'for the team'],
+    ['userinfo sign vectors verify computed.json', 'what the team computed'],
+  ],
+  commands: [declareExport, declareVerify],
+});
 
 async function verifyVectors(
   { context, options, isTable, print }: Call<RecipeOptions>,

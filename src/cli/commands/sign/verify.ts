@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { Profile } from '../../../profiles/profile.js';
 import type { SecretSource } from '../../../profiles/secret.js';
 import { isModule, type SignerSource } from '../../../profiles/signing-source.js';
@@ -11,7 +10,7 @@ import { paramOf, type Sample } from '../../../signing/request.js';
 import { Secret } from '../../../signing/secret.js';
 import { namedPresets } from '../../../signing/verify/recipe-suspects.js';
 import { type Named, type OtherInputs, verifySignature } from '../../../signing/verify/verify-signature.js';
-import { addCommand, type Call } from '../../command.js';
+import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
 import { warn } from '../../output/style.js';
@@ -23,37 +22,35 @@ interface VerifyOptions extends SampleOptions, RecipeOptions {
   readonly theirs?: string;
 }
 
-export function declareSignVerify(sign: Command, context: CliContext): void {
-  addCommand(sign, context, {
-    name: 'verify',
-    common: ['profile', 'output'],
-    summary: 'check a signed request, and explain what is wrong',
-    description:
-      'Check the signatures of a request: a URL, a curl command, an HTTP request as text, or a sample file. A wrong ' +
-      "signature is compared with common mistakes. --theirs compares the operator's text to sign with ours.",
-    examples: [
-      [
-        'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
-          "'https://example.com/api?b=2&a=1&sign=1d0396bcbc2c54e569e7af9cf9c4685e'",
-        'check a signed request',
-      ],
-      [
-        "USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix --theirs 'a1b2******' " +
-          "'https://example.com/api?b=2&a=1'",
-        'compare the texts to sign',
-      ],
+export const declareSignVerify = command({
+  name: 'verify',
+  common: ['profile', 'output'],
+  summary: 'check a signed request, and explain what is wrong',
+  description:
+    'Check the signatures of a request: a URL, a curl command, an HTTP request as text, or a sample file. A wrong ' +
+    "signature is compared with common mistakes. --theirs compares the operator's text to sign with ours.",
+  examples: [
+    [
+      'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
+        "'https://example.com/api?b=2&a=1&sign=1d0396bcbc2c54e569e7af9cf9c4685e'",
+      'check a signed request',
     ],
-    takes: (command) =>
-      addSampleOptions(
-        addRecipeOption(
-          command
-            .argument('[request]', 'URL or curl command; - for standard input')
-            .option('--theirs <text>', "the operator's text to sign, @file, or - for standard input"),
-        ),
+    [
+      "USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix --theirs 'a1b2******' " +
+        "'https://example.com/api?b=2&a=1'",
+      'compare the texts to sign',
+    ],
+  ],
+  takes: (command) =>
+    addSampleOptions(
+      addRecipeOption(
+        command
+          .argument('[request]', 'URL or curl command; - for standard input')
+          .option('--theirs <text>', "the operator's text to sign, @file, or - for standard input"),
       ),
-    run: verify,
-  });
-}
+    ),
+  run: verify,
+});
 
 async function verify(
   { context, io, options, isTable, print }: Call<VerifyOptions>,
