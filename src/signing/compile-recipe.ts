@@ -1,4 +1,11 @@
-import { compileSteps, computeDigest, decodeKey, type Step, type StepInputs, stepsLength } from './digest.js';
+import {
+  compileSteps,
+  computeDigest,
+  decodeKey,
+  type Step,
+  type StepInputs,
+  stepsLength,
+} from './digest-steps.js';
 import { encoders } from './encodings.js';
 import { compileParams, type Entry, type ParamsFormat } from './params.js';
 import { type EncodeRule, fieldPath, type Recipe, RecipeError } from './recipe.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compileRecipe } from './compile-recipe.js';
-import { outputs } from './digests.js';
+import { outputs } from './digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from './encodings.js';
 import {
   type EncodeRule,

@@ -1,5 +1,5 @@
 import { UserInfoError } from '../support/errors.js';
-import type { Output } from './digests.js';
+import type { Output } from './digest-algorithms.js';
 import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Renderer, TextChange } from './compile-recipe.js';
-import { algorithms, digestText } from './digests.js';
+import { algorithms, digestText } from './digest-algorithms.js';
 import { encoders, folds } from './encodings.js';
 import { RecipeError } from './recipe.js';
 

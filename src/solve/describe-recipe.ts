@@ -1,4 +1,4 @@
-import { algorithms } from '../signing/digests.js';
+import { algorithms } from '../signing/digest-algorithms.js';
 import type { ParamsRule, Recipe } from '../signing/recipe.js';
 import { orderWords } from '../signing/verify/recipe-suspects.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { outputs } from '../../src/signing/digests.js';
+import { outputs } from '../../src/signing/digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
 import { keyDecodings, orders, type Recipe, RecipeError, type RecipeJson } from '../../src/signing/recipe.js';
 import { formatRecipe, parseRecipe, parseSigningRecipes } from '../../src/signing/recipe-json.js';

@@ -1,5 +1,5 @@
 import { compileRecipe } from '../compile-recipe.js';
-import { algorithms, outputs } from '../digests.js';
+import { algorithms, outputs } from '../digest-algorithms.js';
 import { cases, type TextEncoding, textEncodings } from '../encodings.js';
 import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';

@@ -1,4 +1,4 @@
-import { digestText } from '../digests.js';
+import { digestText } from '../digest-algorithms.js';
 import { paramOf } from '../request.js';
 import { Secret } from '../secret.js';
 import type { Mistake, ReceivedSignature, Suspect } from './verify-signature.js';

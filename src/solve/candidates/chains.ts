@@ -1,5 +1,5 @@
-import type { DigestStep } from '../../signing/digest.js';
-import type { Algorithm } from '../../signing/digests.js';
+import type { Algorithm } from '../../signing/digest-algorithms.js';
+import type { DigestStep } from '../../signing/digest-steps.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { glue, literal, type Piece, type RequestPieces, separators } from './pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';

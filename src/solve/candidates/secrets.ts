@@ -1,5 +1,5 @@
-import { decodeKey } from '../../signing/digest.js';
-import { type Algorithm, digestText } from '../../signing/digests.js';
+import { type Algorithm, digestText } from '../../signing/digest-algorithms.js';
+import { decodeKey } from '../../signing/digest-steps.js';
 import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';

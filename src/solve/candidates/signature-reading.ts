@@ -1,4 +1,4 @@
-import { type Algorithm, algorithms, type Output, writtenLength } from '../../signing/digests.js';
+import { type Algorithm, algorithms, type Output, writtenLength } from '../../signing/digest-algorithms.js';
 import type { SignableRequest } from '../../signing/request.js';
 import { bracedToken, literal } from './pieces.js';
 import type { SolveTask } from './search-space.js';

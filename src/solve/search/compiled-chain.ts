@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { DigestStep } from '../../signing/digest.js';
-import { type Algorithm, digestText, writtenLength } from '../../signing/digests.js';
+import { type Algorithm, digestText, writtenLength } from '../../signing/digest-algorithms.js';
+import type { DigestStep } from '../../signing/digest-steps.js';
 import type { Chain } from '../candidates/chains.js';
 import { memoize } from '../candidates/weighted.js';
 

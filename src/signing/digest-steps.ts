@@ -5,7 +5,7 @@ import {
   digestText,
   type Output,
   writtenLength,
-} from './digests.js';
+} from './digest-algorithms.js';
 import { folds } from './encodings.js';
 import { type KeyDecoding, RecipeError } from './recipe.js';
 import { parseTemplate, type Source, type Template, tokensOf } from './template.js';
