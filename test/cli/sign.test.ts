@@ -218,6 +218,8 @@ describe('sign verify', () => {
       'the file "no-such-file" cannot be read: no such file or folder',
     ],
     [['sign', 'verify', 'x'], 2, 'this is no request that can be read'],
+    [['sign', 'verify', 'https://e.com?a=1&sign=0123abcd…'], 2, '--print-curl --reveal'],
+    [['sign', 'solve', 'https://e.com?a=1&sign=012****9abc'], 2, 'the signature is masked: "012****9abc"'],
     [['sign', 'verify', '{"parms":1}'], 2, 'sample.parms: unknown field'],
     [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request has no sign'],
     [['sign', 'verify', 'https://e.com?sign=1', '-p', 'nobody'], 3, 'there is no profile "nobody"'],

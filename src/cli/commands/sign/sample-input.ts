@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Sample } from '../../../signing/request.js';
 import { readSample } from '../../../signing/samples/read-sample.js';
 import type { CliContext } from '../../context.js';
@@ -47,4 +48,17 @@ export async function readSampleInput(
   const text = file === undefined ? (argument ?? '') : await readText(context, file);
   if (/^\s*\{/.test(text)) parseJson(text, file === undefined ? 'the request' : inputName(file));
   return readSample(text, { signParam });
+}
+
+/**
+ * The same for a request whose signature is needed.
+ *
+ * @throws InvalidInputError if the signature is masked, as `userinfo` and its service show it
+ */
+export async function readSignedInput(...input: Parameters<typeof readSampleInput>): Promise<Sample> {
+  const sample = await readSampleInput(...input);
+  if (!/…|\*{4}/.test(sample.signature ?? '')) return sample;
+  throw new InvalidInputError(`the signature is masked: ${quoteName(sample.signature ?? '')}`, {
+    hint: 'Take the request as it was sent: userinfo prints it with --print-curl --reveal.',
+  });
 }

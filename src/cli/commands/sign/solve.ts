@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import type { Sample } from '../../../signing/request.js';
 import { type Call, command } from '../../command.js';
 import { parseCount, parseDuration } from '../../option-values.js';
-import { readSampleInput } from './sample-input.js';
+import { readSignedInput } from './sample-input.js';
 
 export interface SolveOptions {
   readonly sample?: readonly string[];
@@ -59,9 +59,9 @@ async function readSamples(
 ): Promise<Sample[]> {
   const { sample: files = [], signParam } = options;
   const samples: Sample[] = [];
-  for (const request of requests) samples.push(await readSampleInput(context, request, { signParam }));
-  for (const sample of files) samples.push(await readSampleInput(context, undefined, { sample, signParam }));
-  return samples.length > 0 ? samples : [await readSampleInput(context, undefined, {})];
+  for (const request of requests) samples.push(await readSignedInput(context, request, { signParam }));
+  for (const sample of files) samples.push(await readSignedInput(context, undefined, { sample, signParam }));
+  return samples.length > 0 ? samples : [await readSignedInput(context, undefined, {})];
 }
 
 function collect(file: string, files: readonly string[] = []): string[] {

@@ -15,7 +15,7 @@ import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
 import { warn } from '../../output/style.js';
 import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
-import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
+import { addSampleOptions, readSignedInput, type SampleOptions } from './sample-input.js';
 import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 
 interface VerifyOptions extends SampleOptions, RecipeOptions {
@@ -57,7 +57,7 @@ async function verify(
   request?: string,
 ): Promise<void> {
   const signing = await selectSigning(context, options);
-  const sample = await readSampleInput(context, request, options);
+  const sample = await readSignedInput(context, request, options);
   if (options.theirs === '-' && (request ?? options.sample) === '-') {
     throw new InvalidInputError('the request and --theirs cannot both come from standard input', {
       hint: 'Put one of them into a file: --sample <file>, or --theirs @<file>.',
