@@ -1,19 +1,18 @@
-import type { Renderer } from './compile-recipe.js';
 import { encoders, escapePattern, folds } from './encodings.js';
 import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
 import type { Param } from './request.js';
 import type { Secret } from './secret.js';
-import { parseTemplate, renderTemplate, type Template, tokensOf } from './template.js';
+import { parseTemplate, type Renderer, renderTemplate, type Template, tokensOf } from './template.js';
 
 /** The parameters stage: selection, order and format. */
 export interface ParamsFormat {
-  select(params: readonly Param[], secret: Secret): readonly Entry[];
-  /** The value of `$params` before `encode.block`; `secret` is the value of `$secret` in `pairEnd`. */
-  writePairs<T>(entries: readonly Entry[], renderer: Renderer<T>, secret: T): T;
+  select(params: readonly Param[], secret: Secret): readonly Param[];
+  /** The value of `$params` before `encode.block`. */
+  writePairs(params: readonly Param[], renderer: Renderer): string;
   /** The value of `$names`. */
-  writeNames<T>(entries: readonly Entry[], renderer: Renderer<T>): T;
+  writeNames(params: readonly Param[], renderer: Renderer): string;
   /** The value of `$values`. */
-  writeValues<T>(entries: readonly Entry[], renderer: Renderer<T>): T;
+  writeValues(params: readonly Param[], renderer: Renderer): string;
 }
 
 /** @throws RecipeError for fields that contradict each other */
@@ -23,43 +22,26 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
   const kvSep = names && values ? rule.kvSep : '';
   const pairEnd = parsePairEnd(rule.pairEnd, fieldPath(field, 'pairEnd'));
   const write = compileParamText(rule);
-  const writeKey = (entry: Entry) => (names ? write(entry[0]) : '') + kvSep;
-  const writePair = (entry: Entry) => writeKey(entry) + (values ? write(entry[1]) : '');
+  const writeKey = (name: string) => (names ? write(name) : '') + kvSep;
   const select = compileSelection(rule);
-  const order = compileOrder(rule.order, writePair);
-
-  function writeValue<T>([, value, label]: Entry, renderer: Renderer<T>): T {
-    return label === undefined ? renderer.open(write(value)) : renderer.secret(write(value), label);
-  }
+  const order = compileOrder(rule.order, ([name, value]) => writeKey(name) + (values ? write(value) : ''));
 
   return {
     select: (params, secret) => order(select(params, secret)),
-    writePairs(entries, renderer, secret) {
-      const end = pairEnd.length === 0 ? renderer.empty : renderTemplate(pairEnd, renderer, () => secret);
-      let text = renderer.empty;
+    writePairs(params, renderer) {
+      const end = renderTemplate(pairEnd, renderer, () => renderer.secret());
+      let text = '';
       let separator = '';
-      for (const entry of entries) {
-        const isOpen = entry[2] === undefined || !values;
-        text = isOpen
-          ? renderer.join(text, renderer.open(separator + writePair(entry)))
-          : renderer.join(
-              renderer.join(text, renderer.open(separator + writeKey(entry))),
-              writeValue(entry, renderer),
-            );
-        if (pairEnd.length > 0) text = renderer.join(text, end);
-        separator = pairSep;
+      for (const [name, value] of params) {
+        text +=
+          separator + renderer.open(writeKey(name)) + (values ? renderer.value(value, write) : '') + end;
+        separator = renderer.open(pairSep);
       }
       return text;
     },
-    writeNames: (entries, renderer) => renderer.open(entries.map(([name]) => write(name)).join(pairSep)),
-    writeValues(entries, renderer) {
-      let text = renderer.empty;
-      for (const [index, entry] of entries.entries()) {
-        if (index > 0) text = renderer.join(text, renderer.open(pairSep));
-        text = renderer.join(text, writeValue(entry, renderer));
-      }
-      return text;
-    },
+    writeNames: (params, renderer) => renderer.open(params.map(([name]) => write(name)).join(pairSep)),
+    writeValues: (params, renderer) =>
+      params.map(([, value]) => renderer.value(value, write)).join(renderer.open(pairSep)),
   };
 }
 
@@ -85,13 +67,13 @@ function parsePairEnd(text: string, field: string): Template {
   throw new RecipeError(field, 'takes no token but $secret');
 }
 
-type Compare = (a: Entry, b: Entry) => number;
+type Compare = (a: Param, b: Param) => number;
 
 /** Sorts entries into the recipe's order, in place; `writePair` gives the sort key of `pair`. */
 export function compileOrder(
   order: ParamsRule['order'],
-  writePair: (entry: Entry) => string,
-): (entries: Entry[]) => Entry[] {
+  writePair: (entry: Param) => string,
+): (entries: Param[]) => Param[] {
   if (order === 'sent') return (entries) => entries;
   const compare = compileCompare(order, writePair);
   return (entries) => entries.sort(compare);
@@ -99,7 +81,7 @@ export function compileOrder(
 
 function compileCompare(
   order: Exclude<ParamsRule['order'], 'sent'>,
-  writePair: (entry: Entry) => string,
+  writePair: (entry: Param) => string,
 ): Compare {
   switch (order) {
     case 'name':
@@ -125,22 +107,19 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** A selected parameter. An entry with a label is the secret; the label is shown instead. */
-export type Entry = readonly [name: string, value: string, label?: string];
-
 /**
  * Selects parameters, in request order: `nameCase`, then `exclude`, `include`, a fixed `order` and `empty`, then
  * `joinRepeated`; the secret is last. The caller may change the list.
  */
-export function compileSelection(rule: ParamsRule): (params: readonly Param[], secret: Secret) => Entry[] {
+export function compileSelection(rule: ParamsRule): (params: readonly Param[], secret: Secret) => Param[] {
   const { nameCase, joinRepeated, secretAs } = rule;
   const takesPart = compileFilter(rule);
   return (params, secret) => {
     const folded = nameCase === 'none' ? params : foldNames(params, folds[nameCase]);
-    const kept = folded.filter(takesPart);
-    const entries: Entry[] = joinRepeated === null ? kept : joinValues(kept, joinRepeated);
-    if (secretAs !== null) entries.push([secretAs, secret.reveal(), secret.toString()]);
-    return entries;
+    const named = folded.filter(takesPart);
+    const kept = joinRepeated === null ? named : joinValues(named, joinRepeated);
+    if (secretAs !== null) kept.push([secretAs, secret.reveal()]);
+    return kept;
   };
 }
 

@@ -1,7 +1,13 @@
-import type { Renderer, TextChange } from './compile-recipe.js';
 import { algorithms, digestText } from './digest-algorithms.js';
 import { encoders, folds } from './encodings.js';
 import { RecipeError } from './recipe.js';
+import { Secret } from './secret.js';
+
+/** A change of text. A `local` one works character by character, so it can be applied part by part. */
+export interface TextChange {
+  readonly apply: (text: string) => string;
+  readonly local: boolean;
+}
 
 /** The modifiers of a token by name, as in `$secret.md5`. */
 export const modifiers: ReadonlyMap<string, TextChange> = new Map([
@@ -139,20 +145,74 @@ export function tokensOf(template: Template): Token[] {
   return template.filter((part) => typeof part !== 'string');
 }
 
-/** Renders a template: the value of each token, changed by its modifiers. */
-export function renderTemplate<T>(template: Template, renderer: Renderer<T>, read: (token: Token) => T): T {
-  let text = renderer.empty;
-  for (const part of template) {
-    text = renderer.join(
-      text,
-      typeof part === 'string' ? renderer.open(part) : renderToken(part, renderer, read),
-    );
+/**
+ * What stands for the secret and for `$sub` until the text is shown: unpaired surrogates, which no other text has
+ * after `toWellFormed`.
+ */
+const secretMark = '\udc00';
+const subMark = '\udc01';
+
+/**
+ * Renders the text of a recipe, either to sign it or, masked, to show it. The secret is masked where it is inserted,
+ * never searched for afterwards.
+ */
+export class Renderer {
+  readonly #secret: string;
+  readonly #isMasked: boolean;
+
+  constructor(secret: Secret, isMasked: boolean) {
+    this.#secret = secret.reveal();
+    this.#isMasked = isMasked;
   }
-  return text;
+
+  /** A text that may be shown. */
+  open(text: string): string {
+    return this.#isMasked ? text.toWellFormed() : text;
+  }
+
+  /** A value of the request. With app key and secret swapped, the secret is sent as one; it is masked there too. */
+  value(text: string, write: (text: string) => string = String): string {
+    if (this.#isMasked && text !== '' && text === this.#secret) return secretMark;
+    return this.open(write(text));
+  }
+
+  secret(): string {
+    return this.#isMasked ? secretMark : this.#secret;
+  }
+
+  /** The value of `$sub`. It nearly always contains the secret, so it is always masked. */
+  sub(digest: string): string {
+    return this.#isMasked ? subMark : digest;
+  }
+
+  /** A changed text. No change reaches a mark: a digest of the secret is masked as the secret is. */
+  change(text: string, { apply, local }: TextChange): string {
+    if (!this.#isMasked) return apply(text);
+    if (local) return text.replace(/[^\udc00\udc01]+/gu, (open) => apply(open));
+    return /[\udc00\udc01]/u.exec(text)?.[0] ?? apply(text);
+  }
 }
 
-function renderToken<T>(token: Token, renderer: Renderer<T>, read: (token: Token) => T): T {
-  let text = read(token);
-  for (const change of token.changes) text = renderer.change(text, change);
+/** Masked text with words in place of the marks. */
+export function showMarks(text: string): string {
+  return text.replace(/[\udc00\udc01]/gu, (mark) => (mark === subMark ? '<sub>' : String(new Secret(''))));
+}
+
+/** Renders a template: the value of each token, changed by its modifiers. */
+export function renderTemplate(
+  template: Template,
+  renderer: Renderer,
+  read: (token: Token) => string,
+): string {
+  let text = '';
+  for (const part of template) {
+    if (typeof part === 'string') {
+      text += renderer.open(part);
+    } else {
+      let value = read(part);
+      for (const change of part.changes) value = renderer.change(value, change);
+      text += value;
+    }
+  }
   return text;
 }

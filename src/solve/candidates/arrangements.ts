@@ -1,5 +1,5 @@
 import { type Case, folds } from '../../signing/encodings.js';
-import { compileOrder, compileSelection, type Entry } from '../../signing/params.js';
+import { compileOrder, compileSelection } from '../../signing/params.js';
 import { type Empty, type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import { type ParameterRole, roleOf } from './pieces.js';
@@ -21,7 +21,7 @@ import {
 export interface Arrangement {
   readonly rule: Partial<ParamsRule>;
   /** In order. For an order by the written pair, the writing decides. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly Param[];
 }
 
 /** Blocks of names and values tend to have other orders than blocks of values alone. */

@@ -1,5 +1,5 @@
-import type { Entry } from '../../signing/params.js';
 import type { ParamsRule } from '../../signing/recipe.js';
+import type { Param } from '../../signing/request.js';
 import type { BlockKind } from './arrangements.js';
 import type { PairStyle } from './layouts.js';
 import { literal, nameValueSeparators, type Piece, separators } from './pieces.js';
@@ -95,7 +95,7 @@ export function isFramed({ shows, open }: BlockShape): boolean {
  */
 export function writeShape(
   { shows, kvSep, pairSep, open, close, secretEnds }: BlockShape,
-  entries: readonly Entry[],
+  entries: readonly Param[],
   write: (text: string) => string,
   secret: string,
 ): string {

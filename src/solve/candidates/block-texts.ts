@@ -1,6 +1,7 @@
 import type { Case, TextEncoding } from '../../signing/encodings.js';
-import { compileOrder, compileParamText, type Entry } from '../../signing/params.js';
+import { compileOrder, compileParamText } from '../../signing/params.js';
 import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
+import type { Param } from '../../signing/request.js';
 import { type Arrangement, isByPair } from './arrangements.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
 import { type BlockShape, writeShape } from './block-shapes.js';
@@ -57,7 +58,7 @@ function inOrder(
   { rule, entries }: Arrangement,
   shape: BlockShape,
   write: Writing['write'],
-): readonly Entry[] {
+): readonly Param[] {
   const { order } = rule;
   if (order === undefined || !isByPair(order)) return entries;
   const key = shape.shows === 'pairs' ? (name: string) => write(name) + shape.kvSep : () => '';
