@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
+import { isObject, kindOf } from '../protocol/fields.js';
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import type { UserInfo } from '../protocol/user-info.js';
@@ -232,13 +233,13 @@ export const passbackInput: Shape<{ unionId: string; primaryKey: string; userInf
  */
 export function checkMembers<Given>(shape: Shape<Given>, given: unknown, isRow = false): void {
   const { what, members, required } = shape;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (!isObject(given)) {
     throw new InvalidInputError(`${what}: ${kindOf(given)} was given, not an object`, {
       hint: `Pass an object with ${Object.keys(members).join(', ')}.`,
     });
   }
   for (const name in members) {
-    const value = (given as Record<string, unknown>)[name];
+    const value = given[name];
     const isMissing = value === undefined && required.includes(name);
     const fault = isMissing ? 'is missing' : value === undefined ? null : members[name](value);
     if (fault !== null) throw new InvalidInputError(`${what}: ${name} ${fault}`);
@@ -256,16 +257,4 @@ function hasMembers(value: unknown, types: Readonly<Record<string, string>>): bo
     const member = (value as Record<string, unknown>)[name];
     return typeof member === type && member !== null;
   });
-}
-
-/** Describes a value without revealing it, unless it is a number. */
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined || typeof value === 'number') return String(value);
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'string') return 'text';
-  if (typeof value !== 'object') return `a ${typeof value}`;
-  const { name } = value.constructor ?? {};
-  return typeof name === 'string' && name !== '' && name !== 'Object'
-    ? `an instance of ${quoteName(name).slice(1, -1)}`
-    : 'an object';
 }

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { checkFields } from '../protocol/fields.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { RecipeError } from '../signing/recipe.js';
@@ -29,11 +30,6 @@ const parseText: Parse<string> = (json, label) => {
   if (typeof json !== 'string') throw new InvalidInputError(`${label} is not text`);
   if (json === '') throw new InvalidInputError(`${label} is empty`);
   return json;
-};
-
-const parseObject: Parse<JsonObject> = (json, label) => {
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as JsonObject;
-  throw new InvalidInputError(`${label} is not an object`);
 };
 
 type Parsers<T> = { readonly [Field in keyof T]-?: Parse<NonNullable<T[Field]> | Extract<T[Field], null>> };
@@ -71,7 +67,7 @@ const secretFields: Readonly<Record<string, Parsers<JsonObject>>> = {
 };
 
 const parseSecret: Parse<SecretSource> = (json, label) => {
-  const { kind, ...rest } = parseObject(json, label);
+  const { kind, ...rest } = checkFields(json, label);
   const [known, fields] = Object.entries(secretFields).find(([name]) => name === kind) ?? [];
   if (known === undefined || fields === undefined) {
     const kinds = Object.keys(secretFields).join(', ');
@@ -90,7 +86,7 @@ const profileFields: Parsers<Omit<Profile, 'name'>> = {
   channel: textBy(parseIdentifier),
   app_key: textBy(parseIdentifier),
   secret: parseSecret,
-  signing: (json, label) => withLabel(label, () => parseSigningSource(parseObject(json, label))),
+  signing: (json, label) => withLabel(label, () => parseSigningSource(checkFields(json, label))),
   key_prefix: textBy(parseIdentifier),
   ca_file: textMatching(isAbsolute, 'is not an absolute path'),
   result_codes: (json, label) => {
@@ -140,11 +136,7 @@ function parseFields<T extends object>(
   json: unknown,
   label: string,
 ): T {
-  const object = parseObject(json, label);
-  const unknown = Object.keys(object).find((name) => !Object.hasOwn(parsers, name));
-  if (unknown !== undefined) {
-    throw new InvalidInputError(`${label} has the unknown field ${quoteName(unknown)}`, { hint: newer });
-  }
+  const object = checkFields(json, label, Object.keys(parsers), newer);
   const parsed: Record<string, unknown> = {};
   for (const [name, parse] of Object.entries<Parse<unknown>>(parsers)) {
     const field = label.startsWith('the ') ? name : `${label}.${name}`;
@@ -188,8 +180,8 @@ export function parseProfileList(json: unknown): ProfileList {
   const { active = null, profiles = {} } = parseFields<ProfileFileJson>(
     {
       active: (value, label) => (value === null || value === '' ? null : parseText(value, label)),
-      profiles: parseObject as Parse<Readonly<Record<string, JsonObject>>>,
-      __internal__: parseObject,
+      profiles: checkFields as Parse<Readonly<Record<string, JsonObject>>>,
+      __internal__: (value, label) => checkFields(value, label),
     },
     [],
     json,

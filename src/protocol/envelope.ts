@@ -1,3 +1,4 @@
+import { isObject } from './fields.js';
 import { isNestedBeyond, topLevelKeys } from './json-tokens.js';
 import { messageOf, type ResultCode, resultCode } from './result-codes.js';
 
@@ -71,8 +72,4 @@ function hasDuplicateMember(text: string): boolean {
 function occursOnce(text: string, part: string): boolean {
   const at = text.indexOf(part);
   return at < 0 || !text.includes(part, at + 1);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

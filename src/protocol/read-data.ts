@@ -1,3 +1,4 @@
+import { isObject } from './fields.js';
 import type { SpecialInfoName } from './info-names.js';
 import { quoteName } from './unsafe-text.js';
 import type { BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
@@ -93,7 +94,6 @@ export type ReadData<Name extends string = never> = [Name] extends [never]
 type IsOfType = (value: unknown) => boolean;
 
 const isText: IsOfType = (value) => typeof value === 'string';
-const isObject: IsOfType = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isListOf =
   (isItem: IsOfType): IsOfType =>
   (value) =>

@@ -1,4 +1,5 @@
 import { InvalidInputError } from './errors.js';
+import { checkFields } from './fields.js';
 import {
   entryOf,
   type ResultCodeEntry,
@@ -49,13 +50,16 @@ const unknownCode: ResultCodeEntry = {
   refuses: 'request',
 };
 
-const choices = {
+/** The values that a field can have; `null` for any text. */
+const entryFields: Readonly<Record<keyof PlatformResultCode, readonly string[] | null>> = {
   means: Object.keys(resultCode).filter((name) => name !== 'ok'),
+  meaning: null,
+  hint: null,
   retry: ['never', 'passback', 'always', 'later'],
   refuses: ['request', 'caller'],
 };
 
-const namesHint = `The names are ${choices.means.join(', ')}.`;
+const entryHint = `Write a name (${entryFields.means?.join(', ')}), or an object of ${Object.keys(entryFields).join(', ')}.`;
 
 /**
  * Checks the result codes of a platform.
@@ -63,13 +67,9 @@ const namesHint = `The names are ${choices.means.join(', ')}.`;
  * @throws InvalidInputError that begins with `label` and names the code
  */
 export function parseResultCodes(json: unknown, label: string): ResultCodeTable {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new InvalidInputError(`${label} is not an object of result codes`, {
-      hint: 'Write it as {"1001": "tooManyRequests", "1010": {"retry": "passback", "hint": "…"}}.',
-    });
-  }
+  const hint = 'Write it as {"1001": "tooManyRequests", "1010": {"retry": "passback", "hint": "…"}}.';
   return new Map(
-    Object.entries(json).map(([code, given]) => {
+    Object.entries(checkFields(json, label, undefined, hint)).map(([code, given]) => {
       const where = `${label}: ${quoteName(code)}`;
       if (!/^-?\d{1,15}$/.test(code) || Number(code) === resultCode.ok) {
         throw new InvalidInputError(`${where} is not a result code other than ${resultCode.ok}`);
@@ -80,21 +80,13 @@ export function parseResultCodes(json: unknown, label: string): ResultCodeTable 
 }
 
 function parseEntry(given: unknown, where: string): ResultCodeEntry {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new InvalidInputError(`${where} is neither a name nor an object`, { hint: namesHint });
+  const fields = checkFields(given, where, Object.keys(entryFields), entryHint);
+  for (const [field, value] of Object.entries(fields)) {
+    const allowed = entryFields[field as keyof PlatformResultCode];
+    if (typeof value === 'string' && (allowed === null || allowed.includes(value))) continue;
+    const hint = allowed === null ? 'It is text.' : `It is one of ${allowed.join(', ')}.`;
+    throw new InvalidInputError(`${where}: ${field} is not valid`, { hint });
   }
-  for (const [field, value] of Object.entries(given)) {
-    const allowed = Object.hasOwn(choices, field) ? choices[field as keyof typeof choices] : null;
-    if (allowed === null && !['meaning', 'hint'].includes(field)) {
-      throw new InvalidInputError(`${where} has the unknown field ${quoteName(field)}`, {
-        hint: `Known: ${Object.keys(choices).join(', ')}, meaning, hint.`,
-      });
-    }
-    if (typeof value !== 'string' || (allowed !== null && !allowed.includes(value))) {
-      const hint = field === 'means' ? namesHint : allowed && `It is one of ${allowed.join(', ')}.`;
-      throw new InvalidInputError(`${where}: ${field} is not valid`, { hint: hint ?? undefined });
-    }
-  }
-  const { means, ...rest } = given as PlatformResultCode;
+  const { means, ...rest } = fields as PlatformResultCode;
   return { ...(means === undefined ? unknownCode : entryOf(resultCode[means])), ...rest };
 }

@@ -1,4 +1,5 @@
 import { InvalidInputError } from './errors.js';
+import { kindOf } from './fields.js';
 import { closingQuote } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';
@@ -264,11 +265,6 @@ function toFlatValue(key: string, value: unknown): FlatValue {
       }
       throw notFlat(`user_info key ${quoteName(key)} holds ${kindOf(value)}: one level only`);
   }
-}
-
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function checkUserInfo(entries: UserInfoEntries): UserInfoEntries {

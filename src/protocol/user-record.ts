@@ -1,5 +1,6 @@
 import { parse } from 'lossless-json';
 import { InvalidInputError } from './errors.js';
+import { checkFields } from './fields.js';
 import { maxRecordBytes } from './limits.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';
@@ -90,7 +91,7 @@ export function parseUserRecord(json: string): UserRecord {
   } catch (error) {
     throw new InvalidInputError(`the record is not JSON: ${(error as Error).message}`);
   }
-  const fields = fieldsOf(value, 'the record', [
+  const fields = checkFields(value, 'the record', [
     'tenant_code',
     'union_id',
     'basic_info',
@@ -129,19 +130,7 @@ export function checkRecordSize(record: UserRecord): UserRecord {
   );
 }
 
-/** The fields of an object; without `known`, of any name. */
-function fieldsOf(value: unknown, where: string, known?: readonly string[]): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidInputError(`${where} is not a JSON object`);
-  }
-  const unknown = known && Object.keys(value).find((name) => !known.includes(name));
-  if (unknown === undefined) return value as Record<string, unknown>;
-  throw new InvalidInputError(`${where} has an unknown field ${quoteName(unknown)}`, {
-    hint: `Known fields: ${known?.join(', ')}.`,
-  });
-}
-
-function requiredText(fields: Record<string, unknown>, name: string): string {
+function requiredText(fields: Readonly<Record<string, unknown>>, name: string): string {
   const text = asText(fields[name] ?? '', name);
   if (text === '' || text === null) throw new InvalidInputError(`the record has no ${name}`);
   return text;
@@ -149,7 +138,7 @@ function requiredText(fields: Record<string, unknown>, name: string): string {
 
 function texts(value: unknown, where: string, known?: readonly string[]): Record<string, string> {
   const entries: [string, string][] = [];
-  for (const [name, field] of Object.entries(fieldsOf(value, where, known))) {
+  for (const [name, field] of Object.entries(checkFields(value, where, known))) {
     const fault = textFault(name);
     if (fault !== null) throw new InvalidInputError(`a key of ${where} ${fault}`);
     const text = asText(field, `${where}.${name}`);

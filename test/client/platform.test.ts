@@ -131,7 +131,7 @@ describe("a platform's own result codes", () => {
     [{ 1: 'codeNotvalid' }, '"1": means is not valid'],
     [{ 1: { again: 'any' } }, '"1" has the unknown field "again"'],
     [{ 1: { retry: 'often' } }, '"1": retry is not valid'],
-    [{ 1: null }, '"1" is neither a name nor an object'],
+    [{ 1: null }, '"1" is not an object'],
   ])('are checked: %j', (given, fault) => {
     expect(() => clientWith({ resultCodes: given as never })).toThrow(fault);
   });
