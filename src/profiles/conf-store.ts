@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { platform } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { default as Conf, Options } from 'conf';
+import type Conf from 'conf';
 import type { FileLock } from '../support/file-lock.js';
 import { ProfileFileError } from './profile.js';
 import { formatVersion, parseProfileText, readProfileText } from './profile-file.js';
@@ -41,7 +41,6 @@ import {
  */
 export async function changeProfileFile(
   path: string,
-  openConf: OpenConf,
   lock: Pick<FileLock, 'isHeld'>,
   change: (list: ProfileList) => ProfileList,
 ): Promise<ProfileList> {
@@ -51,47 +50,32 @@ export async function changeProfileFile(
   const copy = `${path}.new-${randomUUID().slice(0, 8)}`;
   try {
     if (text !== null) writeFileSync(copy, text, { flag: 'wx', mode: 0o600 });
-    const list = changeCopy(copy, path, openConf, change);
-    if (!lock.isHeld()) {
-      throw notWritten(path, 'another userinfo process took over the lock', 'Try again.');
-    }
+    const conf = await openConf(copy);
+    const list = change(parseProfileList(conf.store));
+    conf.set(formatProfileList(list));
+    void conf.store; // reads and validates it again
+    if (!lock.isHeld()) throw notWritten(path, 'another userinfo process took over the lock', 'Try again.');
     keepOwner(path, copy);
     sync(copy, 'r+');
     renameSync(copy, path);
     if (platform() !== 'win32') sync(dirname(path), 'r');
     return list;
+  } catch (error) {
+    // V8's message is dropped: it quotes the text, which may contain a secret.
+    if (!(error instanceof SyntaxError)) throw error;
+    throw notWritten(path, 'only a part of it reached the disk', 'Free disk space and try again.');
   } finally {
     removeLeftOvers(path, copy);
   }
 }
 
-function changeCopy(
-  copy: string,
-  path: string,
-  openConf: OpenConf,
-  change: (list: ProfileList) => ProfileList,
-): ProfileList {
-  try {
-    const conf = openConf(copy);
-    const list = change(parseProfileList(conf.store));
-    conf.set(formatProfileList(list));
-    void conf.store; // reads and validates it again
-    return list;
-  } catch (error) {
-    // V8's message is dropped: it quotes the text, which may contain a secret.
-    if (!(error instanceof SyntaxError)) throw error;
-    throw notWritten(path, 'only a part of it reached the disk', 'Free disk space and try again.');
-  }
-}
-
-/** Opens conf's store at a path. */
-export type OpenConf = (path: string) => Conf<ProfileFileJson>;
-
-/** Loads conf, which takes 100 ms of CPU. Do not call it under the lock. */
-export async function loadConf(): Promise<OpenConf> {
+/** Opens conf's store at a path. The first call loads conf, which takes 100 ms of CPU. */
+export async function openConf(path: string): Promise<Conf<ProfileFileJson>> {
   const { default: ConfStore } = await import('conf');
   const { properties, ...rootSchema } = fileSchema;
-  const options: Options<ProfileFileJson> = {
+  return new ConfStore<ProfileFileJson>({
+    cwd: dirname(path),
+    configName: basename(path),
     fileExtension: '',
     configFileMode: 0o600,
     defaults: { active: null, profiles: {} },
@@ -108,8 +92,7 @@ export async function loadConf(): Promise<OpenConf> {
     accessPropertiesByDotNotation: false,
     clearInvalidConfig: false,
     serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
-  };
-  return (path) => new ConfStore({ ...options, cwd: dirname(path), configName: basename(path) });
+  });
 }
 
 function followsRule(rule: string, json: unknown): boolean {

@@ -69,14 +69,14 @@ export class ProfileStore {
    * @throws what `change` throws
    */
   async change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
-    const { changeProfileFile, loadConf } = await import('./conf-store.js');
-    const openConf = await loadConf();
+    const { changeProfileFile } = await import('./conf-store.js');
+    await import('conf'); // takes 100 ms: not under the lock
     try {
       prepareFolder(this.#folder);
       const file = followLinks(this.path);
       const lock = await lockFile(`${file}.lock`, takeOverMs);
       try {
-        return await changeProfileFile(file, openConf, lock, change);
+        return await changeProfileFile(file, lock, change);
       } finally {
         lock.release();
       }

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadConf } from '../../src/profiles/conf-store.js';
+import { openConf } from '../../src/profiles/conf-store.js';
 import type { Profile } from '../../src/profiles/profile.js';
 import { ProfileFileError } from '../../src/profiles/profile.js';
 import { readProfileFile } from '../../src/profiles/profile-file.js';
@@ -26,7 +26,7 @@ const shown = ({ active, profiles }: ProfileList) => ({
 });
 const attempt = async (work: () => unknown) => {
   try {
-    return work();
+    return await work();
   } catch (error) {
     return error;
   }
@@ -94,7 +94,6 @@ describe('any profile', () => {
 
   it('is valid for conf exactly if it is valid for the reader of read and passback', async () => {
     const path = join(temporaryFolder(), 'profiles.json');
-    const openConf = await loadConf();
     const file = fc
       .uniqueArray(profile, { selector: ({ name }) => name, minLength: 1, maxLength: 2 })
       .map((profiles) => ({
@@ -126,7 +125,7 @@ describe('any profile', () => {
         if (fault !== null) spoil(json, ...fault);
         writeFileSync(path, JSON.stringify(json));
         const read = await readProfileFile(path).catch((error: unknown) => error);
-        const throughConf = await attempt(() => parseProfileList(openConf(path).store));
+        const throughConf = await attempt(async () => parseProfileList((await openConf(path)).store));
         if (read instanceof Error || throughConf instanceof Error) {
           expect([read, throughConf]).toEqual([expect.any(ProfileFileError), expect.any(Error)]);
           refused += 1;

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { changeProfileFile, loadConf } from '../../src/profiles/conf-store.js';
+import { changeProfileFile } from '../../src/profiles/conf-store.js';
 import { ProfileFileError } from '../../src/profiles/profile.js';
 import { noProfiles } from '../../src/profiles/profile-json.js';
 import {
@@ -86,7 +86,7 @@ describe('the mode of written files', () => {
       modes.push(...readdirSync(join(path, '..')).map((name) => mode(join(path, '..', name))));
       return true;
     };
-    await changeProfileFile(path, await loadConf(), { isHeld: look }, (list) => {
+    await changeProfileFile(path, { isHeld: look }, (list) => {
       look();
       return list;
     });
@@ -217,7 +217,7 @@ describe('a file that cannot be read or written', () => {
   it('is left unchanged if the lock was lost meanwhile', async () => {
     const path = join(temporaryFolder(), 'profiles.json');
     writeFileSync(path, '{}');
-    const change = changeProfileFile(path, await loadConf(), { isHeld: () => false }, () => noProfiles);
+    const change = changeProfileFile(path, { isHeld: () => false }, () => noProfiles);
     expect(await rejection(change)).toBeInstanceOf(ProfileFileError);
     expect(readFileSync(path, 'utf8')).toBe('{}');
     expect(readdirSync(join(path, '..'))).toEqual(['profiles.json']);
