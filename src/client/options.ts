@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject, kindOf } from '../protocol/fields.js';
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import type { UserInfo } from '../protocol/user-info.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { SigningRecipes } from '../signing/recipe.js';
@@ -126,6 +126,7 @@ function isA(wanted: string, isRight: (value: unknown) => boolean): Check {
 
 const isText = isA('text', (value) => typeof value === 'string');
 const isFilledText: Check = (value) => (value === '' ? 'is empty' : isText(value));
+const isParameter: Check = (value) => isFilledText(value) ?? textFault(String(value));
 const isFunction = isA('a function', (value) => typeof value === 'function');
 
 export const isCount = isA(
@@ -167,9 +168,9 @@ export const clientOptions: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
   members: {
     baseUrl: (value) => (hasMembers(value, { href: 'string', origin: 'string' }) ? null : isText(value)),
-    tenantCode: isFilledText,
-    channel: isFilledText,
-    appKey: isFilledText,
+    tenantCode: isParameter,
+    channel: isParameter,
+    appKey: isParameter,
     appSecret: isSecret,
     signing: isA('an object of app_sign and sign', (value) =>
       hasMembers(value, { app_sign: 'object', sign: 'object' }),

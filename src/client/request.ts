@@ -1,5 +1,11 @@
 import type { Dispatcher } from 'undici';
-import { type Endpoint, formContentType, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import {
+  type Endpoint,
+  formContentType,
+  type Parameter,
+  passbackEndpoint,
+  readEndpoint,
+} from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { joinInfoNames } from '../protocol/info-names.js';
 import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
@@ -166,31 +172,58 @@ export interface Moment {
   readonly timestamp: number;
 }
 
+/** Who sends a request. */
+type Caller = Omit<SigningApp, 'signers'>;
+
 /**
  * The request that a recipe signs: its parameters in the order of the endpoint's table (§4), `app_sign` empty and
  * `sign` absent.
  */
 export function signableRequest(
-  { endpoint, parameters }: PlainRequest,
+  request: PlainRequest,
   baseUrl: string,
-  caller: Omit<SigningApp, 'signers'>,
-  { random, timestamp }: Moment,
+  caller: Caller,
+  moment: Moment,
 ): SignableRequest {
-  const own: Readonly<Record<string, string>> = {
-    tenant_code: caller.tenantCode,
-    app_key: caller.appKey,
-    app_sign: '',
-    channel: caller.channel,
-    random,
-    timestamp: String(timestamp),
-  };
+  const { endpoint, parameters } = request;
+  const values = valuesOf(request, caller, moment, { app_sign: '' });
   const params: Param[] = [];
   for (const { name } of endpoint.parameters) {
-    const value = own[name] ?? parameters.get(name);
+    const value = values.get(name);
     if (value !== undefined) params.push([name, value]);
   }
   const body = endpoint === passbackEndpoint ? encodeIn(endpoint, 'form', parameters) : null;
   return { method: endpoint.method, url: baseUrl + endpoint.path, params, body, extra: {} };
+}
+
+/** The values of a request's parameters by name: those of §5.3, and those of its operation. */
+function valuesOf(
+  { parameters }: PlainRequest,
+  caller: Caller,
+  moment: Moment,
+  signatures: { readonly app_sign: string; readonly sign?: string },
+): Pick<Parameters, 'get'> {
+  const get = (name: string) => {
+    switch (name) {
+      case 'tenant_code':
+        return caller.tenantCode;
+      case 'app_key':
+        return caller.appKey;
+      case 'channel':
+        return caller.channel;
+      case 'random':
+        return moment.random;
+      case 'timestamp':
+        return String(moment.timestamp);
+      case 'app_sign':
+        return signatures.app_sign;
+      case 'sign':
+        return signatures.sign;
+      default:
+        return parameters.get(name);
+    }
+  };
+  return { get };
 }
 
 /**
@@ -205,31 +238,28 @@ export function signRequest(
   secret: Secret,
   moment: Moment,
 ): SignedRequest {
-  const { endpoint } = request;
-  const { signers, tenantCode, appKey, channel } = app;
+  const { endpoint, parameters } = request;
+  const { signers } = app;
   const signable = signableRequest(request, baseUrl, app, moment);
   const { app_sign, sign } = signBoth(signers, signable, secret);
-  const parameters = new Map(signable.params).set('app_sign', app_sign.digest).set('sign', sign.digest);
-  // The parameters of the operation were checked when the request was built.
-  checkText('tenant_code', tenantCode);
-  checkText('app_key', appKey);
-  checkText('channel', channel);
+  const values = valuesOf(request, app, moment, { app_sign: app_sign.digest, sign: sign.digest });
+  // The other texts were checked when the client was created, and when the request was built.
   checkText('random', moment.random);
-  checkParameters(endpoint, parameters);
+  checkParameters(endpoint, values);
   checkSignatureLength('app_sign', app_sign.digest, signers.app_sign.digestLength);
   checkSignatureLength('sign', sign.digest, signers.sign.digestLength);
   return {
     endpoint,
-    target: `${endpoint.path}?${encodeIn(endpoint, 'query', parameters)}`,
+    target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
     body: signable.body,
-    unionId: request.parameters.get('union_id'),
-    infoNames: request.parameters.get('info_name') ?? '',
+    unionId: parameters.get('union_id'),
+    infoNames: parameters.get('info_name') ?? '',
     random: moment.random,
   };
 }
 
 /** Encodes the values of one place, in the order of the endpoint's table; its names need no encoding. */
-function encodeIn(endpoint: Endpoint, place: 'query' | 'form', values: Parameters): string {
+function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Pick<Parameters, 'get'>): string {
   let text = '';
   for (const parameter of endpoint.parameters) {
     const value = parameter.in === place ? values.get(parameter.name) : undefined;

@@ -52,7 +52,7 @@ export function checkText(name: string, value: string): void {
  *
  * @throws InvalidInputError 40001 if a required one is missing, then 40002 if one is malformed
  */
-export function checkParameters(endpoint: Endpoint, parameters: Parameters): void {
+export function checkParameters(endpoint: Endpoint, parameters: Pick<Parameters, 'get'>): void {
   checkRequired(endpoint, parameters);
   for (const parameter of endpoint.parameters) {
     const value = parameters.get(parameter.name);
@@ -65,7 +65,7 @@ export function checkParameters(endpoint: Endpoint, parameters: Parameters): voi
  *
  * @throws InvalidInputError (40001)
  */
-export function checkRequired(endpoint: Endpoint, parameters: Parameters): void {
+export function checkRequired(endpoint: Endpoint, parameters: Pick<Parameters, 'get'>): void {
   for (const { name, required } of endpoint.parameters) {
     if (required !== true || parameters.get(name)) continue;
     throw new InvalidInputError(`parameter ${name} is missing`, { resultCode: resultCode.missingParameter });
