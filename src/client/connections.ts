@@ -76,7 +76,7 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
 }
 
 /** Resolves loopback names without DNS: an answer from the network could lead elsewhere. */
-export const lookUpLoopback: LookupFunction = (_hostname, { all }, done) => {
+const lookUpLoopback: LookupFunction = (_hostname, { all }, done) => {
   const address = '127.0.0.1';
   if (all)
     done(null, [

@@ -1,9 +1,11 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Check } from '../../src/cli/commands/doctor/checkup.js';
 import type { RunOptions } from '../support/cli.js';
 import { httpProxy } from '../support/http-proxy.js';
-import { httpServer } from '../support/raw-server.js';
+import { httpServer, tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 import { caFile, tlsServer } from '../support/tls-server.js';
 
@@ -195,6 +197,21 @@ describe('doctor reports a service', () => {
     await server.close();
     expect(found).toMatchObject({ status: 5, failed: ['answer'] });
     expect(found.checks.answer?.detail).toContain('Welcome');
+  });
+
+  it('that is silent, and ends when it is interrupted', async () => {
+    const server = await tcpServer(() => {});
+    const there = ['--base-url', server.url.replace('http:', 'https:')];
+    const found = await diagnose([...there, '--timeout', '300ms'], { env });
+    expect(found).toMatchObject({ status: 5, failed: ['connection'] });
+    expect(found.checks.connection?.detail).toContain('300 ms');
+    await server.close();
+
+    let doctor: ChildProcess | undefined;
+    const slow = await tcpServer(() => doctor?.kill('SIGINT'));
+    doctor = machine.start(['doctor', '--base-url', slow.url], { env });
+    expect(await once(doctor, 'exit')).toEqual([130, null]);
+    await slow.close();
   });
 
   it.each([

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { statSync } from 'node:fs';
-import type { Socket } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
-import type { Answer } from '../../../client/answer.js';
 import type { UserInfoClient } from '../../../client/client.js';
-import { RejectedError } from '../../../client/errors.js';
-import { parseProxy } from '../../../client/proxy.js';
+import { type HttpProxy, parseProxy } from '../../../client/proxy.js';
+import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { ProfileFileError } from '../../../profiles/profile.js';
 import { describeSecretSource, secretWarnings } from '../../../profiles/secret.js';
@@ -24,7 +22,7 @@ import { explainFailure } from '../../explain-failure.js';
 import { networkOptions, proxyFor } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { CheckFailedError } from '../../report-error.js';
-import { findAddresses, openConnection, type Route, secure } from './probe.js';
+import { type Answered, type SentRequest, sendRead } from './request.js';
 
 /** What the checks start from, and what each of them found for those after it. */
 export interface Known {
@@ -33,16 +31,12 @@ export interface Known {
   settings?: Settings;
   url?: URL;
   secret?: Secret;
+  /** `null`: a direct connection. */
+  proxy?: HttpProxy | null;
   client?: UserInfoClient;
-  route?: Route;
-  addresses?: readonly string[];
-  socket?: Socket;
-  /** The service is reached, over TLS where the base URL is https. */
-  reached?: true;
-  answer?: Answer;
-  refused?: RejectedError;
-  /** How far the clock of the service is ahead of ours, in seconds; `null` if the answer has no `Date` header. */
-  aheadBy?: number | null;
+  /** The host name of the service, or of the proxy, is resolved. */
+  resolved?: true;
+  request?: SentRequest;
 }
 
 /** The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing to check. */
@@ -58,10 +52,10 @@ export class NotReachedError extends UserInfoError {
 }
 
 /** @throws NotReachedError if an earlier check did not find it */
-function need<Name extends keyof Known>(known: Known, name: Name): NonNullable<Known[Name]> {
+function need<Name extends keyof Known>(known: Known, name: Name): Exclude<Known[Name], undefined> {
   const value = known[name];
-  if (value === undefined || value === null) throw new NotReachedError('not reached');
-  return value;
+  if (value === undefined) throw new NotReachedError('not reached');
+  return value as Exclude<Known[Name], undefined>;
 }
 
 /** The checks in the order of a request. Each throws a UserInfoError if it fails. */
@@ -147,22 +141,21 @@ async function checkSecret(known: Known): Promise<Finding> {
   };
 }
 
-/** The proxy of the connection, and the certificate authorities it trusts. */
+/** The proxy of the connection, and the certificate authorities to trust. */
 async function checkProxy(known: Known): Promise<Finding> {
-  const { io, signal } = known.context;
+  const { io } = known.context;
   const [settings, url] = [need(known, 'settings'), need(known, 'url')];
-  const { extraCa } = await networkOptions(settings, io.env);
+  await networkOptions(settings, io.env);
   const named = isLoopback(url.hostname) ? null : proxyFor(url.href, io.env);
-  const proxy = named && parseProxy(named.address, named.variable);
-  known.route = { url, proxy, extraCa, timeoutMs: known.options.timeout, signal };
-  if (proxy === null) return { detail: 'none for this host', skipped: true };
-  return { detail: `${proxy.host} (${named?.variable})` };
+  known.proxy = named && parseProxy(named.address, named.variable);
+  if (known.proxy === null) return { detail: 'none for this host', skipped: true };
+  return { detail: `${known.proxy.host} (${named?.variable})` };
 }
 
 /** A request can be signed. The client makes one attempt per call. */
 async function checkSigning(known: Known): Promise<Finding> {
   const [settings, secret] = [need(known, 'settings'), need(known, 'secret')];
-  need(known, 'route');
+  need(known, 'proxy');
   const once = { ...known.options, attempts: 1 };
   known.client = await known.context.connect(await clientOptions(known.context, settings, once, secret));
   const { searchParams } = known.client.signRead({ code: 'self-test' }).url;
@@ -176,45 +169,49 @@ async function checkSigning(known: Known): Promise<Finding> {
   };
 }
 
+/** The host that a connection goes to has addresses: the proxy, if there is one. */
 async function checkDns(known: Known): Promise<Finding> {
-  known.addresses = await findAddresses(need(known, 'route'));
-  return { detail: known.addresses.join(', ') };
+  const [url, proxy] = [need(known, 'url'), need(known, 'proxy')];
+  const { hostname } = proxy === null ? url : new URL(proxy.url);
+  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch((error: unknown) => {
+    throw toNoAnswerError(error, { host: url.host, proxy, started: false });
+  });
+  known.resolved = true;
+  return { detail: [...new Set(found.map(({ address }) => address))].join(', ') };
 }
 
+/** A connection can be opened. This sends the request of the checks that follow. */
 async function checkConnection(known: Known): Promise<Finding> {
-  const route = need(known, 'route');
-  need(known, 'addresses');
-  const before = performance.now();
-  known.socket = await openConnection(route);
-  const through = route.proxy === null ? '' : ` through ${route.proxy.host}`;
-  const duration = Math.round(performance.now() - before);
-  return { detail: `${route.url.host}${through}, after ${duration} ms` };
+  const [url, proxy] = [need(known, 'url'), need(known, 'proxy')];
+  need(known, 'resolved');
+  known.request = await sendRead(need(known, 'client'), known.context.signal);
+  const { error, connectMs } = known.request;
+  const isOpen = connectMs !== undefined && error?.reason !== 'proxy';
+  if (error !== undefined && !isOpen && error.reason !== 'tls') throw error;
+  const through = proxy === null ? '' : ` through ${proxy.host}`;
+  const duration = connectMs === undefined ? '' : `, after ${connectMs} ms`;
+  return { detail: `${url.host}${through}${duration}` };
 }
 
 const dayMs = 86_400_000;
 /** Warn if a certificate expires in fewer days. */
 const renewalDays = 14;
 
-/** Checks TLS, and closes the connection. */
+/** The connection is encrypted, and the certificate of the service is valid. */
 async function checkTls(known: Known): Promise<Finding> {
-  const [socket, route] = [need(known, 'socket'), need(known, 'route')];
-  try {
-    if (route.url.protocol === 'http:') {
-      known.reached = true;
-      return { detail: 'none: the base URL is http', skipped: true };
-    }
-    const { protocol, certificate } = await secure(socket, route);
-    known.reached = true;
-    const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);
-    const detail = `${protocol}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
-    return { detail, ...(days < renewalDays && { next: 'Ask the operator to renew the certificate.' }) };
-  } catch (error) {
-    const code = String((error as { cause?: { code?: unknown } }).cause?.code);
-    const advice = certificateAdvice.find(([codes]) => codes.test(code));
-    throw advice === undefined ? error : Object.assign(error as Error, { hint: advice[1] });
-  } finally {
-    socket.destroy();
+  const { tls, error } = need(known, 'request');
+  if (need(known, 'url').protocol === 'http:') {
+    return { detail: 'none: the base URL is http', skipped: true };
   }
+  if (tls === undefined || error?.reason === 'tls') {
+    const { code } = (error?.cause ?? {}) as { readonly code?: unknown };
+    const advice = certificateAdvice.find(([codes]) => codes.test(String(code)));
+    throw advice === undefined ? error : Object.assign(error as Error, { hint: advice[1] });
+  }
+  const { version, certificate } = tls;
+  const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);
+  const detail = `${version}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
+  return { detail, ...(days < renewalDays && { next: 'Ask the operator to renew the certificate.' }) };
 }
 
 function nameOf({ CN, O }: PeerCertificate['subject']): string {
@@ -230,42 +227,34 @@ const certificateAdvice: readonly (readonly [code: RegExp, hint: string])[] = [
   [/ALTNAME/, 'It is the certificate of another host: check the base URL.'],
 ];
 
-/** Reads with a code that was never issued: nothing is written, and no code is consumed. */
+/** The service answers with an envelope. */
 async function checkAnswer(known: Known): Promise<Finding> {
-  need(known, 'reached');
-  const sentAt = Date.now();
-  const answer = await need(known, 'client')
-    .read({ code: `userinfo-doctor-${randomUUID()}` }, { signal: known.context.signal })
-    .catch((error: unknown) => {
-      if (!(error instanceof RejectedError)) throw error;
-      known.refused = error;
-      return error.answer;
-    });
-  const receivedAt = Date.now();
-  // A `Date` header has whole seconds: half a second is missing on average.
-  const theirs = Date.parse(answer.date ?? '') + 500;
-  known.answer = answer;
-  known.aheadBy = Number.isNaN(theirs) ? null : Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
+  const { answer, tookMs } = answered(known);
   const { code, msg } = answer.envelope;
-  return {
-    detail: `HTTP ${answer.httpStatus}, code ${code} ${quoteName(msg)}, after ${receivedAt - sentAt} ms`,
-  };
+  return { detail: `HTTP ${answer.httpStatus}, code ${code} ${quoteName(msg)}, after ${tookMs} ms` };
 }
 
-function isOnTime({ aheadBy }: Known): boolean {
-  return aheadBy !== undefined && aheadBy !== null && Math.abs(aheadBy) <= defaultClockWindowSeconds;
+/** @throws NoAnswerError if no answer came */
+function answered(known: Known): Answered {
+  const request = need(known, 'request');
+  if (request.answered === undefined) throw request.error;
+  return request.answered;
+}
+
+function isOnTime({ aheadBy }: Answered): boolean {
+  return aheadBy !== null && Math.abs(aheadBy) <= defaultClockWindowSeconds;
 }
 
 /** The clocks differ by no more than a service usually allows. */
 async function checkClock(known: Known): Promise<Finding> {
-  need(known, 'answer');
-  const { aheadBy = null } = known;
+  const found = answered(known);
+  const { aheadBy } = found;
   if (aheadBy === null) return { detail: 'the answer has no Date header', skipped: true };
   const seconds = Math.abs(aheadBy);
   // Whole seconds of the header, and half of the time that the answer took: one second may be none.
   const detail =
     seconds <= 1 ? 'same as the service' : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
-  if (isOnTime(known)) return { detail };
+  if (isOnTime(found)) return { detail };
   throw new CheckFailedError(detail, {
     hint: `Set the clock of this machine: timestamps further off than ${defaultClockWindowSeconds} s are usually refused.`,
   });
@@ -273,18 +262,19 @@ async function checkClock(known: Known): Promise<Finding> {
 
 /** Evaluates the answer to a code that was never issued: any other error is about the rest of the request. */
 async function checkAcceptance(known: Known): Promise<Finding> {
-  const { code } = need(known, 'answer').envelope;
-  const { refused } = known;
-  if (refused === undefined) return { detail: 'everything, the code too' };
+  const found = answered(known);
+  const { refused } = found;
+  if (refused === null) return { detail: 'everything, the code too' };
   if (refused.means === 'codeNotValid') {
     return { detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected' };
   }
-  if (refused.means === 'timestampOutsideWindow' && isOnTime(known)) {
+  if (refused.means === 'timestampOutsideWindow' && isOnTime(found)) {
     throw new CheckFailedError(refused.message, {
       hint: 'The Date header agrees with the clock of this machine: tell the operator that the service has another time.',
     });
   }
   if (refused.entry !== undefined) throw explainFailure(refused, need(known, 'settings'), 'doctor');
+  const code = refused.resultCode;
   return {
     detail: `not known: the code ${code} is the platform's own`,
     next: `Ask the operator what ${code} means, and name it in a file for --result-codes.`,

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type PeerCertificate, TLSSocket } from 'node:tls';
+import type { Answer } from '../../../client/answer.js';
+import type { UserInfoClient } from '../../../client/client.js';
+import { NoAnswerError, RejectedError } from '../../../client/errors.js';
+
+/** The one request of the doctor: what is known of its connection, and its answer or its error. */
+export interface SentRequest {
+  readonly connectMs?: number;
+  readonly tls?: { readonly version: string | null; readonly certificate: PeerCertificate };
+  readonly error?: NoAnswerError;
+  readonly answered?: Answered;
+}
+
+export interface Answered {
+  readonly answer: Answer;
+  readonly refused: RejectedError | null;
+  readonly tookMs: number;
+  /** How far the clock of the service is ahead of ours, in seconds; `null` if the answer has no `Date` header. */
+  readonly aheadBy: number | null;
+}
+
+/**
+ * Reads with a code that was never issued: nothing is written, and no code is consumed. undici reports the
+ * connection; through a proxy, first that to the proxy.
+ *
+ * @throws CancelledError
+ */
+export async function sendRead(client: UserInfoClient, signal: AbortSignal): Promise<SentRequest> {
+  const sentAt = Date.now();
+  let connection: Pick<SentRequest, 'connectMs' | 'tls'> = {};
+  const onConnected = (message: unknown) => {
+    const { socket } = message as { readonly socket: unknown };
+    connection = { connectMs: Date.now() - sentAt };
+    if (!(socket instanceof TLSSocket)) return;
+    const tls = { version: socket.getProtocol(), certificate: socket.getPeerCertificate() };
+    connection = { ...connection, tls };
+  };
+  const answeredBy = (answer: Answer, refused: RejectedError | null): SentRequest => {
+    const receivedAt = Date.now();
+    // A `Date` header has whole seconds: half a second is missing on average.
+    const theirs = Date.parse(answer.date ?? '') + 500;
+    const aheadBy = Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
+    const tookMs = receivedAt - sentAt;
+    const answered = { answer, refused, tookMs, aheadBy: Number.isNaN(aheadBy) ? null : aheadBy };
+    return { ...connection, answered };
+  };
+  subscribe('undici:client:connected', onConnected);
+  try {
+    return answeredBy(await client.read({ code: `userinfo-doctor-${randomUUID()}` }, { signal }), null);
+  } catch (error) {
+    if (error instanceof RejectedError) return answeredBy(error.answer, error);
+    if (error instanceof NoAnswerError) return { ...connection, error };
+    throw error;
+  } finally {
+    unsubscribe('undici:client:connected', onConnected);
+  }
+}
