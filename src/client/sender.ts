@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
 import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
@@ -35,7 +36,9 @@ export class Sender {
   /** The result codes of the service. */
   readonly resultCodes: ResultCodeTable;
   readonly #app: SigningApp;
-  readonly #secret: CurrentSecret;
+  readonly #provideSecret: SecretProvider | null;
+  /** What the function returned last; it is used until the function returns another. */
+  #secret: Secret | null;
   readonly #ownsConnections: boolean;
   readonly #random: () => string;
   /** Returns milliseconds since 1970. */
@@ -62,7 +65,9 @@ export class Sender {
       appKey: options.appKey,
       signers: toSigners(options.signing),
     };
-    this.#secret = new CurrentSecret(options.appSecret);
+    const { appSecret } = options;
+    this.#provideSecret = typeof appSecret === 'function' ? appSecret : null;
+    this.#secret = typeof appSecret === 'function' ? null : toSecret(appSecret);
     this.resultCodes =
       options.resultCodes === undefined
         ? ownResultCodes
@@ -80,7 +85,13 @@ export class Sender {
    * @throws InvalidInputError if the function fails, or returns no secret
    */
   prepare(): Promise<void> | undefined {
-    return this.#secret.fetch();
+    const provide = this.#provideSecret;
+    if (provide === null) return undefined;
+    return (async () => provide())()
+      .catch(refuseFailure)
+      .then((given) => {
+        this.#secret = provided(given);
+      });
   }
 
   /**
@@ -92,7 +103,8 @@ export class Sender {
     const random: unknown = this.#random();
     if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
     const moment = { random, timestamp: Math.floor(this.now() / 1000) };
-    return signRequest(request, this.baseUrl, this.#app, this.#secret.now(), moment);
+    const secret = this.#secret ?? secretAtOnce(this.#provideSecret);
+    return signRequest(request, this.baseUrl, this.#app, secret, moment);
   }
 
   /** Closes its own connections, with the requests on them. */
@@ -101,48 +113,24 @@ export class Sender {
   }
 }
 
-/** The app secret of each attempt. A function may return it late: then the one before is used meanwhile. */
-class CurrentSecret {
-  readonly #provide: SecretProvider | null;
-  #secret: Secret | null = null;
-
-  constructor(given: UserInfoClientOptions['appSecret']) {
-    this.#provide = typeof given === 'function' ? given : null;
-    if (typeof given !== 'function') this.#secret = toSecret(given);
+/**
+ * The secret of a request that is signed before any call was made.
+ *
+ * @throws InvalidInputError if the function fails, or returns a promise
+ */
+function secretAtOnce(provide: SecretProvider | null): Secret {
+  let given: unknown;
+  try {
+    given = provide?.();
+  } catch (error) {
+    refuseFailure(error);
   }
-
-  /** @throws InvalidInputError if the function fails, or returns no secret */
-  fetch(): Promise<void> | undefined {
-    const provide = this.#provide;
-    if (provide === null) return undefined;
-    return (async () => provide())()
-      .catch(refuseFailure)
-      .then((given) => {
-        this.#secret = provided(given);
-      });
-  }
-
-  /** @throws InvalidInputError if it is not known yet, or the function fails */
-  now(): Secret {
-    if (this.#secret !== null) return this.#secret;
-    const given = this.#call();
-    if (typeof given !== 'object' || given === null || !('then' in given)) return provided(given);
-    given.then(undefined, () => {});
-    throw new InvalidInputError(
-      'the function appSecret returns a promise: a request is not signed by it alone',
-      {
-        hint: 'Make a call first, or use a function that returns the secret itself.',
-      },
-    );
-  }
-
-  #call(): ReturnType<SecretProvider> | undefined {
-    try {
-      return this.#provide?.();
-    } catch (error) {
-      return refuseFailure(error);
-    }
-  }
+  if (!isObject(given) || !('then' in given)) return provided(given);
+  Promise.resolve(given).catch(() => {});
+  throw new InvalidInputError(
+    'the function appSecret returns a promise: a request is not signed by it alone',
+    { hint: 'Make a call first, or use a function that returns the secret itself.' },
+  );
 }
 
 function refuseFailure(cause: unknown): never {
