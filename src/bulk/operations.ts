@@ -2,7 +2,7 @@ import { passbackRequest, readRequest } from '../client/request.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { type FlatValue, reservedKeys } from '../protocol/user-info.js';
+import { checkUserInfo, type FlatValue, reservedKeys } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';
 import type { FileRow } from './source/rows.js';
@@ -86,9 +86,10 @@ export function passbackRows(naming: UserNaming): RowOperation {
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
       const user = requiredText(fields, name);
-      if (!byUnionId) return { request: passbackRequest({ primaryKey: name, userInfo: fields }), user };
+      if (!byUnionId)
+        return { request: passbackRequest({ primaryKey: name }, () => checkUserInfo(fields)), user };
       fields.delete(name);
-      return { request: passbackRequest({ unionId: user, userInfo: fields }), user };
+      return { request: passbackRequest({ unionId: user }, () => checkUserInfo(fields)), user };
     },
   };
 }

@@ -13,7 +13,13 @@ import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
 import type { InfoName } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
-import { type FlatUserInfo, formatFlatJson, toUserInfo, type UserInfo } from '../protocol/user-info.js';
+import {
+  type FlatUserInfo,
+  formatFlatJson,
+  toUserInfo,
+  type UserInfo,
+  type UserInfoEntries,
+} from '../protocol/user-info.js';
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
@@ -95,26 +101,20 @@ export function checkedPassback<Info extends object>(
   isRow = false,
 ): PlainRequest {
   checkMembers(passbackInput, input, isRow);
-  const { unionId, primaryKey, userInfo } = input;
-  return passbackRequest({ unionId, primaryKey, userInfo: Object.entries(userInfo) });
-}
-
-/** The user of a passback, and the entries of its `user_info`. */
-export interface PassbackEntries extends PassbackTarget {
-  readonly userInfo: Iterable<readonly [key: string, value: unknown]>;
+  return passbackRequest(input, () => toUserInfo(Object.entries(input.userInfo)));
 }
 
 /**
  * Builds the request of a passback (§4.2).
  *
- * @throws InvalidInputError
+ * @throws InvalidInputError, also what `readUserInfo` throws
  */
-export function passbackRequest({ unionId, primaryKey, userInfo }: PassbackEntries): PlainRequest {
-  const checked = checkPassback({ unionId, primaryKey }, () => toUserInfo(userInfo));
+export function passbackRequest(target: PassbackTarget, readUserInfo: () => UserInfoEntries): PlainRequest {
+  const { userInfo } = checkPassback(target, readUserInfo);
   return plainRequest(passbackEndpoint, {
-    union_id: unionId || undefined,
-    primary_key: primaryKey || undefined,
-    user_info: formatFlatJson(checked.userInfo),
+    union_id: target.unionId || undefined,
+    primary_key: target.primaryKey || undefined,
+    user_info: formatFlatJson(userInfo),
   });
 }
 

@@ -212,9 +212,10 @@ export function parseUserInfo(text: string): UserInfoEntries {
     return checkUserInfo(parseFlatJson(text));
   } catch (error) {
     if (!(error instanceof FlatJsonError)) throw error;
-    throw notFlat(`user_info ${error.message}`, {
-      hint: 'It has to be one level of JSON, such as {"acme_level":"gold"}.',
-    });
+    throw notFlat(
+      `user_info ${error.message}`,
+      'It has to be one level of JSON, such as {"acme_level":"gold"}.',
+    );
   }
 }
 
@@ -243,42 +244,50 @@ function toFlatValue(key: string, value: unknown): FlatValue {
     case 'bigint':
       return new JsonNumber(String(value));
     case 'number':
-      if (!Number.isFinite(value)) {
-        throw notFlat(`user_info key ${quoteName(key)} is ${value}, which JSON cannot represent`);
-      }
+      if (!Number.isFinite(value)) throw keyFault(key, `is ${value}, which JSON cannot represent`);
       if (!Number.isInteger(value) || Number.isSafeInteger(value)) {
         return new JsonNumber(JSON.stringify(value));
       }
-      throw notFlat(`user_info key ${quoteName(key)} is beyond 2^53, where a number is not exact`, {
-        hint: 'Pass a BigInt, a JsonNumber or text.',
-      });
+      throw keyFault(
+        key,
+        'is beyond 2^53, where a number is not exact',
+        'Pass a BigInt, a JsonNumber or text.',
+      );
     case 'undefined':
-      throw notFlat(`user_info key ${quoteName(key)} is undefined`, {
-        hint: 'Leave the key out to keep what is stored, or give null to remove it.',
-      });
+      throw keyFault(
+        key,
+        'is undefined',
+        'Leave the key out to keep what is stored, or give null to remove it.',
+      );
     default:
       if (value === null || value instanceof JsonNumber) return value;
-      if (value instanceof Date) {
-        throw notFlat(`user_info key ${quoteName(key)} holds a Date`, {
-          hint: 'Pass text: toISOString() of the Date, or the form that the platform expects.',
-        });
-      }
-      throw notFlat(`user_info key ${quoteName(key)} holds ${kindOf(value)}: one level only`);
+      throw keyFault(
+        key,
+        `holds ${kindOf(value)}: one level only`,
+        value instanceof Date ? 'Pass text, such as toISOString() of the Date.' : undefined,
+      );
   }
 }
 
-function checkUserInfo(entries: UserInfoEntries): UserInfoEntries {
+/**
+ * Checks the entries of a flat object.
+ *
+ * @throws InvalidInputError that names the invalid key
+ */
+export function checkUserInfo(entries: UserInfoEntries): UserInfoEntries {
   if (entries.size === 0) throw notFlat('user_info is empty: nothing to pass back');
   for (const [key, value] of entries) {
     if (key === '') throw notFlat('user_info has an empty key');
-    const keyFault = textFault(key);
-    if (keyFault !== null) throw notFlat(`user_info key ${quoteName(key)} ${keyFault}`);
-    const valueFault = typeof value === 'string' ? textFault(value) : null;
-    if (valueFault !== null) throw notFlat(`the value of user_info key ${quoteName(key)} ${valueFault}`);
+    const fault = textFault(key) ?? (typeof value === 'string' ? textFault(value) : null);
+    if (fault !== null) throw keyFault(key, fault);
   }
   return entries;
 }
 
-function notFlat(message: string, options: { readonly hint?: string } = {}): InvalidInputError {
-  return new InvalidInputError(message, { ...options, resultCode: resultCode.userInfoNotFlat });
+function keyFault(key: string, fault: string, hint?: string): InvalidInputError {
+  return notFlat(`user_info key ${quoteName(key)} ${fault}`, hint);
+}
+
+function notFlat(message: string, hint?: string): InvalidInputError {
+  return new InvalidInputError(message, { hint, resultCode: resultCode.userInfoNotFlat });
 }

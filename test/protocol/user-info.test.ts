@@ -30,7 +30,7 @@ describe('user_info', () => {
     [{ a: {} }, 'key "a" holds an object'],
     [{ a: ['x'] }, 'key "a" holds an array'],
     [{ a: undefined }, 'key "a" is undefined'],
-    [{ a: new Date(0) }, 'key "a" holds a Date'],
+    [{ a: new Date(0) }, 'key "a" holds an instance of Date'],
     [{ a: () => {} }, 'key "a" holds a function'],
     [{ a: 2 ** 53 }, 'key "a" is beyond 2^53'],
     [{ a: -1e21 }, 'key "a" is beyond 2^53'],

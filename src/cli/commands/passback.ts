@@ -126,7 +126,7 @@ function namedRequest(
       hint: `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
     });
   }
-  return passbackRequest(input);
+  return passbackRequest(input, () => userInfo);
 }
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */

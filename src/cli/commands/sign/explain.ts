@@ -54,7 +54,10 @@ const declarePassback = command({
   run: async (call: Call<PassbackOptions & RequestOptions>, pairs: string[]) => {
     const { unionId, primaryKey, userInfo: given } = call.options;
     const userInfo = await readUserInfo(call.context, pairs, given);
-    await explainRequest(call, passbackRequest({ unionId, primaryKey, userInfo }));
+    await explainRequest(
+      call,
+      passbackRequest({ unionId, primaryKey }, () => userInfo),
+    );
   },
 });
 
