@@ -49,6 +49,7 @@ export function topLevelKeys(json: string): string[] {
 
 /** Whether JSON is nested more than `maxLevels` deep; otherwise the text is not validated. */
 export function isNestedBeyond(json: string, maxLevels: number): boolean {
+  if (json.length <= maxLevels) return false;
   let level = 0;
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at];
