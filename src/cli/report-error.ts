@@ -38,7 +38,7 @@ function describe(error: unknown, exit: number) {
     return { code: 'CANCELLED', message: 'interrupted', hint: received === true ? hint : null, exit };
   }
   if (String(code).startsWith('commander.')) {
-    const [message = '', ...advice] = error.message.replace(/'(\S+)'/g, '"$1"').split('\n');
+    const [message = '', ...advice] = error.message.replace(/'(\S+|--\S+ <\S+>)'/g, '"$1"').split('\n');
     const similar = advice.join('\n').replace(/\((Did you mean) (.*)\?\)/, '$1 "$2"?');
     return { code: 'USAGE', message: message.replace(/^error: /, ''), hint: similar || usageHint, exit };
   }

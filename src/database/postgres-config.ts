@@ -126,7 +126,7 @@ interface UrlSettings extends ClientConfig {
 /** What the URL says, and a client for each of its servers, in which the environment has completed it. */
 function readUrl(url: string): { readonly given: UrlSettings; readonly clients: readonly Client[] } {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
-  if (/^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();
+  if (!/^postgres(?:ql)?:\/\//i.test(url) || /^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();
   // Several hosts are no URL: each is parsed by itself.
   const [, start = '', servers = '', end = ''] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(url) ?? [];
   const parsed = servers.split(',').map((server) => parseUrl(start + server + end));

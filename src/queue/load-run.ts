@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { Queue } from './queue.js';
-import type { NewRun, QueuedRow } from './run.js';
+import type { QueuedRow } from './run.js';
 
 /**
  * Refuses rows whose user an earlier row names: workers do chunks in any order, and the last row of a user would not
@@ -45,40 +44,22 @@ const chunkSeconds = 5;
 /** or this many characters. */
 const chunkLength = 256 * 1024;
 
-/**
- * Adds rows to a queue as one run, and returns its name: all of them, or none. After `leaseMs` milliseconds other
- * workers may take the chunk of a silent one.
- *
- * @throws what reading the rows throws
- */
-export async function loadRun(
-  queue: Queue,
-  given: NewRun,
-  leaseMs: number,
+/** Cuts the rows of a run into what a worker takes together. */
+export async function* cutIntoChunks(
   batches: AsyncIterable<readonly QueuedRow[]>,
-): Promise<string> {
-  const run = await queue.add(given, leaseMs);
-  const maxRows = given.rate === null ? chunkRows : Math.min(chunkRows, given.rate * chunkSeconds);
-  let [chunk, length] = [0, 0];
+  rate: number | null,
+): AsyncGenerator<readonly QueuedRow[]> {
+  const maxRows = Math.min(chunkRows, rate === null ? chunkRows : rate * chunkSeconds);
   let rows: QueuedRow[] = [];
-  const loadChunk = async () => {
-    await queue.load(run, chunk, rows);
-    [chunk, length, rows] = [chunk + 1, 0, []];
-  };
-  try {
-    for await (const batch of batches) {
-      for (const row of batch) {
-        rows.push(row);
-        length += row.json.length;
-        if (rows.length >= maxRows || length >= chunkLength) await loadChunk();
-      }
+  let length = 0;
+  for await (const batch of batches) {
+    for (const row of batch) {
+      rows.push(row);
+      length += row.json.length;
+      if (rows.length < maxRows && length < chunkLength) continue;
+      yield rows;
+      [rows, length] = [[], 0];
     }
-    if (rows.length > 0) await loadChunk();
-    await queue.release(run);
-    return run;
-  } catch (error) {
-    // If the database is lost as well, the rest can be purged.
-    await queue.purge(run).catch(() => {});
-    throw error;
   }
+  if (rows.length > 0) yield rows;
 }

@@ -1,41 +1,50 @@
 import { randomBytes } from 'node:crypto';
 import type PgBoss from 'pg-boss';
 import { type Outcome, outcomes } from '../bulk/outcome.js';
+import { NdjsonRow } from '../bulk/source/ndjson.js';
 import { StartError, StoreUnavailableError } from '../database/errors.js';
 import { migrate } from '../database/migrations.js';
 import { describePostgres, openPostgresDriver } from '../database/postgres-driver.js';
-import type { SqlDriver } from '../database/sql-driver.js';
+import type { SqlDriver, SqlParameter } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { affected, changeAll, fetchJob, idOf, nameOf, openBoss, over, queueOptions, rowsOf } from './jobs.js';
-import {
-  type NewRun,
-  nowMs,
-  type QueuedOutcome,
-  type QueuedRow,
-  type QueuedRun,
-  queueSchema,
-  type RunState,
-  selectRuns,
-  speedAfter,
-  type TakenChunk,
-  toRun,
-} from './run.js';
+import { bossSchema, fetchJob, openBoss, over } from './boss.js';
+import { cutIntoChunks } from './load-run.js';
+import { type NewRun, type QueuedOutcome, type QueuedRow, type QueuedRun, queueSchema } from './run.js';
 
-/** Maximum number of rows that one statement deletes: it must end before the time-out of statements. */
-const deletedAtOnce = 20_000;
+/** How often a chunk is offered again after its workers died or got nothing done; then it has failed. */
+const retryLimit = 20;
+
+/** The current time, by the clock of the database; in milliseconds since 1970. */
+const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
+
+/** The speed of a run, in rows a second, is an average in which rows of a minute ago count 1/e, like a load average. */
+const weightOf = (time: string) => `exp(GREATEST(-99, (${time} - ${nowMs}) / 60000.0))`;
+const speed = `COALESCE(speed * ${weightOf('recorded_at')}, 0)`;
+/** The speed as it is shown: of the time since the start of the run if that is shorter. */
+const shownSpeed =
+  `CASE WHEN recorded_at < ${nowMs} - 60000 OR recorded_at IS NULL THEN 0` +
+  ` ELSE ${speed} / (1 - ${weightOf(`LEAST(started_at, ${nowMs} - 1000)`)}) END`;
+
+/** A run is given by its properties, and stored with its state. */
+const selectRuns =
+  "SELECT given, json_build_object('run', run, 'state', state, 'createdAt', created_at / 1000," +
+  ` 'endedAt', ended_at / 1000, 'chunks', chunks, 'chunksDone', chunks_done, 'speed', ${shownSpeed}, 'counts',` +
+  ` json_build_object(${outcomes.map((outcome) => `'${outcome}', ${outcome}`)})) AS stored FROM userinfo_runs`;
 
 const countsOf = (outcome: Outcome) => `COUNT(*) FILTER (WHERE outcome = '${outcome}') AS ${outcome}`;
 const sumOf = (outcome: Outcome) => `${outcome} = runs.${outcome} + added.${outcome}`;
 
 const statements = {
   add: `INSERT INTO userinfo_runs (run, state, given, created_at) VALUES ($1, 'loading', $2, ${nowMs})`,
-  countChunk: "UPDATE userinfo_runs SET chunks = chunks + 1 WHERE run = $1 AND state = 'loading'",
-  release: "UPDATE userinfo_runs SET state = 'ready' WHERE run = $1 AND state = 'loading'",
+  release: "UPDATE userinfo_runs SET state = 'ready', chunks = $2 WHERE run = $1 AND state = 'loading'",
   find: `${selectRuns} WHERE run = $1`,
   list: `${selectRuns} ORDER BY created_at, run`,
   ready: `${selectRuns} WHERE state = 'ready' ORDER BY created_at, run`,
-  start: `UPDATE userinfo_runs SET started_at = ${nowMs} WHERE run = $1 AND started_at IS NULL`,
+  countChunks:
+    "SELECT COUNT(*) FILTER (WHERE state < 'completed') AS open, COUNT(*) FILTER (WHERE state = 'active') AS held," +
+    ` COUNT(*) FILTER (WHERE state = 'failed') AS failed FROM ${bossSchema}.job WHERE name = $1`,
+  failedChunks: `SELECT id FROM ${bossSchema}.job WHERE name = $1 AND state = 'failed'`,
   outcomes: 'SELECT line, outcome, result FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $2 AND $3',
   /** The first outcome of a row counts: two workers may have sent it. */
   record:
@@ -43,15 +52,16 @@ const statements = {
     ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
     ' WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = $1)' +
     ' ORDER BY line ON CONFLICT (run, line) DO NOTHING RETURNING outcome),' +
-    ` added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf).join(', ')} FROM new)` +
-    ` UPDATE userinfo_runs runs SET recorded_at = ${nowMs}, speed = ${speedAfter('added."rows"')},` +
-    ` ${outcomes.map(sumOf).join(', ')} FROM added WHERE run = $1 RETURNING state`,
+    ` added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf)} FROM new)` +
+    ` UPDATE userinfo_runs runs SET started_at = COALESCE(started_at, ${nowMs}), recorded_at = ${nowMs},` +
+    ` speed = ${speed} + added."rows" / 60.0, ${outcomes.map(sumOf)} FROM added WHERE run = $1 RETURNING state`,
   finish:
     'UPDATE userinfo_runs SET chunks_done = chunks_done + 1,' +
     " state = CASE WHEN chunks_done + 1 = chunks THEN 'done' ELSE state END," +
     ` ended_at = CASE WHEN chunks_done + 1 = chunks THEN ${nowMs} END` +
     " WHERE run = $1 AND state = 'ready' RETURNING state",
   cancel: `UPDATE userinfo_runs SET state = 'cancelled', ended_at = ${nowMs} WHERE run = $1 AND state IN ('loading', 'ready')`,
+  partition: `SELECT partition_name FROM ${bossSchema}.queue WHERE name = $1`,
   deleteOutcomes:
     'DELETE FROM userinfo_outcomes WHERE run = $1 AND line IN' +
     ' (SELECT line FROM userinfo_outcomes WHERE run = $1 ORDER BY line LIMIT $2)',
@@ -60,6 +70,17 @@ const statements = {
 
 /** Connections: a worker needs one for chunks, one for outcomes and one for maintenance. */
 const poolSize = 3;
+
+/** Rows that one worker takes together. */
+export interface TakenChunk {
+  /** Of its job. */
+  readonly id: string;
+  readonly rows: readonly NdjsonRow[];
+  /** As the database writes the time; tells its holder from the next one. */
+  readonly takenAt: string;
+  /** When others may take it, as `performance.now()` counts. */
+  readonly leasedUntil: number;
+}
 
 /**
  * A queue of runs in a PostgreSQL database, which many machines may share. A run is a queue of pg-boss, a chunk of its
@@ -80,11 +101,6 @@ export class Queue {
    * @throws StartError, which shows no password
    */
   static async open(url: string): Promise<Queue> {
-    if (!/^postgres(?:ql)?:\/\//i.test(url)) {
-      throw new StartError('CANNOT_OPEN_DATABASE', 'a queue is in PostgreSQL, and this is no URL of it', {
-        hint: 'Give one such as postgres://user@host/database, the password in PGPASSWORD.',
-      });
-    }
     let driver: SqlDriver | undefined;
     try {
       driver = await openPostgresDriver(url, { poolSize, prepares: false });
@@ -104,95 +120,85 @@ export class Queue {
     await this.#driver.close();
   }
 
-  /** Adds a run without rows, and returns its name. After `leaseMs` others may take the chunk of a silent worker. */
-  async add(given: NewRun, leaseMs: number): Promise<string> {
+  /**
+   * Adds rows as one run, and returns its name: all of them, or none. After `leaseMs` milliseconds other workers may
+   * take the chunk of a silent one. A run with a rate has one chunk under way at a time.
+   *
+   * @throws InvalidInputError if the run was cancelled meanwhile, and what reading the rows throws
+   */
+  async load(given: NewRun, leaseMs: number, batches: AsyncIterable<readonly QueuedRow[]>): Promise<string> {
     const run = randomBytes(5).toString('hex');
+    const name = nameOf(run);
     await this.#driver.writeOnce(statements.add, [run, JSON.stringify(given)]);
-    await this.#boss.createQueue(nameOf(run), queueOptions(run, leaseMs, given.rate !== null));
-    return run;
-  }
-
-  /**
-   * Adds a chunk to a run that is loading; they are counted from 0.
-   *
-   * @throws InvalidInputError if the run was cancelled
-   */
-  async load(run: string, chunk: number, rows: readonly QueuedRow[]): Promise<void> {
-    await this.#driver.write(async (sql) => {
-      if ((await sql.run(statements.countChunk, [run])) === 0) throw cancelledWhileLoading(run);
-      await this.#boss.insert([{ name: nameOf(run), id: idOf(chunk), data: { rows } }], over(sql));
-    });
-  }
-
-  /**
-   * Lets workers take the chunks of a run, now that all are there.
-   *
-   * @throws InvalidInputError if it was cancelled
-   */
-  async release(run: string): Promise<void> {
-    const released = await this.#driver.write((sql) => sql.run(statements.release, [run]));
-    if (released === 0) throw cancelledWhileLoading(run);
+    try {
+      const policy = given.rate === null ? 'standard' : 'singleton';
+      const expireInSeconds = Math.ceil(leaseMs / 1000);
+      await this.#boss.createQueue(name, { name, policy, retryLimit, expireInSeconds });
+      let chunks = 0;
+      for await (const rows of cutIntoChunks(batches, given.rate)) {
+        await this.#boss.insert([{ name, id: idOf(chunks), data: { rows } }]);
+        chunks += 1;
+      }
+      if ((await this.#change(statements.release, run, chunks)) === 1) return run;
+      throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
+    } catch (error) {
+      // If the database is lost as well, the rest can be purged.
+      await this.purge(run).catch(() => {});
+      throw error;
+    }
   }
 
   /** @throws InvalidInputError if there is no such run */
   async find(run: string): Promise<QueuedRun> {
-    const [row] = await this.#driver.read((sql) => sql.all(statements.find, [run]));
-    if (row !== undefined) return toRun(row);
+    const [found] = await this.#select(statements.find, run);
+    if (found !== undefined) return found;
     throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
       hint: '"userinfo runs list" shows those that there are.',
     });
   }
 
   /** All runs, or those that workers may process; the oldest first. */
-  async list(which: 'list' | 'ready' = 'list'): Promise<QueuedRun[]> {
-    return (await this.#driver.read((sql) => sql.all(statements[which]))).map(toRun);
+  list(which: 'list' | 'ready' = 'list'): Promise<QueuedRun[]> {
+    return this.#select(statements[which]);
   }
 
   /**
    * How many chunks of a run wait or are in progress, how many of these workers hold, and how many no worker takes any
    * more because they failed too often.
    */
-  async countChunks({ run, state, chunks, chunksDone }: QueuedRun) {
-    const [waiting, open] = await Promise.all([
-      this.#boss.getQueueSize(nameOf(run), { before: 'active' }),
-      this.#boss.getQueueSize(nameOf(run), { before: 'completed' }),
-    ]);
-    const failed = state === 'ready' ? Math.max(0, chunks - chunksDone - open) : 0;
-    return { open, held: Math.max(0, open - waiting), failed };
+  async countChunks({ run }: QueuedRun): Promise<Record<'open' | 'held' | 'failed', number>> {
+    const [counts] = await this.#driver.read((sql) => sql.all(statements.countChunks, [nameOf(run)]));
+    return counts as Record<'open' | 'held' | 'failed', number>;
   }
 
   /** Takes the chunk that has waited longest; `null` if there is none to take now. */
-  async take({ run, startedAt }: QueuedRun): Promise<TakenChunk | null> {
+  async take({ run }: QueuedRun): Promise<TakenChunk | null> {
     const askedAt = performance.now();
-    const job = await fetchJob(this.#boss, run);
+    const job = await fetchJob(this.#boss, nameOf(run));
     if (job === undefined) return null;
-    if (startedAt === null) await this.#driver.writeOnce(statements.start, [run]);
-    return {
-      id: job.id,
-      rows: rowsOf(job),
-      takenAt: String(job.startedOn),
-      leasedUntil: askedAt + Number(job.expireInSeconds) * 1000,
-    };
+    const leasedUntil = askedAt + Number(job.expireInSeconds) * 1000;
+    return { id: job.id, rows: rowsOf(job), takenAt: String(job.startedOn), leasedUntil };
   }
 
   /** Records outcomes, except those of rows that have one, and returns the state of the run. */
-  async record(run: string, recorded: readonly QueuedOutcome[]): Promise<RunState> {
+  async record(run: string, recorded: readonly QueuedOutcome[]): Promise<QueuedRun['state']> {
     const [row] = await this.#driver.writeOnce(statements.record, [run, JSON.stringify(recorded)]);
-    return (row?.state ?? 'cancelled') as RunState; // a run that no longer exists was purged
+    return (row?.state ?? 'cancelled') as QueuedRun['state']; // a run that no longer exists was purged
   }
 
   /** Ends a chunk, whoever holds it, if each of its rows has an outcome. */
-  async finish({ run, keepsRows, chunks }: QueuedRun, { id, rows }: TakenChunk): Promise<void> {
+  async finish({ run, keepsRows }: QueuedRun, { id, rows }: TakenChunk): Promise<void> {
     if ((await this.outcomes(run, rows)).size < rows.length) return;
     const isDone = await this.#driver.write(async (sql) => {
       const ended = keepsRows
         ? this.#boss.complete(nameOf(run), id, {}, over(sql))
         : this.#boss.deleteJob(nameOf(run), id, over(sql));
-      if ((await affected(ended)) === 0) return false; // another worker was earlier
+      // The types of pg-boss leave out how many jobs were changed; none if another worker was earlier.
+      if (((await ended) as unknown as { affected: number }).affected === 0) return false;
       const [row] = await sql.all(statements.finish, [run]);
       return row?.state === 'done';
     });
-    if (isDone && !keepsRows) await this.#drop(run, chunks);
+    if (isDone && !keepsRows) await this.#drop(run);
   }
 
   /**
@@ -200,12 +206,13 @@ export class Queue {
    * progress has failed.
    */
   async handBack(run: string, { id, rows, takenAt }: TakenChunk, hasProgress: boolean): Promise<void> {
+    const name = nameOf(run);
     await this.#driver.write(async (sql) => {
-      const job = await this.#boss.getJobById(nameOf(run), id, { ...over(sql), includeArchive: false });
+      const job = await this.#boss.getJobById(name, id, { ...over(sql), includeArchive: false });
       if (job?.state !== 'active' || String(job.startedOn) !== takenAt) return;
-      if (!hasProgress) return await this.#boss.fail(nameOf(run), id, {}, over(sql));
-      await this.#boss.deleteJob(nameOf(run), id, over(sql));
-      await this.#boss.insert([{ name: nameOf(run), id, data: { rows } }], over(sql));
+      if (!hasProgress) return await this.#boss.fail(name, id, {}, over(sql));
+      await this.#boss.deleteJob(name, id, over(sql));
+      await this.#boss.insert([{ name, id, data: { rows } }], over(sql));
     });
   }
 
@@ -215,23 +222,25 @@ export class Queue {
    * @throws InvalidInputError if no chunk of the run has failed
    */
   async retry(run: string): Promise<number> {
-    const { state, chunks } = await this.find(run);
-    const retried = await changeAll(chunks, (ids) => this.#boss.retry(nameOf(run), ids));
-    if (retried === 0) throw new InvalidInputError(`run ${run} is ${state}: none of its chunks has failed`);
-    return retried;
+    const { state } = await this.find(run);
+    const failed = await this.#driver.read((sql) => sql.all(statements.failedChunks, [nameOf(run)]));
+    const ids = failed.map(({ id }) => String(id));
+    if (ids.length === 0)
+      throw new InvalidInputError(`run ${run} is ${state}: none of its chunks has failed`);
+    await this.#boss.retry(nameOf(run), ids);
+    return ids.length;
   }
 
   /**
-   * Ends a run early: its workers stop, and its rows are removed.
+   * Ends a run early: its workers stop, and its rows are removed unless it keeps them.
    *
    * @throws InvalidInputError if it has ended
    */
   async cancel(run: string): Promise<void> {
-    const { state, keepsRows, chunks } = await this.find(run);
-    const cancelled = await this.#driver.write((sql) => sql.run(statements.cancel, [run]));
+    const { state, keepsRows } = await this.find(run);
+    const cancelled = await this.#change(statements.cancel, run);
     if (cancelled === 0) throw new InvalidInputError(`run ${run} is ${state}: there is nothing to cancel`);
-    if (keepsRows) await changeAll(chunks, (ids) => this.#boss.cancel(nameOf(run), ids));
-    else await this.#drop(run, chunks);
+    if (!keepsRows) await this.#drop(run);
   }
 
   /**
@@ -240,17 +249,16 @@ export class Queue {
    * @throws InvalidInputError if they may
    */
   async purge(run: string): Promise<void> {
-    const { state, chunks } = await this.find(run);
+    const { state } = await this.find(run);
     if (state === 'ready') {
       throw new InvalidInputError(`run ${run} is not over: workers may be at it`, {
-        hint: `End it first: userinfo runs cancel ${run}`,
+        hint: '"userinfo runs cancel" ends it.',
       });
     }
-    await this.#drop(run, chunks);
-    const deleteSome = () =>
-      this.#driver.write((sql) => sql.run(statements.deleteOutcomes, [run, deletedAtOnce]));
-    while ((await deleteSome()) === deletedAtOnce);
-    await this.#driver.write((sql) => sql.run(statements.delete, [run]));
+    await this.#drop(run);
+    const { purgeRows } = this.#driver;
+    while ((await this.#change(statements.deleteOutcomes, run, purgeRows)) === purgeRows);
+    await this.#change(statements.delete, run);
   }
 
   /** The outcomes of those rows that have one, by line; the rows are in the order of the file. */
@@ -261,20 +269,45 @@ export class Queue {
   }
 
   /** The rows of a run that are still in the queue, a chunk at a time. */
-  async *rows({ run, chunks }: QueuedRun): AsyncGenerator<readonly QueuedRow[]> {
+  async *rows({ run, chunks }: QueuedRun): AsyncGenerator<readonly NdjsonRow[]> {
     for (let chunk = 0; chunk < chunks; chunk += 1) {
       const job = await this.#boss.getJobById(nameOf(run), idOf(chunk));
       if (job !== null) yield rowsOf(job);
     }
   }
 
-  /** Removes the chunks of a run with their queue. */
-  async #drop(run: string, chunks: number): Promise<void> {
-    await changeAll(chunks, (ids) => this.#boss.deleteJob(nameOf(run), ids));
+  /** Removes the chunks of a run with their queue. To delete many takes longer than a statement may. */
+  async #drop(run: string): Promise<void> {
+    const [queue] = await this.#driver.read((sql) => sql.all(statements.partition, [nameOf(run)]));
+    if (queue === undefined) return;
+    await this.#change(`TRUNCATE ${bossSchema}.${queue.partition_name}`);
     await this.#boss.deleteQueue(nameOf(run));
+  }
+
+  /** Runs a statement, and returns the number of changed rows. */
+  #change(statement: string, ...values: readonly SqlParameter[]): Promise<number> {
+    return this.#driver.write((sql) => sql.run(statement, values));
+  }
+
+  async #select(statement: string, ...values: readonly SqlParameter[]): Promise<QueuedRun[]> {
+    const found = await this.#driver.read((sql) => sql.all(statement, values));
+    const parse = (json: unknown) => JSON.parse(String(json));
+    return found.map(({ given, stored }) => ({ ...parse(given), ...parse(stored) }));
   }
 }
 
-function cancelledWhileLoading(run: string): InvalidInputError {
-  return new InvalidInputError(`run ${run} was cancelled while it was loaded`);
+/** The queue of a run. */
+function nameOf(run: string): string {
+  return `userinfo-${run}`;
+}
+
+/** The job of a chunk, counted from 0. */
+function idOf(chunk: number): string {
+  return `00000000-0000-4000-8000-${chunk.toString(16).padStart(12, '0')}`;
+}
+
+/** The driver returns everything but integers as text, unlike the types of pg-boss. */
+function rowsOf({ data }: { readonly data: unknown }): readonly NdjsonRow[] {
+  const { rows } = JSON.parse(String(data)) as { readonly rows: readonly QueuedRow[] };
+  return rows.map(({ line, json }) => new NdjsonRow(line, json));
 }

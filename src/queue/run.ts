@@ -1,14 +1,22 @@
 import type { UserNaming } from '../bulk/operations.js';
 import { type Outcome, type OutcomeCounts, outcomes } from '../bulk/outcome.js';
+import type { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { Schema } from '../database/migrations.js';
-import type { SqlRow } from '../database/sql-driver.js';
+
+const targetSettings = ['environment', 'base_url', 'tenant_code', 'channel'] as const;
 
 /** Where the rows of a run are sent. A worker sends none to another deployment, tenant or channel than its own. */
-export interface RunTarget {
-  readonly environment: string;
-  readonly base_url: string;
-  readonly tenant_code: string;
-  readonly channel: string;
+export type RunTarget = Readonly<Record<(typeof targetSettings)[number], string>>;
+
+/** The target of requests with these settings. */
+export function targetOf(settings: Readonly<Record<keyof RunTarget, { readonly value: string }>>): RunTarget {
+  return Object.fromEntries(targetSettings.map((name) => [name, settings[name].value])) as RunTarget;
+}
+
+/** The names of the settings that differ; empty if the targets are the same. */
+export function targetDifferences(run: RunTarget, worker: RunTarget): string {
+  const differing = targetSettings.filter((name) => run[name] !== worker[name]);
+  return differing.join(', ').replaceAll('_', ' ').replace('url', 'URL');
 }
 
 /** The source of the rows of a run, which its results are combined with. */
@@ -25,9 +33,6 @@ export interface RunSource {
   readonly empty?: 'keep' | 'drop';
 }
 
-/** `loading` while its rows are added; workers process it once it is `ready`, until it is `done` or `cancelled`. */
-export type RunState = 'loading' | 'ready' | 'done' | 'cancelled';
-
 /** The properties of a new run. */
 export interface NewRun {
   readonly target: RunTarget;
@@ -40,13 +45,12 @@ export interface NewRun {
   readonly keepsRows: boolean;
 }
 
-/** A run in the queue. Times are milliseconds since 1970, by the clock of the database. */
+/** A run in the queue. Times are seconds since 1970, by the clock of the database. */
 export interface QueuedRun extends NewRun {
   readonly run: string;
-  readonly state: RunState;
+  /** `loading` while its rows are added; workers process it once it is `ready`. */
+  readonly state: 'loading' | 'ready' | 'done' | 'cancelled';
   readonly createdAt: number;
-  /** When a worker took the first chunk; `null` before. */
-  readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly chunks: number;
   readonly chunksDone: number;
@@ -56,21 +60,7 @@ export interface QueuedRun extends NewRun {
 }
 
 /** A row in the queue: its line in the input, and its values as flat JSON. */
-export interface QueuedRow {
-  readonly line: number;
-  readonly json: string;
-}
-
-/** Rows that one worker takes together. */
-export interface TakenChunk {
-  /** Of its job. */
-  readonly id: string;
-  readonly rows: readonly QueuedRow[];
-  /** A time, as the database writes it; tells its holder from the next one. */
-  readonly takenAt: string;
-  /** When others may take it, as `performance.now()` counts. */
-  readonly leasedUntil: number;
-}
+export type QueuedRow = Pick<NdjsonRow, 'line' | 'json'>;
 
 /** The outcome of a row of a run. */
 export interface QueuedOutcome {
@@ -79,9 +69,6 @@ export interface QueuedOutcome {
   /** The part of its results line that `formatOutcome` writes. */
   readonly result: string;
 }
-
-/** The current time, by the clock of the database; in milliseconds since 1970. */
-export const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
 
 /** The tables of the queue, in addition to those of pg-boss. */
 export const queueSchema: Schema = {
@@ -102,43 +89,3 @@ export const queueSchema: Schema = {
     ['ALTER TABLE userinfo_runs_migrations ADD COLUMN works_with BIGINT'],
   ],
 };
-
-/** Selects runs for `toRun`. */
-export const selectRuns = `SELECT *, ${nowMs} AS now FROM userinfo_runs`;
-
-/** The speed of a run is an average in which rows of this many milliseconds ago count 1/e, like a load average. */
-const averagedMs = 60_000;
-
-/** The new speed after so many more rows: an expression. */
-export function speedAfter(rows: string): string {
-  const age = `(COALESCE(recorded_at, ${nowMs}) - ${nowMs}) / ${averagedMs}.0`;
-  return `speed * exp(GREATEST(-99, ${age})) + ${rows} * 1000.0 / ${averagedMs}`;
-}
-
-/** Converts a row of `selectRuns`. */
-export function toRun(row: SqlRow): QueuedRun {
-  const number = (name: string) => Number(row[name]);
-  const orNull = (name: string) => (row[name] === null ? null : number(name));
-  const since = (name: string) => number('now') - number(name);
-  const isMoving = row.recorded_at !== null && since('recorded_at') < averagedMs;
-  const counted = 1 - Math.exp(-Math.max(1, since('started_at')) / averagedMs);
-  return {
-    ...(JSON.parse(String(row.given)) as NewRun),
-    run: String(row.run),
-    state: String(row.state) as RunState,
-    createdAt: number('created_at'),
-    startedAt: orNull('started_at'),
-    endedAt: orNull('ended_at'),
-    chunks: number('chunks'),
-    chunksDone: number('chunks_done'),
-    counts: Object.fromEntries(outcomes.map((outcome) => [outcome, number(outcome)])) as OutcomeCounts,
-    speed: isMoving ? (number('speed') * Math.exp(-since('recorded_at') / averagedMs)) / counted : 0,
-  };
-}
-
-/** The names of the settings that differ; empty if the targets are the same. */
-export function targetDifferences(run: RunTarget, worker: RunTarget): string {
-  const names = ['environment', 'base_url', 'tenant_code', 'channel'] as const;
-  const differing = names.filter((name) => run[name] !== worker[name]);
-  return differing.join(', ').replaceAll('_', ' ').replace('url', 'URL');
-}

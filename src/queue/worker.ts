@@ -3,18 +3,11 @@ import { backOffMs, FlowControl, type Pacing } from '../bulk/engine/flow-control
 import { RowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackRows } from '../bulk/operations.js';
-import { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { Queue } from './queue.js';
-import {
-  type QueuedOutcome,
-  type QueuedRun,
-  type RunTarget,
-  type TakenChunk,
-  targetDifferences,
-} from './run.js';
+import type { Queue, TakenChunk } from './queue.js';
+import { type QueuedOutcome, type QueuedRun, type RunTarget, targetDifferences } from './run.js';
 
 export interface WorkerOptions {
   readonly queue: Queue;
@@ -32,16 +25,16 @@ export interface WorkerOptions {
 
 /** How often an idle worker looks for a chunk, in milliseconds. */
 const idleMs = 500;
-/** How long outcomes wait to be written together, in milliseconds. */
-const gatherMs = 200;
-/** How long a stopped worker still tries to store outcomes in a database that does not answer, in milliseconds. */
-const lastTriesMs = 5_000;
-/** How often a worker reports that the database does not answer, in milliseconds. */
-const lostReportMs = 60_000;
+/** How often a worker records outcomes, and checks whether it has to stop, in milliseconds. */
+const recordMs = 200;
+/** After so many attempts, about five seconds, a stopped worker waits no longer for a database that does not answer. */
+const lastAttempts = 6;
 
-/** A run that this worker has begun. */
-interface BegunRun {
-  readonly run: QueuedRun;
+/** A run that workers may process. */
+interface FoundRun {
+  /** As it was last. */
+  run: QueuedRun;
+  readonly isForUs: boolean;
   /** Is kept from chunk to chunk: it knows what the service can handle. */
   readonly flow: FlowControl;
   rows: number;
@@ -50,12 +43,9 @@ interface BegunRun {
 /** Processes the runs of a queue that are for the worker's target, a chunk of each in turn. */
 export class Worker {
   readonly #options: WorkerOptions;
-  readonly #begun = new Map<string, BegunRun>();
-  /** The runs for other targets that were reported. */
-  readonly #reported = new Set<string>();
-  /** When it last reported that the database does not answer; `null` while it does. */
-  #lostAt: number | null = null;
-  #stoppedAt = Number.POSITIVE_INFINITY;
+  readonly #found = new Map<string, FoundRun>();
+  /** Whether the database does not answer. */
+  #isLost = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -69,94 +59,84 @@ export class Worker {
    * @throws InvalidInputError if it drains a queue of which it may process nothing
    */
   async run(): Promise<readonly QueuedRun[]> {
-    const { queue, signal, drains, target } = this.#options;
-    const onAbort = () => {
-      this.#stoppedAt = performance.now();
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
+    const { queue, signal, drains } = this.#options;
+    let hasWorked = false;
     try {
-      let hasWorked = false;
       while (!signal.aborted) {
-        const ready = await this.#ask(() => queue.list('ready'));
-        this.#report(ready);
-        const ours = ready.filter((run) => targetDifferences(run.target, target) === '');
-        if (await this.#workOn(ours)) hasWorked = true;
-        else if (drains && !(await this.#hasOpen(ours))) {
-          const [refused] = ready;
-          if (refused !== undefined && ours.length === 0 && !hasWorked) throw notForUs(refused);
-          return ours;
-        } else await wait(idleMs, undefined, { signal });
+        const ready = await this.#orWait(() => queue.list('ready'), signal);
+        const ours = this.#find(ready);
+        let [isIdle, open] = [true, 0];
+        for (const found of ours) {
+          if (signal.aborted) return [];
+          const taken = await this.#orWait(() => queue.take(found.run), signal);
+          if (taken === null) continue;
+          await this.#process(found, taken);
+          isIdle = false;
+        }
+        hasWorked ||= !isIdle;
+        if (!isIdle) continue;
+        for (const { run } of ours) open += (await this.#orWait(() => queue.countChunks(run), signal)).open;
+        if (drains && open === 0) {
+          if (ready.length === 0 || ours.length > 0 || hasWorked) return ours.map(({ run }) => run);
+          throw new InvalidInputError('no run of the queue is for this profile: nothing was sent', {
+            hint: '"userinfo runs show" has the deployment of a run: choose its profile with -p.',
+          });
+        }
+        await wait(idleMs, undefined, { signal });
       }
       return [];
     } catch (error) {
       if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
       throw error;
     } finally {
-      this.#report([]);
+      this.#find([]);
     }
   }
 
-  /** Reports runs that have ended, and runs for others. */
-  #report(ready: readonly QueuedRun[]): void {
-    const { log, target } = this.#options;
-    for (const [name, { rows }] of this.#begun) {
+  /** Reports the runs that are new, and those that have ended, and returns the ones for this worker. */
+  #find(ready: readonly QueuedRun[]): readonly FoundRun[] {
+    const { log, target, pacing } = this.#options;
+    for (const [name, { isForUs, rows }] of this.#found) {
       if (ready.some(({ run }) => run === name)) continue;
-      this.#begun.delete(name);
-      log(`run ${name}: ${formatCount(rows)} done here`);
+      this.#found.delete(name);
+      if (isForUs) log(`run ${name}: ${rows.toLocaleString('en')} done here`);
     }
     for (const run of ready) {
+      const found = this.#found.get(run.run);
+      if (found !== undefined) {
+        found.run = run;
+        continue;
+      }
       const differences = targetDifferences(run.target, target);
-      if (differences === '' || this.#reported.has(run.run)) continue;
-      this.#reported.add(run.run);
-      log(`run ${run.run} is for another ${differences} than this profile: left to other workers`);
+      const isForUs = differences === '';
+      const words = isForUs
+        ? `: ${run.rows.toLocaleString('en')} ${run.rows === 1 ? 'row' : 'rows'}`
+        : ` is for another ${differences} than this profile: left to other workers`;
+      log(`run ${run.run}${words}`);
+      const flow = new FlowControl({ ...pacing, ratePerSecond: run.rate }, performance.now());
+      this.#found.set(run.run, { run, isForUs, flow, rows: 0 });
     }
-  }
-
-  /** Processes a chunk of each run, so that a slow run delays no other; returns whether there was one. */
-  async #workOn(runs: readonly QueuedRun[]): Promise<boolean> {
-    const { queue, signal } = this.#options;
-    let hasWorked = false;
-    for (const run of runs) {
-      if (signal.aborted) break;
-      const taken = await this.#ask(() => queue.take(run));
-      if (taken === null) continue;
-      await this.#process(this.#begin(run), taken);
-      hasWorked = true;
-    }
-    return hasWorked;
-  }
-
-  /** Whether chunks of these runs wait or are under way. */
-  async #hasOpen(runs: readonly QueuedRun[]): Promise<boolean> {
-    const { queue } = this.#options;
-    const counts = await Promise.all(runs.map((run) => this.#ask(() => queue.countChunks(run))));
-    return counts.some(({ open }) => open > 0);
-  }
-
-  #begin(run: QueuedRun): BegunRun {
-    const { pacing, log } = this.#options;
-    const found = this.#begun.get(run.run);
-    if (found !== undefined) return found;
-    const flow = new FlowControl({ ...pacing, ratePerSecond: run.rate }, performance.now());
-    const begun = { run, flow, rows: 0 };
-    this.#begun.set(run.run, begun);
-    log(`run ${run.run}: ${formatCount(run.rows)} ${run.rows === 1 ? 'row' : 'rows'}`);
-    return begun;
+    return [...this.#found.values()].filter(({ isForUs }) => isForUs);
   }
 
   /** Sends the rows of a chunk, and ends so early that all requests end before its lease. */
-  async #process(begun: BegunRun, taken: TakenChunk): Promise<void> {
+  async #process(found: FoundRun, taken: TakenChunk): Promise<void> {
     const { queue, sender, pacing, signal } = this.#options;
-    const { run, flow } = begun;
-    const done = await this.#ask(() => queue.outcomes(run.run, taken.rows));
+    const { run, flow } = found;
+    const done = await this.#orWait(() => queue.outcomes(run.run, taken.rows));
     const rows = taken.rows.filter(({ line }) => !done.has(line));
     const startedAt = performance.now();
     const timeoutMs = Math.min(pacing.timeoutMs, (taken.leasedUntil - startedAt) / 2);
-    const endsAt = taken.leasedUntil - timeoutMs;
+    const endsAt = taken.leasedUntil - timeoutMs - recordMs;
     const operation = passbackRows(run.naming);
     let outcomes = 0;
     let unwritten: QueuedOutcome[] = [];
-    const engine = new RowEngine(oneBatch(rows.map(({ line, json }) => new NdjsonRow(line, json))), {
+    let recording = Promise.resolve();
+    // A process that was suspended continues here: others may have taken its rows meanwhile.
+    const check = () => {
+      if (signal.aborted || performance.now() > endsAt) engine.stop();
+    };
+    const engine = new RowEngine(oneBatch(rows), {
       ...pacing,
       timeoutMs,
       ratePerSecond: run.rate,
@@ -172,95 +152,65 @@ export class Worker {
             result: formatOutcome(outcome, false),
           });
         },
-        // A process that was suspended continues here: others may have taken its rows meanwhile.
-        onTurn: () => {
-          if (performance.now() > endsAt) engine.stop();
-        },
+        onTurn: check,
       },
     });
-    const write = async () => {
-      if (unwritten.length === 0) return;
+    const record = () => {
       const given = unwritten;
       unwritten = [];
-      const state = await this.#store(() => queue.record(run.run, given));
-      if (state !== 'ready') engine.stop();
+      if (given.length === 0) return recording;
+      recording = recording
+        .then(async () => {
+          const state = await this.#orWait(() => queue.record(run.run, given));
+          if (state !== 'ready') engine.stop();
+        })
+        .catch((error) => engine.stop(error));
+      return recording;
     };
-    const ended = new AbortController();
-    const writing = untilEnded(write, ended.signal).catch((error) => engine.stop(error));
-    const stop = () => engine.stop();
-    const expiry = setTimeout(stop, endsAt - startedAt);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
+    const timer = setInterval(() => {
+      check();
+      void record();
+    }, recordMs);
     let isComplete = false;
     try {
       isComplete = await engine.run();
     } finally {
-      clearTimeout(expiry);
-      signal.removeEventListener('abort', stop);
-      ended.abort();
-      await writing;
-      begun.rows += outcomes;
+      clearInterval(timer);
+      await record();
+      found.rows += outcomes;
       // The next chunk may go to another worker: together they keep to the rate.
       const earlyMs = run.rate === null ? 0 : startedAt + (outcomes * 1000) / run.rate - performance.now();
       if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
-      const isStuck = outcomes === 0 && performance.now() > endsAt;
-      await this.#store(() =>
-        isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken, !isStuck),
+      const hasProgress = outcomes > 0 || performance.now() <= endsAt;
+      await this.#orWait(() =>
+        isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken, hasProgress),
       );
     }
-  }
-
-  /** Repeats work while the database does not answer. A worker that is stopped asks no more. */
-  #ask<T>(work: () => Promise<T>): Promise<T> {
-    return this.#store(work, this.#options.signal);
   }
 
   /**
    * Repeats work while the database does not answer.
    *
-   * @throws StoreUnavailableError some time after the worker was stopped, or an AbortError on `signal`
+   * @throws StoreUnavailableError some time after the worker was stopped, or at once an AbortError on `signal`
    */
-  async #store<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { log } = this.#options;
-    for (let pauses = 0; ; pauses += 1) {
+  async #orWait<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    for (let attempts = 1; ; attempts += 1) {
       try {
         const result = await work();
-        if (this.#lostAt !== null) log('the queue is back');
-        this.#lostAt = null;
+        if (this.#isLost) this.#options.log('the queue is back');
+        this.#isLost = false;
         return result;
       } catch (error) {
-        const now = performance.now();
-        if (!(error instanceof StoreUnavailableError) || now - this.#stoppedAt > lastTriesMs) throw error;
-        if (this.#lostAt === null || now - this.#lostAt >= lostReportMs) {
-          log(`waiting for the queue: ${error.message}`);
-          this.#lostAt = now;
-        }
+        const isLast = this.#options.signal.aborted && attempts >= lastAttempts;
+        if (!(error instanceof StoreUnavailableError) || isLast) throw error;
+        if (!this.#isLost) this.#options.log(`waiting for the queue: ${error.message}`);
+        this.#isLost = true;
       }
-      await wait(backOffMs(pauses, Math.random), undefined, signal && { signal });
+      await wait(backOffMs(attempts - 1, Math.random), undefined, signal && { signal });
     }
   }
 }
 
 async function* oneBatch<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
   yield rows;
-}
-
-/** Repeats `write`, and calls it once more at the end. */
-async function untilEnded(write: () => Promise<void>, ended: AbortSignal): Promise<void> {
-  while (!ended.aborted) {
-    await wait(gatherMs, undefined, { signal: ended }).catch(() => {});
-    await write();
-  }
-  await write(); // outcomes that came during the last write
-}
-
-function formatCount(count: number): string {
-  return count.toLocaleString('en');
-}
-
-function notForUs({ run, target }: QueuedRun): InvalidInputError {
-  const { environment, base_url, tenant_code, channel } = target;
-  return new InvalidInputError(`run ${run} is not for this profile: nothing was sent`, {
-    hint: `It is for ${environment}, ${base_url}, tenant ${tenant_code}, channel ${channel}: choose such a profile with -p.`,
-  });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
-import { loadRun, UniqueUsers } from '../../src/queue/load-run.js';
+import { UniqueUsers } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import type { QueuedRun } from '../../src/queue/run.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
@@ -41,7 +41,7 @@ async function load(
     yield rows;
     if (fault !== undefined) throw fault;
   }
-  return await queue.find(await loadRun(queue, { ...given, rows: count, rate }, leaseMs, batches()));
+  return await queue.find(await queue.load({ ...given, rows: count, rate }, leaseMs, batches()));
 }
 
 async function take(run: QueuedRun) {

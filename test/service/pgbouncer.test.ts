@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadRun } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import { createService } from '../../src/service/index.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
@@ -92,7 +91,7 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
       yield [{ line: 1, json: '{"union_id":"u1","a":"b"}' }];
     }
     const given = { target, source, naming, rows: 1, rate: 5, keepsRows: false };
-    const name = await loadRun(queue, given, 60_000, batches());
+    const name = await queue.load(given, 60_000, batches());
     const run = await queue.find(name);
     const taken = await queue.take(run);
     if (taken === null) throw new Error('there is no chunk');

@@ -87,6 +87,18 @@ export function addConcurrencyOption(command: Command): Command {
   );
 }
 
+/** Workers have a concurrency of their own; the queue records results and progress. */
+const onlyWithoutQueue = [
+  'concurrency',
+  'results',
+  'failed',
+  'journal',
+  'resume',
+  'restart',
+  'preflight',
+  'maxFailures',
+];
+
 /** Adds the options of `passback --from`, after those of every run. */
 export function addPassbackManyOptions(command: Command): Command {
   return command
@@ -95,7 +107,7 @@ export function addPassbackManyOptions(command: Command): Command {
     .addOption(
       new Option('--empty <what>', 'what an empty cell is (default: drop)').choices(['drop', 'keep']),
     )
-    .addOption(queueOption('hand the rows to workers through PostgreSQL'))
+    .addOption(queueOption('hand the rows to workers through PostgreSQL').conflicts(onlyWithoutQueue))
     .option('--keep', 'leave them in the queue when they are done')
     .option(
       '--lease <duration>',

@@ -26,6 +26,7 @@ import { resolveDeployment } from '../deployment.js';
 import { explainFailure } from '../explain-failure.js';
 import { printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
+import { passwordAdvice } from '../queue/queue-option.js';
 import type { BulkOptions } from './bulk-options.js';
 import { checkRows, noRows } from './preflight.js';
 import { withProgress } from './progress.js';
@@ -100,7 +101,8 @@ export async function withRows<T>(
 function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
   const { message, cause } = error;
   const command = error instanceof RunInputError ? commandLine(args, error.options) : '';
-  const hint = `${error.hint ?? ''} ${command}`.trim();
+  const advice = command === '' ? '' : passwordAdvice(args);
+  const hint = `${advice}${error.hint ?? ''} ${command}`.trim();
   const isSaid = /nothing was|not sent/i.test(message + hint);
   return new InvalidInputError(message, { hint: isSaid ? hint : `Nothing was sent. ${hint}`.trim(), cause });
 }

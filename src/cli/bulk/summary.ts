@@ -4,6 +4,7 @@ import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { reasonsForMissing } from '../../protocol/info-names.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
+import { withoutPassword } from '../queue/queue-option.js';
 import type { BulkRun } from './run-many.js';
 
 const counts = new Intl.NumberFormat('en');
@@ -142,7 +143,7 @@ const fileOptions = ['--from', '--results', '--failed', '--journal'];
 
 /**
  * The command line that was given as `args`, with `more` at its end. The options that `more` names, those in `without`,
- * --resume and --restart are left out.
+ * --resume and --restart are left out, and the password in the URL of a queue.
  */
 export function commandLine(
   args: readonly string[],
@@ -158,7 +159,7 @@ export function commandLine(
     if (!isReplaced) kept.push(arg);
     else if (arg === option) at += 1; // its value
   }
-  return ['userinfo', ...kept, ...more].map(quoteWhereNeeded).join(' ');
+  return ['userinfo', ...kept, ...more].map(withoutPassword).map(quoteWhereNeeded).join(' ');
 }
 
 /** What to do about the rows that are not ok. */

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { formatCount } from '../bulk/summary.js';
 import { type Call, command } from '../command.js';
@@ -12,6 +11,9 @@ import type { ResultsOptions } from '../queue/results.js';
 
 const takesRun = (command: Command) =>
   addQueueOption(command).argument('<run>', 'name of the run, see "runs list"');
+
+/** A command with the name of a run, for the examples of help. */
+const example = (name: string) => `userinfo runs ${name} 3f9a1c07d2 ${exampleQueue}`;
 
 const declareList = command({
   name: 'list',
@@ -31,11 +33,8 @@ const declareShow = command({
   description:
     'Show a run: its deployment, how many rows are done, how fast, and how many workers process it now.',
   examples: [
-    [`userinfo runs show 3f9a1c07d2 ${exampleQueue}`, 'as a table'],
-    [
-      `userinfo runs show 3f9a1c07d2 ${exampleQueue} --query state`,
-      'its state: loading, ready, done or cancelled',
-    ],
+    [example('show'), 'as a table'],
+    [`${example('show')} --query state`, 'its state: loading, ready, done or cancelled'],
   ],
   takes: takesRun,
   run: runShow,
@@ -48,8 +47,8 @@ const declareResults = command({
     'Write one line per row, as "passback --from" does. A queue deletes finished rows: the user of each comes from ' +
     'the input file.',
   examples: [
-    [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`, 'to standard output, when all rows are done'],
-    [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --failed again.csv`, 'also write the rows to retry'],
+    [`${example('results')} --wait`, 'to standard output, when all rows are done'],
+    [`${example('results')} --failed again.csv`, 'also write the rows to retry'],
   ],
   takes: (command) =>
     takesRun(command)
@@ -67,15 +66,14 @@ const declareRetry = command({
     'Let workers take the chunks again that have failed: those whose workers died, or got nothing done, 20 times. ' +
     'Rows that have an outcome are not sent again; "runs results --failed" writes rows that failed to a file.',
   examples: [
-    [`userinfo runs retry 3f9a1c07d2 ${exampleQueue}`, 'retry its failed chunks'],
-    [`userinfo runs show 3f9a1c07d2 ${exampleQueue} --query failed_chunks`, 'how many there are'],
+    [example('retry'), 'retry its failed chunks'],
+    [`${example('show')} --query failed_chunks`, 'how many there are'],
   ],
   takes: takesRun,
-  run: (call: Call<QueueOptions>, run: string) =>
-    change(call, null, async (queue) => {
-      const chunks = await queue.retry(run);
-      return `workers take ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'} of run ${run} again`;
-    }),
+  run: async ({ io, options }: Call<QueueOptions>, run: string) => {
+    const chunks = await withQueue(options.queue, (queue) => queue.retry(run));
+    await printMessage(io, `workers take ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'} of run ${run} again`);
+  },
 });
 
 const declareCancel = command({
@@ -86,15 +84,15 @@ const declareCancel = command({
     'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue. ' +
     'Asks first.',
   examples: [
-    [`userinfo runs cancel 3f9a1c07d2 ${exampleQueue}`, 'cancel it'],
-    [`userinfo runs results 3f9a1c07d2 ${exampleQueue}`, 'the outcomes of the rows that were sent'],
+    [example('cancel'), 'cancel it'],
+    [example('results'), 'the outcomes of the rows that were sent'],
   ],
   takes: takesRun,
-  run: (call: Call<QueueOptions>, run: string) =>
-    change(call, `Cancel run ${run}?`, async (queue) => {
-      await queue.cancel(run);
-      return `run ${run} is cancelled; requests in flight still finish`;
-    }),
+  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
+    await confirm(context, `Cancel run ${run}?`, options.yes);
+    await withQueue(options.queue, (queue) => queue.cancel(run));
+    await printMessage(io, `run ${run} is cancelled; requests in flight still finish`);
+  },
 });
 
 const declareDelete = command({
@@ -104,15 +102,15 @@ const declareDelete = command({
   description:
     'Delete all data of a finished run from the queue: its outcomes, and rows that were kept. Asks first.',
   examples: [
-    [`userinfo runs delete 3f9a1c07d2 ${exampleQueue}`, 'delete it'],
+    [example('delete'), 'delete it'],
     [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
   ],
   takes: takesRun,
-  run: (call: Call<QueueOptions>, run: string) =>
-    change(call, `Delete run ${run}?`, async (queue) => {
-      await queue.purge(run);
-      return `run ${run} is deleted`;
-    }),
+  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
+    await confirm(context, `Delete run ${run}?`, options.yes);
+    await withQueue(options.queue, (queue) => queue.purge(run));
+    await printMessage(io, `run ${run} is deleted`);
+  },
 });
 
 export const declareRuns = command({
@@ -121,35 +119,24 @@ export const declareRuns = command({
   description: 'Show runs over a queue, get their results, retry, cancel and remove them.',
   examples: [
     [`userinfo runs list ${exampleQueue}`, 'all runs'],
-    [`userinfo runs results 3f9a1c07d2 ${exampleQueue} --wait`, 'the outcomes of a run, when it is done'],
+    [`${example('results')} --wait`, 'the outcomes of a run, when it is done'],
   ],
   commands: [declareList, declareShow, declareResults, declareRetry, declareCancel, declareDelete],
 });
-
-/** Changes a run, after a question if there is one, and says what was done. */
-async function change(
-  { context, io, options }: Call<QueueOptions>,
-  question: string | null,
-  work: (queue: Queue) => Promise<string>,
-): Promise<void> {
-  if (question !== null) await confirm(context, question, options.yes);
-  await printMessage(io, await withQueue(options.queue, work));
-}
 
 async function runList({ io, options, style, isTable }: Call<QueueOptions>): Promise<void> {
   const list = await withQueue(options.queue, (queue) => queue.list());
   const summaries = list.map((found) => {
     const { run, state, rows, target, source, createdAt, endedAt } = found;
     const progress = progressOf(found);
-    const { done, not_ok, seconds_left } = progress;
     if (isTable) {
-      const share = `${formatCount(done)} of ${formatCount(rows)}`;
-      const ends_at = endedAt === null ? endOf(seconds_left) : toSeconds(endedAt);
-      return { run, state, from: source.from, done: share, not_ok, ends_at };
+      const done = `${formatCount(progress.done)} of ${formatCount(rows)}`;
+      const ends_at = endedAt ?? endOf(progress.seconds_left);
+      return { run, state, from: source.from, done, not_ok: progress.not_ok, ends_at };
     }
     const { environment, base_url } = target;
     const head = { run, state, environment, base_url, from: source.from, rows };
-    return { ...head, ...progress, created_at: toSeconds(createdAt) };
+    return { ...head, ...progress, created_at: createdAt };
   });
   await printList(summaries, io, style);
 }
@@ -159,8 +146,8 @@ async function runShow({ options, isTable, print }: Call<QueueOptions>, name: st
     const run = await queue.find(name);
     const { failed, held } = await queue.countChunks(run);
     const { target, counts, naming, rate, endedAt } = run;
-    const { rows_per_second: speed, seconds_left, ...done } = progressOf(run);
-    const inWords = speed === null ? {} : { speed: `${speed} rows/s`, ends_at: endOf(seconds_left) };
+    const { rows_per_second, seconds_left, ...done } = progressOf(run);
+    const inWords = rows_per_second && { speed: `${rows_per_second} rows/s`, ends_at: endOf(seconds_left) };
     await print({
       run: name,
       state: run.state,
@@ -170,15 +157,15 @@ async function runShow({ options, isTable, print }: Call<QueueOptions>, name: st
       rows: run.rows,
       ...counts,
       ...done,
-      ...(isTable ? inWords : { rows_per_second: speed, seconds_left }),
+      ...(isTable ? inWords : { rows_per_second, seconds_left }),
       chunks: run.chunks,
       chunks_done: run.chunksDone,
       failed_chunks: failed,
       workers: held,
       ...(rate === null ? {} : { rate: `${rate}/s` }),
       keeps_rows: run.keepsRows,
-      created_at: toSeconds(run.createdAt),
-      ...(endedAt === null ? {} : { ended_at: toSeconds(endedAt) }),
+      created_at: run.createdAt,
+      ...(endedAt === null ? {} : { ended_at: endedAt }),
     });
   });
 }
@@ -197,30 +184,24 @@ function progressOf({ counts, rows, speed, state }: QueuedRun) {
 
 /** When a run ends that has so many seconds left, which a table shows as "in 4 min". */
 function endOf(secondsLeft: number | null): number | null {
-  return secondsLeft === null ? null : toSeconds(Date.now()) + secondsLeft;
-}
-
-function toSeconds(ms: number): number {
-  return Math.floor(ms / 1000);
+  return secondsLeft && Math.floor(Date.now() / 1000) + secondsLeft;
 }
 
 /** Interval between two checks whether a run has ended, in milliseconds. */
 const pollMs = 500;
 
 async function runResults(
-  { context, options }: Call<ResultsOptions & QueueOptions & { readonly wait?: true }>,
+  { context, io, options }: Call<ResultsOptions & QueueOptions & { readonly wait?: true }>,
   name: string,
 ): Promise<void> {
   const { writeResults } = await import('../queue/results.js');
   await withQueue(options.queue, async (queue) => {
     let run = await queue.find(name);
-    while (
-      options.wait &&
-      (run.state === 'loading' || (run.state === 'ready' && (await queue.countChunks(run)).open > 0))
-    ) {
+    const isOpen = async () => (await queue.countChunks(run)).open > 0;
+    while (options.wait && (run.state === 'loading' || (run.state === 'ready' && (await isOpen())))) {
       await wait(pollMs, undefined, { signal: context.signal });
       run = await queue.find(name);
     }
-    await writeResults(context, queue, run, options);
+    await writeResults(io, queue, run, options);
   });
 }

@@ -1,7 +1,5 @@
-import type { Queue } from '../../queue/queue.js';
-import type { QueuedRun } from '../../queue/run.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
-import { FailedRowsError } from '../bulk/summary.js';
+import { commandLine, FailedRowsError } from '../bulk/summary.js';
 import { clientOptions } from '../client-options.js';
 import { type Call, command } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
@@ -10,8 +8,8 @@ import { showText } from '../output/terminal-text.js';
 import {
   addQueueOption,
   exampleQueue,
+  passwordAdvice,
   type QueueOptions,
-  targetOf,
   withQueue,
 } from '../queue/queue-option.js';
 
@@ -39,34 +37,37 @@ export const declareWorker = command({
   run: runWorker,
 });
 
-async function runWorker({ context, options }: Call<WorkerOptions>): Promise<void> {
+async function runWorker({ context, command, options }: Call<WorkerOptions>): Promise<void> {
   const { io, signal } = context;
   const { concurrency, attempts, timeout, drain = false } = options;
   const settings = await resolveDeployment(context, options);
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
+  const { targetOf } = await import('../../queue/run.js');
   const { Worker } = await import('../../queue/worker.js');
-  const work = (queue: Queue) =>
-    new Worker({
-      queue,
-      sender,
-      pacing: { concurrency, attempts, timeoutMs: timeout },
-      target: targetOf(settings),
-      drains: drain,
-      log: (words) => void io.stderr.write(`${showText(words)}\n`),
-      signal,
-    }).run();
   try {
-    const [unfinished] = await withQueue(options.queue, work);
-    if (unfinished !== undefined) throw failedChunks(unfinished);
+    const [unfinished] = await withQueue(options.queue, (queue) =>
+      new Worker({
+        queue,
+        sender,
+        pacing: { concurrency, attempts, timeoutMs: timeout },
+        target: targetOf(settings),
+        drains: drain,
+        log: (words) => void io.stderr.write(`${showText(words)}\n`),
+        signal,
+      }).run(),
+    );
+    if (unfinished !== undefined) {
+      const { run, chunks, chunksDone } = unfinished;
+      const isNamed = command.getOptionValueSource('queue') === 'cli';
+      const named = isNamed ? ['--queue', options.queue] : [];
+      const retry = commandLine(['runs', 'retry', run], named);
+      throw new FailedRowsError(`run ${run} has failed chunks: ${chunks - chunksDone} of ${chunks}`, {
+        hint: `Their workers died, or got nothing done. ${passwordAdvice(named)}Retry them:\n${retry}`,
+      });
+    }
   } finally {
     await sender.drop();
   }
   if (drain) signal.throwIfAborted();
-}
-
-function failedChunks({ run, chunks, chunksDone }: QueuedRun): FailedRowsError {
-  return new FailedRowsError(`run ${run} has failed chunks: ${chunks - chunksDone} of ${chunks}`, {
-    hint: `Their workers died, or got nothing done. Retry them: userinfo runs retry ${run} --queue ...`,
-  });
 }

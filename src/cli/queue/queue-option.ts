@@ -1,7 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Settings } from '../../profiles/settings.js';
 import type { Queue } from '../../queue/queue.js';
-import type { RunTarget } from '../../queue/run.js';
 import type { CommonOptions } from '../options.js';
 
 /** The options of a command that works on a queue. */
@@ -32,12 +30,14 @@ export async function withQueue<T>(url: string, work: (queue: Queue) => Promise<
   }
 }
 
-/** The target of requests with these settings. */
-export function targetOf({ environment, base_url, tenant_code, channel }: Settings): RunTarget {
-  return {
-    environment: environment.value,
-    base_url: base_url.value,
-    tenant_code: tenant_code.value,
-    channel: channel.value,
-  };
+/** A word of a command that is printed: the URL of a queue without its password. */
+export function withoutPassword(word: string): string {
+  if (!/postgres(?:ql)?:\/\//i.test(word)) return word;
+  return word.replace(/(:\/\/[^:/?#@]*):.*@/, '$1@').replace(/([?&])password=[^&#]*&?/i, '$1');
+}
+
+/** What to do before a command that is printed without a word's password; empty if there is none. */
+export function passwordAdvice(words: readonly string[]): string {
+  const isHidden = words.some((word) => word !== withoutPassword(word));
+  return isHidden ? 'Put the password of the queue into PGPASSWORD. ' : '';
 }

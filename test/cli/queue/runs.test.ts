@@ -157,11 +157,14 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     write('failed.csv', ['f1,gold,']);
     const run = await handOver('failed.csv');
     await query(schema.url, `UPDATE userinfo_pgboss.job SET state = 'failed' WHERE name = 'userinfo-${run}'`);
-    const refused = await machine.run(worker('--drain'));
+    const url = schema.url.replace('@', ':pass4711@');
+    const refused = await machine.run(['-p', 'local', 'worker', '--queue', url, '--drain']);
     expect(refused.status).toBe(6);
+    expect(refused.stderr).not.toContain('pass4711');
     expect(refused.stderr).toContain(`run ${run} has failed chunks: 1 of 1`);
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
-    expect((await runs('retry', run)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
+    const [retry = ''] = /userinfo runs retry .*/.exec(refused.stderr) ?? [];
+    expect((await machine.shell(retry)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
     expect((await machine.run(worker('--drain'))).status).toBe(0);
     expect((await runs('results', run)).status).toBe(0);
   });
@@ -240,7 +243,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
   it('is refused with what belongs to a run from here, and shows no password', async () => {
     const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
     expect(both.status).toBe(2);
-    expect(both.stderr).toContain('--resume is for a run without --queue');
+    expect(both.stderr).toContain('option "--queue <url>" cannot be used with option "--resume"');
     const long = await machine.run([
       '-p',
       'local',
@@ -257,7 +260,12 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const twice = await machine.run(['-p', 'local', 'passback', '--from', 'twice.csv', ...queue()]);
     expect(twice.status).toBe(2);
     expect(twice.stderr).toContain('rows 1 and 3 name the same user: nothing was queued');
-    const closed = await machine.run(['runs', 'list', '--queue', 'postgres://me:pass4711@127.0.0.1:1/queue']);
+    const url = 'postgres://me:pass4711@127.0.0.1:1/queue';
+    writeFileSync(join(machine.folder, 'delimiter.csv'), 'union_id;level\nu1;gold\n');
+    const named = await machine.run(['-p', 'local', 'passback', '--from', 'delimiter.csv', '--queue', url]);
+    expect(named.stderr).toMatch(/PGPASSWORD\. .* --queue postgres:\/\/me@127\.0\.0\.1:1\/queue --delimiter/);
+    expect(named.stderr).not.toContain('pass4711');
+    const closed = await machine.run(['runs', 'list', '--queue', url]);
     expect(closed.status).toBe(2);
     expect(closed.stderr).toContain('cannot open the queue postgres://me@127.0.0.1:1/queue');
     expect(closed.stderr).not.toContain('pass4711');

@@ -1,0 +1,67 @@
+import PgBoss from 'pg-boss';
+import type { Sql, SqlDriver, SqlParameter, SqlRow } from '../database/sql-driver.js';
+
+/** The schema of pg-boss's tables. */
+export const bossSchema = 'userinfo_pgboss';
+
+/** How often workers look for jobs that have expired, in seconds. */
+const maintenanceIntervalSeconds = 2;
+
+/** pg-boss removes jobs that waited, have failed or are kept for longer; the default is hours or days. */
+const retentionDays = 365 * 20;
+const retentionSeconds = retentionDays * 86_400;
+
+/** Opens pg-boss, and creates its tables if they do not exist. Its maintenance offers the jobs of dead workers again. */
+export function openBoss(driver: SqlDriver): Promise<PgBoss> {
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => driver.read((sql) => execute(sql, text, values)) },
+    schema: bossSchema,
+    maintenanceIntervalSeconds,
+    schedule: false,
+    retentionDays,
+    archiveCompletedAfterSeconds: retentionSeconds,
+    archiveFailedAfterSeconds: retentionSeconds,
+  });
+  boss.on('error', () => {}); // every call throws its own errors; maintenance is tried again
+  return boss.start();
+}
+
+/** Has pg-boss execute a call in a transaction. */
+export function over(sql: Sql): PgBoss.ConnectionOptions {
+  return { db: { executeSql: (text, values) => execute(sql, text, values) } };
+}
+
+/** What pg-boss executes without values may be a transaction of its own: it must not stay open after an error. */
+async function execute(sql: Sql, text: string, values?: readonly unknown[]): Promise<{ rows: SqlRow[] }> {
+  try {
+    return { rows: [...((await sql.all(text, values?.map(toParameter))) ?? [])] };
+  } catch (error) {
+    if (values === undefined) await sql.run('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+/** pg-boss passes objects for JSON. */
+function toParameter(value: unknown): SqlParameter {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? JSON.stringify(value) : ((value ?? null) as SqlParameter);
+}
+
+/** The SQL state of a fetch from a queue that allows one active job, and has one. */
+const uniqueViolation = '23505';
+
+/** Fetches a job. pg-boss takes every error for "no job"; of these, only one means that. */
+export async function fetchJob(boss: PgBoss, name: string) {
+  let fault: unknown;
+  const executeSql: PgBoss.Db['executeSql'] = (text, values) =>
+    boss
+      .getDb()
+      .executeSql(text, values)
+      .catch((error) => {
+        fault = error;
+        throw error;
+      });
+  const [job] = await boss.fetch(name, { includeMetadata: true, db: { executeSql } });
+  if (fault instanceof Error && !('code' in fault && fault.code === uniqueViolation)) throw fault;
+  return job;
+}
