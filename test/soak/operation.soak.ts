@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,53 +8,53 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAdmin } from '../../src/service/index.js';
 import { Secret } from '../../src/signing/secret.js';
+import { draftPassback, signDraft } from '../support/foreign-client.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
 import { execute, query } from '../support/postgres/test-schema.js';
-import { Operated, thisVersion } from './operated.js';
+import { exchange, nextAnswer, openSocket } from '../support/raw-exchange.js';
+import {
+  calmMs,
+  changeUnnoticed,
+  endure,
+  faultMs,
+  type Instance,
+  Operated,
+  type Operation,
+  runOnFile,
+  thisVersion,
+} from './operated.js';
 
 /** Another version's bin/userinfo.cjs, which a rolling restart replaces. */
 const otherVersion = process.env.SOAK_OTHER_VERSION ?? thisVersion;
 
-/** How long the load lasts before and after a fault, in milliseconds. */
-const calmMs = 1500;
-
-const faultMs = 6000;
-
 /** Of the server; each service takes up to ten. */
 const maxConnections = 40;
 
-/** Prints a line of the table. Requests that succeed are `200`, and the second read with a code. */
-function report(fault: string, { counts, doubled }: Operated, lost: number, recovery?: number): void {
-  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const { 200: ok = 0, 40106: _, ...others } = counts;
-  const rest = Object.entries(others).map(([code, count]) => `${code}: ${count}`);
-  process.stdout.write(
-    `${fault.padEnd(36)} ${all} requests, ${ok} ok, ${rest.join(', ') || 'no other'}; lost ${lost}, doubled ${doubled}` +
-      `${recovery === undefined ? '' : `; recovery ${(recovery / 1000).toFixed(2)} s`}\n`,
-  );
-}
-
-/** Runs a fault under load: nothing acknowledged is lost, no code is used twice, and the service recovers. */
-async function endure(operated: Operated, name: string, fault: () => Promise<void>): Promise<void> {
-  await wait(calmMs);
-  await fault();
-  const recovery = await operated.recovery();
-  await wait(calmMs);
-  const lost = await operated.lost();
-  report(name, operated, lost, recovery);
-  expect([lost, operated.doubled]).toEqual([0, 0]);
-  expect(operated.counts[200]).toBeGreaterThan(0);
-}
-
-/** Changes something under load: no request fails. */
-async function changeUnnoticed(operated: Operated, name: string, change: () => Promise<void>): Promise<void> {
-  await wait(calmMs);
-  await change();
-  await wait(calmMs);
-  const lost = await operated.lost();
-  report(name, operated, lost);
-  expect([lost, operated.doubled]).toEqual([0, 0]);
-  expect(Object.keys(operated.counts).filter((code) => !['200', '40106'].includes(code))).toEqual([]);
+/** A wall clock that steps, for processes with `env`; `null` without libfaketime (Debian's package). */
+function fakeClock() {
+  const find = ['/usr/lib', '-name', 'libfaketimeMT.so.1'];
+  const library =
+    process.env.SOAK_LIBFAKETIME ?? execFileSync('find', find, { encoding: 'utf8' }).split('\n')[0];
+  if (!library) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'userinfo-clock-'));
+  const file = join(folder, 'offset');
+  writeFileSync(file, '+0');
+  return {
+    env: {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_CACHE_DURATION: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+    steps: 'steps by ±120 s, ±1 h',
+    async step() {
+      for (const seconds of ['+120', '-120', '+3600', '-3600', '+0']) {
+        writeFileSync(file, seconds);
+        await wait(faultMs / 2);
+      }
+    },
+    remove: () => rmSync(folder, { recursive: true }),
+  };
 }
 
 describe('PostgreSQL', () => {
@@ -67,28 +67,29 @@ describe('PostgreSQL', () => {
   });
   afterAll(() => server.remove());
 
-  async function operate(programs: readonly string[], env = {}, on = server): Promise<Operated> {
+  async function operate(operation: Operation = {}, on = server): Promise<Operated> {
     const schema = `soak${schemas++}`;
     await execute(on.url, `CREATE SCHEMA ${schema}`);
     const url = `${on.url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`;
-    const operated = new Operated(url, (statement) => query(url, statement));
-    operated.env = env;
-    await operated.start(programs);
+    const operated = new Operated(url, (statement) => query(url, statement), {
+      programs: [thisVersion, thisVersion],
+      ...operation,
+    });
+    await operated.start();
     return operated;
   }
-  const two = [thisVersion, thisVersion];
   const onServer = (statement: string) => execute(server.url, statement);
   const disconnect = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`;
 
   it('two versions in a rolling restart', async () => {
-    await using operated = await operate([otherVersion, otherVersion]);
+    await using operated = await operate({ programs: [otherVersion, otherVersion] });
     await changeUnnoticed(operated, 'rolling restart of two versions', async () => {
       for (const index of [0, 1]) await operated.replace(index, thisVersion);
     });
   });
 
   it('rotation of a secret', async () => {
-    await using operated = await operate(two);
+    await using operated = await operate();
     await changeUnnoticed(operated, 'rotation of a secret', async () => {
       const admin = await openAdmin({ database: operated.database });
       const appKey = operated.app.app_key;
@@ -104,7 +105,7 @@ describe('PostgreSQL', () => {
 
   it('rotation of the master key', async () => {
     const [old, next] = ['1'.repeat(64), '2'.repeat(64)] as const;
-    await using operated = await operate(two, { USERINFO_MASTER_KEY: old });
+    await using operated = await operate({ env: { USERINFO_MASTER_KEY: old } });
     await changeUnnoticed(operated, 'rotation of the master key', async () => {
       operated.env = { USERINFO_MASTER_KEY: `${next},${old}` };
       for (const index of [0, 1]) await operated.replace(index);
@@ -115,6 +116,54 @@ describe('PostgreSQL', () => {
       operated.env = { USERINFO_MASTER_KEY: next };
       for (const index of [0, 1]) await operated.replace(index);
     });
+  });
+
+  const contention: Record<string, Operation> = {
+    'three processes': { programs: Array(3).fill(thisVersion) },
+    '32 writers to one user, three processes': {
+      programs: Array(3).fill(thisVersion),
+      writers: 32,
+      users: 1,
+    },
+  };
+  it.each(Object.entries(contention))('%s', async (name, operation) => {
+    await using operated = await operate(operation);
+    await changeUnnoticed(operated, name, () => wait(faultMs));
+  });
+
+  const withWorkers: Record<string, (operated: Operated) => Promise<void>> = {
+    'kill -9 of a worker, three times': async ({ instances: [primary] }) => {
+      for (const _ of [1, 2, 3]) {
+        process.kill(workersOf(primary)[0] ?? 0, 'SIGKILL');
+        await wait(calmMs);
+      }
+    },
+    'kill -9 of the primary process': async (operated) => {
+      const workers = workersOf(operated.instances[0]);
+      await operated.crash(0);
+      // They end with it.
+      const left = () => workers.filter((pid) => existsSync(`/proc/${pid}`));
+      await expect.poll(left, { timeout: faultMs }).toEqual([]);
+    },
+  };
+  const workersOf = (primary: Instance | undefined) =>
+    execFileSync('ps', ['-o', 'pid=', '--ppid', String(primary?.child.pid)], { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/)
+      .map(Number);
+  it.each(Object.entries(withWorkers))('--workers 2: %s', async (name, fault) => {
+    await using operated = await operate({ programs: [thisVersion], options: ['--workers', '2'] });
+    await endure(operated, `--workers 2: ${name}`, () => fault(operated));
+  });
+
+  it('the clock of one process is wrong', async ({ skip }) => {
+    const clock = fakeClock();
+    if (clock === null) return skip('this takes libfaketime');
+    await using operated = await operate({ programs: [thisVersion] });
+    operated.env = clock.env;
+    operated.instances.push(await operated.serve());
+    await endure(operated, `the clock of one of two processes ${clock.steps}`, clock.step);
+    clock.remove();
   });
 
   const faults: Record<string, (operated: Operated) => Promise<void>> = {
@@ -196,7 +245,7 @@ describe('PostgreSQL', () => {
     },
   };
   it.each(Object.entries(faults))('%s', async (name, fault) => {
-    await using operated = await operate(two);
+    await using operated = await operate();
     await endure(operated, name, () => fault(operated));
   });
 
@@ -216,7 +265,7 @@ describe('PostgreSQL', () => {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
     try {
-      await using operated = await operate(two, {}, small);
+      await using operated = await operate({}, small);
       await endure(operated, "PostgreSQL's disk is full", async () => {
         const { bavail, bsize } = statfsSync(folder);
         writeFileSync(join(folder, 'large'), Buffer.alloc(bavail * bsize - 65_536));
@@ -232,19 +281,30 @@ describe('PostgreSQL', () => {
 });
 
 describe('SQLite', () => {
-  const sqlite = (file: string, statement: string) => {
-    const database = new DatabaseSync(file, { timeout: 5000 });
-    try {
-      return database.prepare(statement).all() as Record<string, unknown>[];
-    } finally {
-      database.close();
-    }
-  };
   const faults: Record<string, (file: string, operated: Operated) => Promise<void>> = {
     'kill -9 of the service, three times': async (_, operated) => {
       for (const index of [0, 0, 0]) await operated.crash(index);
     },
-    'SIGTERM of the service': async (_, operated) => operated.replace(0),
+    'SIGTERM of the service while bodies arrive': async (_, operated) => {
+      const [late, tooLate] = [slowPassback(operated), slowPassback(operated)];
+      const isReplaced = operated.replace(0);
+      await wait(3000);
+      late.finish();
+      expect(await late.answer).toContain('"code":200');
+      await isReplaced;
+      expect(await tooLate.answer).toBeNull();
+    },
+    'connections that send too slowly': async (_, operated) => {
+      const [{ url }] = operated.instances as [Instance];
+      const starts = [
+        'GET /healthz HTTP/1.1\r\nX: ',
+        `PUT ${draftPassback(operated.app, {}).path} HTTP/1.1\r\nContent-Length: 9\r\n\r\n`,
+      ];
+      const slow = starts.flatMap((start) => Array.from({ length: 45 }, () => exchange(url, start)));
+      // After --request-timeout.
+      const answers = (await Promise.all(slow)).flat();
+      expect(answers.map(({ status }) => status)).toEqual(Array(90).fill(408));
+    },
     'the file is locked': async (file) => {
       const other = new DatabaseSync(file, { timeout: 5000 });
       other.exec('BEGIN IMMEDIATE');
@@ -257,14 +317,44 @@ describe('SQLite', () => {
       for (const end of ['', '-wal', '-shm']) renameSync(`${file}.moved${end}`, file + end);
     },
   };
-  it.each(Object.entries(faults))('%s', async (name, fault) => {
+  async function onFile(
+    name: string,
+    operation: Operation,
+    fault: (file: string, operated: Operated) => Promise<void>,
+  ): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'userinfo-soak-'));
     const file = join(folder, 'soak.db');
     {
-      await using operated = new Operated(file, async (statement) => sqlite(file, statement));
-      await operated.start([thisVersion]);
+      await using operated = new Operated(file, runOnFile(file), operation);
+      await operated.start();
       await endure(operated, `SQLite: ${name}`, () => fault(file, operated));
     }
     rmSync(folder, { recursive: true });
+  }
+  it.each(Object.entries(faults))('%s', (name, fault) => onFile(name, {}, fault));
+
+  it('the clock steps', async ({ skip }) => {
+    const clock = fakeClock();
+    if (clock === null) return skip('this takes libfaketime');
+    await onFile(`the clock ${clock.steps}`, { env: clock.env }, clock.step);
+    clock.remove();
   });
+
+  it('64 open files and 200 connections', () =>
+    onFile('64 open files, 200 connections', { maxFiles: 64 }, async (_, operated) => {
+      const [{ url }] = operated.instances as [Instance];
+      const sockets = Array.from({ length: 200 }, () => openSocket(url));
+      await wait(faultMs / 2);
+      for (const socket of sockets) socket.destroy();
+    }));
 });
+
+/** A passback whose body stops in the middle. */
+function slowPassback({ app, instances: [instance] }: Operated) {
+  const form = { union_id: 'u0', user_info: '{"slow":"1"}' };
+  const { target, body } = signDraft(draftPassback(app, form));
+  const socket = openSocket(instance?.url ?? '');
+  const head = `PUT ${target} HTTP/1.1\r\nContent-Length: ${body?.length}\r\n\r\n`;
+  socket.write(head + body?.slice(0, 9));
+  return { answer: nextAnswer(socket), finish: () => socket.write(body?.slice(9) ?? '') };
+}
