@@ -23,7 +23,10 @@ if (!/^\s*###/.test(after)) refuse('CHANGELOG.md has nothing under [Unreleased]'
 const today = new Date().toISOString().slice(0, 10);
 
 writeFileSync('CHANGELOG.md', `${before}${heading}\n\n## [${version}] - ${today}\n${after}`);
-execFileSync('npm', ['version', version, '--no-git-tag-version'], { stdio: 'inherit' });
+// The first release has the version that package.json has already.
+execFileSync('npm', ['version', version, '--no-git-tag-version', '--allow-same-version'], {
+  stdio: 'inherit',
+});
 git('commit', '--quiet', '--all', '--message', `release: ${version}`);
 git('tag', '--annotate', `v${version}`, '--message', `userinfo-cli ${version}`);
 process.stdout.write(`${version} is committed and tagged. Publish it: git push --follow-tags\n`);

@@ -1,6 +1,6 @@
 import type xterm from '@xterm/headless';
-import { screenRows } from '../support/terminal-session.js';
 import { Reader } from './reader.js';
+import { screenRows } from './terminal-session.js';
 
 /** Text of one look, from a column on. */
 interface Run {

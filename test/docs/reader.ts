@@ -7,9 +7,9 @@ import { createService } from '../../src/service/index.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { firstUser } from '../support/served.js';
-import { TerminalSession } from '../support/terminal-session.js';
 import { caFile, tlsServer } from '../support/tls-server.js';
 import { commandsOf, corrected, showsSame } from './page.js';
+import { TerminalSession } from './terminal-session.js';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'userinfo.cjs');
 const network = join(import.meta.dirname, 'api.example.com.cjs');

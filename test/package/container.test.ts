@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { printedBy } from '../support/cli.js';
+import { freePort } from '../support/free-port.js';
 
 // There is no engine here: the Dockerfile is linted, and its steps are run in empty folders, one for each stage.
 
@@ -133,12 +133,3 @@ describe.skipIf(process.platform !== 'linux')('the container', () => {
     expect(services.userinfo.command.join(' ')).toContain('postgres://userinfo@database/userinfo');
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}

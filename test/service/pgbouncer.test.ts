@@ -1,24 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Queue } from '../../src/queue/queue.js';
 import { createService } from '../../src/service/index.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
+import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
 import { tenant, user } from '../support/running-service.js';
 
 const isInstalled = spawnSync('pgbouncer', ['--version']).status === 0;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-pgbouncer-'));
