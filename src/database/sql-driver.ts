@@ -55,8 +55,11 @@ export interface SqlDriver {
 
 /** The results of statements of a transaction that do not wait for each other; all have ended when this settles. */
 export async function allEnded<T>(statements: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(statements);
-  return Promise.all(statements);
+  const outcomes = await Promise.allSettled(statements);
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
 }
 
 /**

@@ -14,12 +14,18 @@ interface Prepared {
 const tableNames =
   "SELECT name FROM store.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
-/** What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing. */
+/**
+ * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing. The
+ * cache is 16 MB instead of 2 MB, for the indexes of some 30,000 users. The -wal file is written into the database after
+ * 4000 pages (16 MB) instead of 1000: a page that many commits change is then written less often.
+ */
 const settings = `
   PRAGMA temp_store = MEMORY;
   PRAGMA store.secure_delete = ON;
   PRAGMA store.journal_mode = WAL;
   PRAGMA store.synchronous = FULL;
+  PRAGMA store.cache_size = -16000;
+  PRAGMA wal_autocheckpoint = 4000;
   PRAGMA trusted_schema = OFF;`;
 
 /**

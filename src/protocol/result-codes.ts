@@ -91,7 +91,7 @@ export function httpStatusOf(code: ResultCode): number {
 
 /** The default `msg` of a code. */
 export function messageOf(code: ResultCode): string {
-  return entryOf(code).msg;
+  return entries[code].msg;
 }
 
 /** The entry of a code of this project. */

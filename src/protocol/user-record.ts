@@ -204,7 +204,7 @@ function isLocationField(field: string): boolean {
 }
 
 function namedData(record: UserRecord, names: readonly string[]): AnyReadData {
-  const values = new Map(readableValues(record));
+  const values = readableValues(record);
   const data: [string, unknown][] = [['union_id', record.union_id]];
   for (const name of names) {
     if (name === 'device_info') data.push([name, describeDevices(record, deviceInfoKeys)]);
@@ -218,13 +218,13 @@ function namedData(record: UserRecord, names: readonly string[]): AnyReadData {
  * All text values of a record by name, each name once: only these can be the primary key of a passback. A field of the
  * record hides an extension key of the same name.
  */
-export function readableValues(record: UserRecord): (readonly [name: string, value: string])[] {
+export function readableValues(record: UserRecord): ReadonlyMap<string, string> {
   const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
   const device_token = login_device_info[0]?.device_token;
   const own = Object.entries({ ...basic_info, mobile_district_code, gps, device_token });
   const values = new Map(Object.entries(extension_info));
   for (const [name, value] of own) if (value !== undefined) values.set(name, value);
-  return [...values];
+  return values;
 }
 
 function describeDevices(record: UserRecord, keys: readonly (keyof LoginDevice)[]): string[] {

@@ -93,7 +93,7 @@ describe('data of a read', () => {
   });
 
   it('returns as text exactly the values that can be a primary key', () => {
-    const names = readableValues(record).map(([name]) => name);
+    const names = [...readableValues(record).keys()];
     for (const [name, value] of readableValues(record))
       expect(readData(record, [name], null)[name]).toBe(value);
     expect(names.sort()).toEqual(

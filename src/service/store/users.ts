@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { allEnded, type Sql } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
@@ -181,7 +181,7 @@ function keyOf({ tenant_code, union_id }: UserKey): string {
 
 /** Whether a user can be found by a value. */
 export function hasValue(record: UserRecord, { name, value }: { name: string; value: string }): boolean {
-  return new Map(readableValues(record)).get(name) === value;
+  return readableValues(record).get(name) === value;
 }
 
 /** The changed record, or the error with which `change` refuses. */
@@ -202,8 +202,8 @@ export function changedDigests(
   old: UserRecord | null,
   record: UserRecord | null,
 ): { readonly removed: string[]; readonly added: string[] } {
-  const before = new Map(old && readableValues(old));
-  const after = new Map(record && readableValues(record));
+  const before = old === null ? new Map<string, string>() : readableValues(old);
+  const after = record === null ? new Map<string, string>() : readableValues(record);
   return { removed: digestsMissing(before, after), added: digestsMissing(after, before) };
 }
 
@@ -227,5 +227,5 @@ export function toRecord(json: unknown): UserRecord {
  * differ.
  */
 export function valueDigest(name: string, value: string): string {
-  return createHash('sha256').update(`${name}\0${value}`).digest('base64url');
+  return hash('sha256', `${name}\0${value}`, 'base64url');
 }
