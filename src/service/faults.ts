@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Endpoint, endpoints } from '../protocol/endpoints.js';
-import { resultCode } from '../protocol/result-codes.js';
+import { type ResultCode, resultCode } from '../protocol/result-codes.js';
 import type { Responder } from './http/responder.js';
 
 /**
@@ -32,40 +32,29 @@ export interface Fault {
   readonly delayMs?: number | undefined;
   /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */
   readonly cut?: 'before' | 'after' | undefined;
-  /** Answers without carrying it out. */
+  /** Answers with a result code without carrying it out. */
+  readonly code?: ResultCode | undefined;
+  /** Answers otherwise without carrying it out. */
   readonly answer?: ((reply: FastifyReply) => FastifyReply) | undefined;
 }
 
-type FaultKind = 'none' | 'error' | 'before' | 'after';
-
-/** Draws the fault of each request: an error, or a connection that is cut before or after it is carried out. */
-export class Faults {
-  readonly #settings: FaultSettings;
-  #drawn = 0;
-
-  constructor(settings: FaultSettings) {
-    this.#settings = settings;
-  }
-
-  draw(): { readonly delayMs: number; readonly kind: FaultKind } {
-    const { latencyMs = { min: 0, max: 0 }, error = 0, reset = 0, dropAfterCommit = 0 } = this.#settings;
+/** Draws the fault of each request; the same seed gives the same faults in the same order. */
+export function faultDrawer(settings: FaultSettings): () => Fault {
+  const { latencyMs = { min: 0, max: 0 }, error = 0, reset = 0, dropAfterCommit = 0, seed } = settings;
+  let drawn = 0;
+  /** At least 0, less than 1. */
+  const random = () => {
+    drawn += 1;
+    return createHash('sha256').update(`${seed} ${drawn}`).digest().readUInt32LE() / 2 ** 32;
+  };
+  return () => {
     // Both are drawn for every request, so that one setting does not affect the other faults.
-    const delayMs = latencyMs.min + this.#random() * (latencyMs.max - latencyMs.min);
-    return { delayMs, kind: kindOf(this.#random(), error, reset, dropAfterCommit) };
-  }
-
-  /** At least 0, less than 1; reproducible by seed. */
-  #random(): number {
-    this.#drawn += 1;
-    const hash = createHash('sha256').update(`${this.#settings.seed} ${this.#drawn}`).digest();
-    return hash.readUInt32LE() / 2 ** 32;
-  }
-}
-
-function kindOf(lot: number, error: number, reset: number, drop: number): FaultKind {
-  if (lot < error) return 'error';
-  if (lot < error + reset) return 'before';
-  return lot < error + reset + drop ? 'after' : 'none';
+    const delayMs = latencyMs.min + random() * (latencyMs.max - latencyMs.min);
+    const lot = random();
+    if (lot < error) return { delayMs, code: resultCode.internal };
+    if (lot < error + reset) return { delayMs, cut: 'before' };
+    return { delayMs, cut: lot < error + reset + dropAfterCommit ? 'after' : undefined };
+  };
 }
 
 /** Faults in the form of `--fault`. */
@@ -85,25 +74,20 @@ function percent(share: number): string {
   return `${Number((share * 100).toFixed(3))}%`;
 }
 
-/** The fault that is drawn for a request. */
-export function drawnFault(faults: Faults, { operation }: Endpoint, responder: Responder): Fault {
-  const { delayMs, kind } = faults.draw();
-  if (kind !== 'error') return { delayMs, cut: kind === 'none' ? undefined : kind };
-  return { delayMs, answer: (reply) => responder.sendCode(reply, { operation }, resultCode.internal) };
-}
-
 /** Injects a fault into each request for an operation. */
 export function injectFaults(
   app: FastifyInstance,
+  responder: Responder,
   faultOf: (endpoint: Endpoint, request: FastifyRequest) => Fault,
 ): void {
   const cutAfter = new WeakSet<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
     const endpoint = endpointOf(request);
     if (endpoint === undefined) return undefined;
-    const { delayMs = 0, cut, answer } = faultOf(endpoint, request);
+    const { delayMs = 0, cut, code, answer } = faultOf(endpoint, request);
     await wait(delayMs);
     if (cut === 'after') cutAfter.add(request);
+    if (code !== undefined) return responder.sendCode(reply, { operation: endpoint.operation }, code);
     if (cut !== 'before') return answer?.(reply);
     request.socket.destroy();
     return reply.hijack();

@@ -14,7 +14,7 @@ import {
 import type { UserRecord } from '../protocol/user-record.js';
 import { type ExplanationPair, expectedSignatures, explainBoth } from '../signing/app-signatures.js';
 import type { NewCode } from './admin/codes.js';
-import { drawnFault, endpointOf, type Fault, type FaultSettings, Faults, injectFaults } from './faults.js';
+import { endpointOf, type Fault, type FaultSettings, faultDrawer, injectFaults } from './faults.js';
 import { signersOf } from './http/authenticate.js';
 import { parseRequest } from './http/received-request.js';
 import type { Responder } from './http/responder.js';
@@ -164,60 +164,17 @@ export interface TestService extends Service {
   reset(): Promise<void>;
 }
 
-/** What a test double adds to the HTTP server. */
-export interface ServerExtension {
-  attach(app: FastifyInstance, responder: Responder, store: Store): void;
-}
+/** Adds what a test double does to the HTTP server. */
+export type ServerExtension = (app: FastifyInstance, responder: Responder, store: Store) => void;
 
+/** What is done with the next requests, instead of carrying them out. */
 interface Rule {
   readonly operation: Operation | undefined;
   left: number;
-  readonly failure?: TestFailure;
-  readonly answer?: Parameters<TestService['stub']>[0];
+  faultOf(endpoint: Endpoint, request: FastifyRequest): Fault;
 }
 
 const isKnown = (code: number): code is ResultCode => (resultCodes as readonly number[]).includes(code);
-
-/** Records the requests for the two operations, and answers those that a rule is for. */
-class Interceptor implements ServerExtension {
-  faults: Faults | null = null;
-  readonly requests: TestRequest[] = [];
-  readonly rules: Rule[] = [];
-
-  attach(app: FastifyInstance, responder: Responder, store: Store): void {
-    injectFaults(app, (endpoint, request) => {
-      const fault =
-        this.#ruleFor(endpoint, request) ?? (this.faults && drawnFault(this.faults, endpoint, responder));
-      if (fault?.cut === 'before') {
-        this.requests.push({ ...decode(endpoint, request), signatures: null, answer: null });
-      }
-      return fault ?? {};
-    });
-    app.addHook('onSend', async (request, { statusCode }, payload) => {
-      const endpoint = endpointOf(request);
-      if (endpoint === undefined) return payload;
-      const answer = request.socket.destroyed ? null : { httpStatus: statusCode, body: String(payload) };
-      const signatures = await explain(endpoint, request, store);
-      this.requests.push({ ...decode(endpoint, request), signatures, answer });
-      return payload;
-    });
-  }
-
-  #ruleFor(endpoint: Endpoint, request: FastifyRequest): Fault | null {
-    const rule = this.rules.findLast(
-      ({ left, operation = endpoint.operation }) => left > 0 && operation === endpoint.operation,
-    );
-    if (rule === undefined) return null;
-    rule.left -= 1;
-    const { failure = {}, answer } = rule;
-    if (answer !== undefined) {
-      const given = typeof answer === 'function' ? answer(decode(endpoint, request)) : answer;
-      return { answer: (reply) => send(reply, given) };
-    }
-    const { delayMs, cut } = failure;
-    return { delayMs, cut, answer: cut ? undefined : (reply) => send(reply, refusal(failure)) };
-  }
-}
 
 function decode(endpoint: Endpoint, request: FastifyRequest): Omit<TestRequest, 'signatures' | 'answer'> {
   const { parameters } = parseRequest(endpoint, request);
@@ -261,12 +218,15 @@ async function explain(
   }
 }
 
-function refusal({ code = resultCode.internal, httpStatus, msg, retryAfter }: TestFailure): TestAnswer {
-  return {
+function failureOf({ delayMs, cut, ...failure }: TestFailure): Fault {
+  if (cut !== undefined) return { delayMs, cut };
+  const { code = resultCode.internal, httpStatus, msg, retryAfter } = failure;
+  const answer: TestAnswer = {
     httpStatus: httpStatus ?? (isKnown(code) ? httpStatusOf(code) : 200),
     headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
     body: { code, msg: msg ?? (isKnown(code) ? messageOf(code) : 'error'), data: {} },
   };
+  return { delayMs, answer: (reply) => send(reply, answer) };
 }
 
 function send(reply: FastifyReply, { httpStatus = 200, headers = {}, body }: TestAnswer): FastifyReply {
@@ -290,12 +250,35 @@ export async function startTestService(
     appSecret = 'test-secret',
     ...serviceOptions
   } = options;
-  const interceptor = new Interceptor();
+  const requests: TestRequest[] = [];
+  const rules: Rule[] = [];
   let ahead = 0;
   let faults: FaultSettings | null = null;
+  let drawFault: (() => Fault) | null = null;
+  const extension: ServerExtension = (app, responder, store) => {
+    injectFaults(app, responder, (endpoint, request) => {
+      const rule = rules.findLast(
+        ({ left, operation = endpoint.operation }) => left > 0 && operation === endpoint.operation,
+      );
+      if (rule !== undefined) rule.left -= 1;
+      const fault = rule?.faultOf(endpoint, request) ?? drawFault?.() ?? {};
+      if (fault.cut === 'before') {
+        requests.push({ ...decode(endpoint, request), signatures: null, answer: null });
+      }
+      return fault;
+    });
+    app.addHook('onSend', async (request, { statusCode }, payload) => {
+      const endpoint = endpointOf(request);
+      if (endpoint === undefined) return payload;
+      const answer = request.socket.destroyed ? null : { httpStatus: statusCode, body: String(payload) };
+      const signatures = await explain(endpoint, request, store);
+      requests.push({ ...decode(endpoint, request), signatures, answer });
+      return payload;
+    });
+  };
   const service = await start(
     { ...serviceOptions, now: () => Date.now() + ahead + (faults?.skewSeconds ?? 0) * 1000 },
-    interceptor,
+    extension,
   );
   const { admin } = service;
   const app: TestApp = { tenantCode, channel, appKey, appSecret };
@@ -303,23 +286,27 @@ export async function startTestService(
   const test: TestService = {
     ...service,
     clientOptions: { ...app, baseUrl: service.url },
-    requests: interceptor.requests,
+    requests,
     get faults() {
       return faults;
     },
     set faults(given) {
       if (given !== null) checkFaults(given);
       faults = given;
-      interceptor.faults = given === null ? null : new Faults(given);
+      drawFault = given && faultDrawer(given);
     },
     failNext(count, failure = {}) {
       if (!(Number.isSafeInteger(count) && count > 0)) {
         throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
       }
-      interceptor.rules.push({ operation: failure.operation, left: count, failure });
+      rules.push({ operation: failure.operation, left: count, faultOf: () => failureOf(failure) });
     },
     stub(answer, { operation, times = Number.POSITIVE_INFINITY } = {}) {
-      interceptor.rules.push({ operation, left: times, answer });
+      const faultOf = (endpoint: Endpoint, request: FastifyRequest): Fault => {
+        const given = typeof answer === 'function' ? answer(decode(endpoint, request)) : answer;
+        return { answer: (reply) => send(reply, given) };
+      };
+      rules.push({ operation, left: times, faultOf });
     },
     putUser: ({ basic_info = {}, extension_info = {}, login_device_info = [], ...rest }) =>
       admin.putUser({ tenant_code: tenantCode, basic_info, extension_info, login_device_info, ...rest }),
@@ -336,8 +323,8 @@ export async function startTestService(
     },
     async reset() {
       await service.reset();
-      interceptor.requests.splice(0);
-      interceptor.rules.splice(0);
+      requests.splice(0);
+      rules.splice(0);
       test.faults = null;
       ahead = 0;
       await admin.createApp(app);

@@ -6,7 +6,7 @@ import { defaultRecipes } from '../../signing/presets.js';
 import { parseSigningRecipes } from '../../signing/recipe-json.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';
-import { RefusedError, WrongSignatureError } from './refusal.js';
+import { RefusedError } from './refusal.js';
 
 /** Maximum number of compiled recipes in memory; apps share them. */
 const maxCached = 100;
@@ -42,7 +42,7 @@ export function authenticate(
   const signers = signersOf(app?.recipes ?? null);
   checkSignatureLength('sign', text('sign'), signers.sign.digestLength);
   if (app === null) throw new RefusedError(resultCode.unknownAppKey);
-  if (app.disabled) throw new RefusedError(resultCode.appNotAllowed, 'the app is disabled');
+  if (app.disabled) throw new RefusedError(resultCode.appNotAllowed, { msg: 'the app is disabled' });
   if (app.tenant_code !== text('tenant_code') || app.channel !== text('channel')) {
     throw new RefusedError(resultCode.appNotAllowed);
   }
@@ -58,7 +58,7 @@ export function authenticate(
   for (const name of ['app_sign', 'sign'] as const) {
     if (isSame(text(name), expected[name].digest)) continue;
     const code = name === 'app_sign' ? resultCode.wrongAppSign : resultCode.wrongSign;
-    throw new WrongSignatureError(code, { signature: name, request, app, signers, expected });
+    throw new RefusedError(code, { rejected: { signature: name, request, app, signers, expected } });
   }
   return app;
 }

@@ -13,7 +13,7 @@ import type { Obstacle } from '../store/operations.js';
 import type { Store } from '../store/store.js';
 import { authenticate } from './authenticate.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
-import { RefusedError, TooManyRequestsError } from './refusal.js';
+import { RefusedError } from './refusal.js';
 import type { Responder } from './responder.js';
 
 /** What becomes known about a request while it is handled. */
@@ -85,10 +85,10 @@ async function identify(
   return check(await store.findApp(appKey));
 }
 
-/** @throws TooManyRequestsError */
+/** @throws RefusedError (42901) */
 function admit({ app_key, tenant_code }: App, parameters: Parameters, context: ServiceContext): void {
   const seconds = context.appLimit?.take(app_key) ?? 0;
-  if (seconds > 0) throw new TooManyRequestsError(seconds);
+  if (seconds > 0) throw new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
     context.log({ event: 'needless_escapes', app_key, tenant_code });
   }

@@ -11,7 +11,7 @@ import { explainRejection } from '../rejection.js';
 import type { ServiceContext } from '../service.js';
 import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
-import { RefusedError, TooManyRequestsError, WrongSignatureError } from './refusal.js';
+import { RefusedError } from './refusal.js';
 
 /** What is known about a request when it is answered. */
 export interface RequestInfo {
@@ -48,14 +48,16 @@ export class Responder {
   }
 
   sendCode(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): FastifyReply {
-    return this.sendError(reply, info, new RefusedError(code, msg));
+    return this.sendError(reply, info, new RefusedError(code, msg === undefined ? {} : { msg }));
   }
 
   /** Details of an internal error go to the log, not into the answer. */
   sendError(reply: FastifyReply, info: RequestInfo, failure: unknown): FastifyReply {
     const error = this.#throttled(reply, info, failure);
     const { code, msg } = refusalOf(error);
-    if (error instanceof TooManyRequestsError) reply.header('retry-after', error.retryAfter);
+    if (error instanceof RefusedError && error.details.retryAfter !== undefined) {
+      reply.header('retry-after', error.details.retryAfter);
+    }
     return this.#send(reply, info, code, formatFailure(code, msg), { error, msg });
   }
 
@@ -81,18 +83,17 @@ export class Responder {
   #throttled(reply: FastifyReply, info: RequestInfo, error: unknown): unknown {
     if (info.isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
     const seconds = this.#context.failureLimit?.take(reply.request.ip) ?? 0;
-    return seconds === 0 ? error : new TooManyRequestsError(seconds);
+    return seconds === 0 ? error : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   }
 
   /** Logs more about a failure than its answer says; returns the explanation of a wrong signature. */
   #logReason(error: unknown): Rejection | null {
-    if (!(error instanceof WrongSignatureError)) {
-      logFault(this.#context.log, error);
-      return null;
-    }
-    const explained = explainRejection(error.rejected);
+    logFault(this.#context.log, error);
+    if (!(error instanceof RefusedError) || error.details.rejected === undefined) return null;
+    const { rejected } = error.details;
+    const explained = explainRejection(rejected);
     this.#context.log(explained);
-    return { explained, rejected: error.rejected };
+    return { explained, rejected };
   }
 
   /** Logs an answer that is sent by other means. `ms` is how long the request took. */

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
-import { drawnFault, Faults, injectFaults } from '../faults.js';
+import { faultDrawer, injectFaults } from '../faults.js';
 import { type AnswerMonitoring, listenFault } from '../monitoring.js';
 import type { ServiceContext } from '../service.js';
 import type { CheckedSettings } from '../settings.js';
@@ -75,10 +75,9 @@ export async function startServer(
     (settings.page ?? isHere) ? { ring: new RequestRing(context.now), isOpen: !isHere } : null;
   const responder = new Responder(context, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
   const refuseConnection = answerParserErrors(app.server, inFlight, responder, context.now);
-  extension?.attach(app, responder, context.store);
+  extension?.(app, responder, context.store);
   if (settings.faults !== undefined) {
-    const faults = new Faults(settings.faults);
-    injectFaults(app, (endpoint) => drawnFault(faults, endpoint, responder));
+    injectFaults(app, responder, faultDrawer(settings.faults));
   }
   addRoutes(app, context, responder, bodies, workbench, monitoring);
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseFaults } from '../../../src/cli/commands/serve/options.js';
-import { type FaultSettings, Faults } from '../../../src/service/faults.js';
+import { type Fault, type FaultSettings, faultDrawer } from '../../../src/service/faults.js';
 import { runService, user } from '../../support/running-service.js';
 
 const settings: FaultSettings = {
@@ -13,14 +13,14 @@ const settings: FaultSettings = {
 
 describe('faults', () => {
   it('are the same for the same seed, and as many as were asked for', () => {
-    const [one, other] = [new Faults(settings), new Faults(settings)];
-    const drawn = Array.from({ length: 20_000 }, () => one.draw());
-    expect(drawn).toEqual(drawn.map(() => other.draw()));
-    const share = (kind: string) => drawn.filter((fault) => fault.kind === kind).length / drawn.length;
-    expect(share('error')).toBeCloseTo(0.05, 2);
-    expect(share('before')).toBeCloseTo(0.01, 2);
-    expect(share('after')).toBeCloseTo(0.02, 2);
-    const delays = drawn.map(({ delayMs }) => delayMs);
+    const [draw, drawAgain] = [faultDrawer(settings), faultDrawer(settings)];
+    const drawn = Array.from({ length: 20_000 }, draw);
+    expect(drawn).toEqual(drawn.map(drawAgain));
+    const share = (isOne: (fault: Fault) => boolean) => drawn.filter(isOne).length / drawn.length;
+    expect(share(({ code }) => code === 50001)).toBeCloseTo(0.05, 2);
+    expect(share(({ cut }) => cut === 'before')).toBeCloseTo(0.01, 2);
+    expect(share(({ cut }) => cut === 'after')).toBeCloseTo(0.02, 2);
+    const delays = drawn.map(({ delayMs = 0 }) => delayMs);
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(200);
     expect(Math.max(...delays)).toBeLessThanOrEqual(2_000);
     expect(Math.max(...delays)).toBeGreaterThan(1_900);
