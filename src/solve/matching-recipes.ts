@@ -8,9 +8,9 @@ import { type SolveTask, searchSpace } from './candidates/search-space.js';
 import { sortByBits } from './candidates/weighted.js';
 import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
 import { reconstructBlocks } from './reconstruct/blocks.js';
-import { reconstructLists } from './reconstruct/lists.js';
 import type { Hit } from './search/search.js';
 import type { Pause } from './solve.js';
+import { reconstructLists } from './value-lists.js';
 
 /**
  * Every recipe that makes the message of a hit in `task` and fits all samples, the likeliest first. Of recipes for

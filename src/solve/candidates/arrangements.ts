@@ -4,7 +4,6 @@ import { type Empty, type Order, type ParamsRule, recipeDefaults } from '../../s
 import type { Param } from '../../signing/request.js';
 import { type ParameterRole, roleOf } from './pieces.js';
 import type { SearchSpace, SolveTask } from './search-space.js';
-import { visitLists } from './value-lists.js';
 import {
   type Add,
   type Choice,
@@ -14,6 +13,7 @@ import {
   memoize,
   oneIn,
   sortByBits,
+  visitLists,
   type Weighted,
 } from './weighted.js';
 

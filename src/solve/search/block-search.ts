@@ -7,7 +7,7 @@ import {
 } from '../candidates/block-changes.js';
 import { blockKind, blockShapes, isFramed } from '../candidates/block-shapes.js';
 import { type BlockTexts, blockTexts, pooledTexts, writingsOf } from '../candidates/block-texts.js';
-import { chainIdentity } from '../candidates/chains.js';
+import { type Chain, chainIdentity } from '../candidates/chains.js';
 import {
   type LayoutKind,
   type LayoutText,
@@ -17,7 +17,7 @@ import {
 } from '../candidates/layouts.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import { type CostRange, type LazyList, lessSpent } from '../candidates/weighted.js';
-import type { CompiledChain } from './compiled-chain.js';
+import type { Fits } from './compiled-chain.js';
 import type { Share, Tally } from './search.js';
 
 /**
@@ -48,7 +48,7 @@ interface Group extends Blocks {
  */
 export function blockSearch(
   space: SearchSpace,
-  chains: readonly CompiledChain[],
+  fitsOf: (chain: Chain) => Fits,
 ): (share: Share, tally: Tally) => void {
   const groups = space.task.request.params.length === 0 ? [] : groupsOf(space);
   return (share, tally) => {
@@ -57,14 +57,15 @@ export function blockSearch(
       const room = share.to - group.texts.plain.cheapest - group.cheapestLayout;
       for (const block of changesOf(group.changeable)) {
         for (const message of messageChanges) {
-          for (const chain of chains) {
+          for (const chain of space.chains) {
             const spent = block.bits + message.bits + chain.bits;
             if (spent >= room) break;
             turn += 1;
             const isSplit = room - spent > partedBits;
             if (!isSplit && turn % share.parts !== share.part) continue;
             const { part, parts } = isSplit ? share : { part: 0, parts: 1 };
-            tryProduct(productOf(group, block, message, chain, share), tally, (part + turn) % parts, parts);
+            const product = productOf(group, block, message, chain, share);
+            tryProduct(product, fitsOf(chain), tally, (part + turn) % parts, parts);
             if (tally.hit !== null) return;
           }
         }
@@ -119,7 +120,7 @@ function pooledBlocks(all: readonly ShapeBlocks[]): Blocks[] {
 interface Product {
   readonly blocks: LazyList<string>;
   readonly layouts: LazyList<LayoutText>;
-  readonly chain: CompiledChain;
+  readonly chain: Chain;
   /** Of block and layout together. */
   readonly range: CostRange;
   /** The cost of a candidate without its block and its layout. */
@@ -130,7 +131,7 @@ function productOf(
   { texts, keyed, layouts }: Group,
   block: BlockChange,
   message: MessageChange,
-  chain: CompiledChain,
+  chain: Chain,
   share: Share,
 ): Product {
   const spent = block.bits + message.bits + chain.bits + secretCost(layouts.keyed, keyed, chain.keyed);
@@ -150,7 +151,7 @@ const triesForEach = 32;
  * Tries the candidates of a product whose total cost is within the range. The shorter list is the outer loop, so
  * that the inner loop, a stretch of the longer list, is long.
  */
-function tryProduct(product: Product, tally: Tally, part: number, parts: number): void {
+function tryProduct(product: Product, fits: Fits, tally: Tally, part: number, parts: number): void {
   const { blocks, layouts, range } = product;
   const blockCount = blocks.countBelow(range.to - layouts.cheapest);
   const layoutCount = layouts.countBelow(range.to - blocks.cheapest);
@@ -158,8 +159,8 @@ function tryProduct(product: Product, tally: Tally, part: number, parts: number)
   const isOuterSplit = count >= parts || Math.max(blockCount, layoutCount) < parts * triesForEach;
   const tryAt =
     blockCount < layoutCount
-      ? tryItem(product, tally, blocks, layouts, (block, { before, after }) => before + block + after)
-      : tryItem(product, tally, layouts, blocks, ({ before, after }, block) => before + block + after);
+      ? tryItem(product, fits, tally, blocks, layouts, (block, { before, after }) => before + block + after)
+      : tryItem(product, fits, tally, layouts, blocks, ({ before, after }, block) => before + block + after);
   const step = isOuterSplit ? parts : 1;
   for (let index = isOuterSplit ? part : 0; index < count && tally.hit === null; index += step) {
     if (isOuterSplit) tryAt(index, 0, 1);
@@ -170,12 +171,12 @@ function tryProduct(product: Product, tally: Tally, part: number, parts: number)
 /** Tries an item of the outer list with those of the inner list that are within the range with it: every `step`-th. */
 function tryItem<Outer, Inner>(
   { chain, range, spent }: Product,
+  fits: Fits,
   tally: Tally,
   outer: LazyList<Outer>,
   inner: LazyList<Inner>,
   write: (outer: Outer, inner: Inner) => string,
 ): (index: number, first: number, step: number) => void {
-  const { fits } = chain;
   return (index, first, step) => {
     const item = outer.items[index] as Outer;
     const bits = outer.bits[index] ?? 0;

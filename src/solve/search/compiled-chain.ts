@@ -2,26 +2,9 @@ import { hash } from 'node:crypto';
 import { type Algorithm, digestText, writtenLength } from '../../signing/digest-algorithms.js';
 import type { DigestStep } from '../../signing/digest-steps.js';
 import type { Chain } from '../candidates/chains.js';
-import { memoize } from '../candidates/weighted.js';
 
 /** Whether the chain gives the signature for a message. */
-type Fits = (message: string) => boolean;
-
-/** A digest chain, ready to be tried. */
-export interface CompiledChain extends Chain {
-  /** Compiled at the first call: of many chains few are tried before a search ends. */
-  readonly fits: Fits;
-}
-
-export function compileChains(chains: readonly Chain[]): CompiledChain[] {
-  const compile = memoize(compileChain);
-  return chains.map((chain) => ({
-    ...chain,
-    get fits() {
-      return compile(chain);
-    },
-  }));
-}
+export type Fits = (message: string) => boolean;
 
 type Text = string | Buffer;
 

@@ -1,8 +1,8 @@
 import { type SolveTask, searchSpace } from '../candidates/search-space.js';
-import type { CostRange } from '../candidates/weighted.js';
+import { type CostRange, memoize } from '../candidates/weighted.js';
+import { listSearch } from '../value-lists.js';
 import { blockSearch } from './block-search.js';
-import { compileChains } from './compiled-chain.js';
-import { listSearch } from './list-search.js';
+import { compileChain } from './compiled-chain.js';
 
 /** The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with `part`. */
 export interface Share extends CostRange {
@@ -32,8 +32,9 @@ export class Search {
 
   constructor(task: SolveTask) {
     const space = searchSpace(task, true);
-    const chains = compileChains(space.chains);
-    this.#searches = [blockSearch(space, chains), listSearch(space, chains)];
+    // Of many chains few are tried before a search ends.
+    const fitsOf = memoize(compileChain);
+    this.#searches = [blockSearch(space, fitsOf), listSearch(space, fitsOf)];
   }
 
   /** Tries the candidates of a share until one fits. */
