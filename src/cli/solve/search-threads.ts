@@ -19,55 +19,36 @@ const soloBits = 18;
 
 /** Searches on `jobs` threads. The searcher throws the signal's reason where it is aborted. */
 export function searchOnThreads(options: SearchOptions): Searcher {
+  const { jobs, signal } = options;
   return async (task) => {
-    const run = new SearchRun(options);
-    await searchHere(task, run, options.jobs === 1 ? Number.POSITIVE_INFINITY : soloBits);
-    if (!run.isOver && options.jobs > 1) await searchTogether(task, run, options);
-    options.signal.throwIfAborted();
-    return run.end;
+    const queue = new ShareQueue();
+    await searchHere(task, queue, options);
+    if (jobs > 1 && !isOver(queue, options)) await searchTogether(task, queue, options);
+    signal.throwIfAborted();
+    return queue.end;
   };
 }
 
-/** The shares of a search until it has a hit, is aborted or runs out of time. */
-class SearchRun extends ShareQueue {
-  readonly #options: SearchOptions;
-
-  constructor(options: SearchOptions) {
-    super();
-    this.#options = options;
-  }
-
-  /** Whether the run has ended, though shares may be left. */
-  get isOver(): boolean {
-    return this.total.hit !== null || this.#options.signal.aborted || this.#options.timeLeft() <= 0;
-  }
-
-  override take(): Share | null {
-    return this.isOver ? null : super.take();
-  }
-
-  override note(share: Share, tally: Tally): void {
-    super.note(share, tally);
-    this.#options.onProgress(this.total.tried);
-  }
+/** Whether a search has ended, though shares may be left. */
+function isOver({ total }: ShareQueue, { signal, timeLeft }: SearchOptions): boolean {
+  return total.hit !== null || signal.aborted || timeLeft() <= 0;
 }
 
 /** Searches in the calling thread; between shares it yields to other work. */
-async function searchHere(task: SolveTask, run: SearchRun, toBits: number): Promise<void> {
+async function searchHere(task: SolveTask, queue: ShareQueue, options: SearchOptions): Promise<void> {
   const search = new Search(task);
-  while (run.from < toBits) {
-    const share = run.take();
+  const toBits = options.jobs === 1 ? Number.POSITIVE_INFINITY : soloBits;
+  while (queue.from < toBits && !isOver(queue, options)) {
+    const share = queue.take();
     if (share === null) return;
-    run.note(share, search.run(share));
+    queue.note(share, search.run(share));
+    options.onProgress(queue.total.tried);
     await yieldToOthers();
   }
 }
 
-async function searchTogether(
-  task: SolveTask,
-  run: SearchRun,
-  { jobs, signal, timeLeft }: SearchOptions,
-): Promise<void> {
+async function searchTogether(task: SolveTask, queue: ShareQueue, options: SearchOptions): Promise<void> {
+  const { jobs, signal, timeLeft } = options;
   const workerData: PackedTask = { ...task, secret: task.secret.reveal() };
   const file = new URL('./search-worker.cjs', import.meta.url);
   const workers = Array.from({ length: jobs }, () => new Worker(file, { workerData }));
@@ -75,7 +56,7 @@ async function searchTogether(
   const timer = setTimeout(stop, timeLeft());
   signal.addEventListener('abort', stop);
   try {
-    await Promise.all(workers.map((worker) => drive(worker, run, stop)));
+    await Promise.all(workers.map((worker) => drive(worker, queue, options, stop)));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
@@ -83,18 +64,21 @@ async function searchTogether(
   }
 }
 
-/** Gives a worker one share after the other. A hit, an abort or a time-out ends the run for all workers. */
-function drive(worker: Worker, run: SearchRun, stop: () => void): Promise<void> {
+/** Gives a worker one share after the other. A hit, an abort or a time-out ends the search for all workers. */
+function drive(worker: Worker, queue: ShareQueue, options: SearchOptions, stop: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let share: Share | null = null;
     const next = () => {
-      share = run.take();
-      if (share !== null) worker.postMessage(share);
-      else if (run.isOver) stop();
-      else resolve();
+      if (isOver(queue, options)) stop();
+      else {
+        share = queue.take();
+        if (share === null) resolve();
+        else worker.postMessage(share);
+      }
     };
     worker.on('message', (tally: Tally) => {
-      if (share !== null) run.note(share, tally);
+      if (share !== null) queue.note(share, tally);
+      options.onProgress(queue.total.tried);
       next();
     });
     worker.once('error', reject);
