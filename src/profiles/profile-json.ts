@@ -46,36 +46,37 @@ function textMatching(isRight: (text: string) => boolean, problem: string, hint?
   });
 }
 
-const secretFields: Readonly<Record<string, Parsers<JsonObject>>> = {
-  file: { value: textBy((value) => new Secret(value)) },
-  environment: {
-    name: textMatching(
-      (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
-      'is not the name of an environment variable',
-      'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
-    ),
-  },
-  command: { command: parseText },
-  /** As userinfo 0.1 wrote it. The account becomes part of a command: no shell metacharacters. */
-  keychain: {
-    keychain: parseText,
-    account: textMatching(
-      (name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name),
-      'is not the name of an entry: letters, digits, ".", "_", "-"',
-    ),
-  },
-};
+const parseVariableName = textMatching(
+  (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
+  'is not the name of an environment variable',
+  'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
+);
+
+/** The account becomes part of a command: no shell metacharacters. */
+const parseAccount = textMatching(
+  (name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name),
+  'is not the name of an entry: letters, digits, ".", "_", "-"',
+);
 
 const parseSecret: Parse<SecretSource> = (json, label) => {
   const { kind, ...rest } = checkFields(json, label);
-  const [known, fields] = Object.entries(secretFields).find(([name]) => name === kind) ?? [];
-  if (known === undefined || fields === undefined) {
-    const kinds = Object.keys(secretFields).join(', ');
-    throw new InvalidInputError(`${label}.kind is none of ${kinds}`, { hint: newer });
+  const parse = <T extends object>(parsers: Parsers<T>) => parseFields(parsers, rest, label);
+  switch (kind) {
+    case 'file':
+      return { kind, ...parse<{ value: Secret }>({ value: textBy((value) => new Secret(value)) }) };
+    case 'environment':
+      return { kind, ...parse({ name: parseVariableName }) };
+    case 'command':
+      return { kind, ...parse({ command: parseText }) };
+    case 'keychain': {
+      const { keychain, account } = parse({ keychain: parseText, account: parseAccount });
+      return keychainCommand(keychain, account);
+    }
+    default:
+      throw new InvalidInputError(`${label}.kind is none of file, environment, command, keychain`, {
+        hint: newer,
+      });
   }
-  const source = parseFields(fields, Object.keys(fields), rest, label);
-  if (known === 'keychain') return keychainCommand(String(source.keychain), String(source.account));
-  return { kind: known, ...source } as SecretSource;
 };
 
 /** The fields of a profile, with the only parser of each. */
@@ -129,12 +130,12 @@ export const schemaRules: Readonly<Record<string, Parse<unknown>>> = {
 
 const newer = 'A newer userinfo may have written it: upgrade, or correct it by hand.';
 
-/** Parses an object that has the `required` fields, and no others than `parsers`. */
+/** Parses an object that has the `required` fields, by default all, and no others than `parsers`. */
 function parseFields<T extends object>(
   parsers: Parsers<T>,
-  required: readonly string[],
   json: unknown,
   label: string,
+  required: readonly string[] = Object.keys(parsers),
 ): T {
   const object = checkFields(json, label, Object.keys(parsers), newer);
   const parsed: Record<string, unknown> = {};
@@ -158,7 +159,7 @@ function withLabel<T>(label: string, parse: () => T): T {
 
 /** @throws InvalidInputError for an invalid field */
 export function parseProfile(name: string, json: unknown): Profile {
-  return { name, ...parseFields<Omit<Profile, 'name'>>(profileFields, requiredFields, json, 'the profile') };
+  return { name, ...parseFields<Omit<Profile, 'name'>>(profileFields, json, 'the profile', requiredFields) };
 }
 
 /** A snapshot of the profile file. */
@@ -183,9 +184,9 @@ export function parseProfileList(json: unknown): ProfileList {
       profiles: checkFields as Parse<Readonly<Record<string, JsonObject>>>,
       __internal__: (value, label) => checkFields(value, label),
     },
-    [],
     json,
     'the file',
+    [],
   );
   const entries = Object.entries(profiles).map(([name, fields]): [string, Profile] => {
     checkProfileName(name);
@@ -201,10 +202,10 @@ export function formatProfileList({ active, profiles }: ProfileList): Omit<Profi
 }
 
 /** The profile as the file stores it; a secret that is kept there is in plain text. */
-export function formatProfile(profile: Profile): JsonObject {
-  const { secret } = profile;
+export function formatProfile({ name: _, secret, signing, ...fields }: Profile): JsonObject {
   return {
-    ...formatPublicFields(profile),
+    ...fields,
+    ...(signing === undefined ? {} : { signing: formatSigningSource(signing) }),
     secret: secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
   };
 }
@@ -212,14 +213,8 @@ export function formatProfile(profile: Profile): JsonObject {
 /** The profile for another user: with its name, without its secret. A variable or a command is named. */
 export function exportProfile(profile: Profile): JsonObject {
   const { name, secret } = profile;
-  const source = secret.kind === 'file' ? { kind: secret.kind } : { ...secret };
-  return { name, ...formatPublicFields(profile), secret: source };
-}
-
-/** All fields but the name and the secret. */
-function formatPublicFields({ name: _, secret: __, signing, ...fields }: Profile): JsonObject {
-  if (signing === undefined) return fields;
-  return { ...fields, signing: formatSigningSource(signing) };
+  const source = secret.kind === 'file' ? { kind: secret.kind } : secret;
+  return { name, ...formatProfile(profile), secret: source };
 }
 
 /**
