@@ -57,7 +57,8 @@ export interface SettingSources extends SecretReaders {
   readonly store: Pick<ProfileStore, 'load' | 'refuseUnsafeFile'>;
 }
 
-const required = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
+const identifiers = ['tenant_code', 'channel', 'app_key'] as const;
+const required = ['base_url', ...identifiers] as const;
 type RequiredField = (typeof required)[number];
 
 /**
@@ -72,26 +73,19 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
   const fromProfile = <T>(value: T | undefined): Setting<T> | null =>
     profile && value !== undefined ? { value, origin: { kind: 'profile', name: profile.name } } : null;
   const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
-  const base_url = find('base_url');
-  const tenant_code = find('tenant_code');
-  const channel = find('channel');
-  const app_key = find('app_key');
-  if (!base_url || !tenant_code || !channel || !app_key || !secret) {
-    throw missingValues(
-      required.filter((field) => find(field) === null),
-      secret === null,
-      list,
-    );
-  }
+  const missing = required.filter((field) => find(field) === null);
+  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list);
+  const values = Object.fromEntries(required.map((field) => [field, find(field)])) as Record<
+    RequiredField,
+    Setting<string>
+  >;
 
+  const { base_url } = values;
   const guarded = decideEnvironment(given, profile, base_url, list.profiles.values());
   return {
     profile: profile?.name ?? null,
     environment: guarded.environment,
-    base_url,
-    tenant_code,
-    channel,
-    app_key,
+    ...values,
     secret,
     signing: profile?.signing ?? null,
     key_prefix: profile?.key_prefix ?? null,
@@ -101,9 +95,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     warnings: [
       ...warnings,
       ...guarded.warnings,
-      ...spaceWarnings('tenant_code', tenant_code),
-      ...spaceWarnings('channel', channel),
-      ...spaceWarnings('app_key', app_key),
+      ...identifiers.flatMap((field) => spaceWarnings(field, values[field])),
     ],
   };
 }
