@@ -51,7 +51,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
     try {
       sender.connections.dispatcher.dispatch(dispatchOptions(request, sender), this);
     } catch (cause) {
-      throw this.#rejectedByDispatcher(cause);
+      const error = new InvalidInputError('the dispatcher rejects the request', {
+        hint: 'Pass a dispatcher of undici 7 or later, or none.',
+        cause,
+      });
+      this.#reportNoAnswer('connect', { received: false, message: error.message });
+      throw error;
     }
   }
 
@@ -165,15 +170,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
       retryable: mayRetry(operation, outcome),
     });
     return outcome;
-  }
-
-  #rejectedByDispatcher(cause: unknown): InvalidInputError {
-    const error = new InvalidInputError('the dispatcher rejects the request', {
-      hint: 'Pass a dispatcher of undici 7 or later, or none.',
-      cause,
-    });
-    this.#reportNoAnswer('connect', { received: false, message: error.message });
-    return error;
   }
 
   #reportNoAnswer(

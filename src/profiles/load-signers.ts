@@ -29,28 +29,23 @@ export async function loadSigners(source: SigningSource, folder: string): Promis
 }
 
 async function loadModule(path: string, folder: string): Promise<unknown> {
-  const file = await findModule(path, folder);
+  const file = resolve(folder, path);
+  const find = async () => ({ unsafe: findUnsafePath(file), target: await realpath(file) });
+  const { unsafe, target } = await find().catch((cause: unknown) => {
+    throw new SigningModuleError(`the signing module ${path} cannot be read: ${describeSystemError(cause)}`, {
+      hint: `A path that begins with a dot is relative to ${folder}.`,
+      cause,
+    });
+  });
+  if (unsafe !== null) {
+    const { reason, hint } = unsafe;
+    throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, { hint });
+  }
   try {
-    return await import(pathToFileURL(file).href);
+    return await import(pathToFileURL(target).href);
   } catch (cause) {
     throw new SigningModuleError(`the signing module ${path} cannot be loaded: ${String(cause)}`, {
       hint: 'Run it with node to see the error.',
-      cause,
-    });
-  }
-}
-
-async function findModule(path: string, folder: string): Promise<string> {
-  const file = resolve(folder, path);
-  try {
-    const unsafe = findUnsafePath(file);
-    if (unsafe === null) return await realpath(file);
-    const { reason, hint } = unsafe;
-    throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, { hint });
-  } catch (cause) {
-    if (cause instanceof SigningModuleError) throw cause;
-    throw new SigningModuleError(`the signing module ${path} cannot be read: ${describeSystemError(cause)}`, {
-      hint: `A path that begins with a dot is relative to ${folder}.`,
       cause,
     });
   }

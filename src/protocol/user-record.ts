@@ -91,25 +91,22 @@ export function parseUserRecord(json: string): UserRecord {
   } catch (error) {
     throw new InvalidInputError(`the record is not JSON: ${(error as Error).message}`);
   }
-  const fields = checkFields(value, 'the record', [
-    'tenant_code',
-    'union_id',
-    'basic_info',
-    'extension_info',
-    'login_device_info',
-    ...ownFields,
-  ]);
-  const devices = fields.login_device_info ?? [];
+  const { tenant_code, union_id, basic_info, extension_info, login_device_info, ...own } = checkFields(
+    value,
+    'the record',
+    ['tenant_code', 'union_id', 'basic_info', 'extension_info', 'login_device_info', ...ownFields],
+  );
+  const devices = login_device_info ?? [];
   if (!Array.isArray(devices)) throw new InvalidInputError('login_device_info is not an array');
   return checkRecordSize({
-    tenant_code: requiredText(fields, 'tenant_code'),
-    union_id: requiredText(fields, 'union_id'),
-    basic_info: texts(fields.basic_info ?? {}, 'basic_info', basicInfoFields),
-    extension_info: texts(fields.extension_info ?? {}, 'extension_info'),
+    tenant_code: requiredText(tenant_code, 'tenant_code'),
+    union_id: requiredText(union_id, 'union_id'),
+    basic_info: texts(basic_info ?? {}, 'basic_info', basicInfoFields),
+    extension_info: texts(extension_info ?? {}, 'extension_info'),
     login_device_info: devices.map((device, index) =>
       texts(device, `login_device_info[${index}]`, loginDeviceFields),
     ),
-    ...texts(Object.fromEntries(ownFields.map((name) => [name, fields[name] ?? null])), 'the record'),
+    ...texts(own, 'the record'),
   });
 }
 
@@ -130,9 +127,9 @@ export function checkRecordSize(record: UserRecord): UserRecord {
   );
 }
 
-function requiredText(fields: Readonly<Record<string, unknown>>, name: string): string {
-  const text = asText(fields[name] ?? '', name);
-  if (text === '' || text === null) throw new InvalidInputError(`the record has no ${name}`);
+function requiredText(value: unknown, name: string): string {
+  const text = asText(value ?? null, name);
+  if (!text) throw new InvalidInputError(`the record has no ${name}`);
   return text;
 }
 
