@@ -49,7 +49,7 @@ export interface WireAnswer {
 }
 
 /** The first value of a header; `name` is in lower case. */
-export function headerOf({ headers }: Pick<WireAnswer, 'headers'>, name: string): string | undefined {
+export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'object' ? value[0] : value;
 }
@@ -78,7 +78,7 @@ export function parseAnswer(
     );
   }
   const { data } = envelope;
-  const date = headerOf(received, 'date');
+  const date = headerOf(headers, 'date');
   const requestId = request.random;
   const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt };
   if (envelope.code !== resultCode.ok) return new RejectedError(answer, resultCodes);
@@ -109,9 +109,8 @@ function dataFault(
 }
 
 /** An encoded body is not decoded: no encoding was requested, and a few bytes may stand for very many. */
-function parseBody(answer: WireAnswer): ReturnType<typeof parseEnvelope> {
-  const { body } = answer;
-  const encoding = headerOf(answer, 'content-encoding');
+function parseBody({ headers, body }: WireAnswer): ReturnType<typeof parseEnvelope> {
+  const encoding = headerOf(headers, 'content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity') {
     return { fault: `a body encoded as ${quoteName(encoding)}, which was not requested` };
   }
@@ -126,15 +125,15 @@ function parseBody(answer: WireAnswer): ReturnType<typeof parseEnvelope> {
  * Describes an answer that is not an envelope: an HTML page by its title, anything else by type and size. The body
  * itself may hold personal data and is not quoted.
  */
-function describeBody(answer: WireAnswer, fault: string): string {
+function describeBody({ headers, body }: WireAnswer, fault: string): string {
   const parts = [fault];
-  if (answer.body.length > 0) {
-    const type = headerOf(answer, 'content-type')?.split(';')[0]?.trim() || 'no content type';
-    parts.push(`${quoteName(type).slice(1, -1)}, ${answer.body.length} bytes`);
+  if (body.length > 0) {
+    const type = headerOf(headers, 'content-type')?.split(';')[0]?.trim() || 'no content type';
+    parts.push(`${quoteName(type).slice(1, -1)}, ${body.length} bytes`);
   }
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(Buffer.from(answer.body.subarray(0, 4096)).toString())?.[1];
+  const title = /<title[^>]*>([^<]{1,200})/i.exec(body.toString('utf8', 0, 4096))?.[1];
   if (title !== undefined) parts.push(`titled ${quoteName(title.trim())}`);
-  const location = headerOf(answer, 'location');
+  const location = headerOf(headers, 'location');
   if (location !== undefined) parts.push(`pointing to ${quoteName(location.split('?')[0] ?? '')}`);
   return parts.join(', ');
 }

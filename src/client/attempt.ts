@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
-import { headerOf, parseAnswer, type WireAnswer } from './answer.js';
+import { type AnswerHeaders, headerOf, parseAnswer, type WireAnswer } from './answer.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { dispatchOptions, type SignedRequest } from './request.js';
@@ -27,7 +27,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #context: unknown;
   readonly #sentAt = performance.now();
   #controller: Dispatcher.DispatchController | undefined;
-  #head: Omit<WireAnswer, 'body'> | undefined;
+  #httpStatus = 0;
+  #headers: AnswerHeaders | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
   #isOver = false;
@@ -81,8 +82,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
     httpStatus: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    this.#head = { httpStatus, headers };
-    this.#refuseBeyond(Number(headerOf(this.#head, 'content-length')));
+    this.#httpStatus = httpStatus;
+    this.#headers = headers;
+    this.#refuseBeyond(Number(headerOf(headers, 'content-length')));
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -92,13 +94,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#isOver || this.#head === undefined) return;
+    const headers = this.#headers;
+    if (this.#isOver || headers === undefined) return;
     this.#isOver = true;
     const [first, second] = this.#chunks;
     // An answer that came in one chunk, as nearly all do, is not copied.
     const body = first !== undefined && second === undefined ? first : Buffer.concat(this.#chunks);
     try {
-      this.#answered({ ...this.#head, body });
+      this.#answered({ httpStatus: this.#httpStatus, headers, body });
     } catch (cause) {
       // undici would swallow the error, and the request would never end.
       this.#failed(this.#notEnvelope('answered, but handling the answer failed', cause));
@@ -143,8 +146,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #answered(answer: WireAnswer): void {
     const sender = this.#sender;
     const outcome = this.#describe(parseAnswer(answer, this.#request, this.#attempt, sender));
-    const retryAfter = headerOf(answer, 'retry-after');
-    const retryAfterMs = parseRetryAfter(retryAfter, headerOf(answer, 'date'), sender.now());
+    const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
     sender.hooks.call('onResponse', () => ({
       ...this.#event(),
       ...showAnswer(answer, outcome),

@@ -209,9 +209,9 @@ export function showAnswer(
   received: WireAnswer,
   outcome: AttemptOutcome,
 ): Pick<ResponseEvent, 'httpStatus' | 'resultCode' | 'headers' | 'envelope'> {
-  const { httpStatus, body } = received;
+  const { httpStatus, headers: all, body } = received;
   const headers = shownHeaders.flatMap((name): [string, string][] => {
-    const value = headerOf(received, name);
+    const value = headerOf(all, name);
     if (!value) return [];
     return [[name, name === 'location' ? value.replace(/\?.*/s, '') : value]];
   });

@@ -1,5 +1,5 @@
 import type { Envelope } from '../protocol/envelope.js';
-import type { Answer } from './answer.js';
+import { type Answer, type AnswerHeaders, headerOf } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 
 /** The outcome of one attempt: a success, a refusal, or why there is no envelope. */
@@ -60,19 +60,15 @@ const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
 
 /**
  * Parses `Retry-After` into milliseconds from now; `undefined` if it is missing or invalid. A date is relative to
- * `date`, the answer's own `Date`, so that a wrong local clock does no harm; without it, to `now`, milliseconds
- * since 1970.
+ * the answer's own `Date`, so that a wrong local clock does no harm; without it, to `now`, milliseconds since 1970.
  */
-export function parseRetryAfter(
-  retryAfter: string | undefined,
-  date: string | undefined,
-  now: number,
-): number | undefined {
+export function parseRetryAfter(headers: AnswerHeaders, now: number): number | undefined {
+  const retryAfter = headerOf(headers, 'retry-after');
   if (retryAfter === undefined) return undefined;
   if (/^\d+$/.test(retryAfter)) return Math.min(longest, Number(retryAfter) * 1000);
   const until = parseDate(retryAfter);
   if (until === undefined) return undefined;
-  return Math.min(longest, Math.max(0, until - (parseDate(date) ?? now)));
+  return Math.min(longest, Math.max(0, until - (parseDate(headerOf(headers, 'date')) ?? now)));
 }
 
 function parseDate(text: string | undefined): number | undefined {
