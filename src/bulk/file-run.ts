@@ -32,14 +32,14 @@ export interface RunReport {
 }
 
 /** A run: its rows, what is done with them, and its files. Connections, results and journal are closed at its end. */
-interface FileRunOptions extends RunRecord {
+type FileRunOptions = RunRecord & {
   readonly source: RowSource;
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
   /** How many rows may have another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
-}
+};
 
 /** Sends the rows of an input, and writes down the outcome of each. */
 export class FileRun {

@@ -150,7 +150,7 @@ export class AppendFile implements Contents {
   }
 
   /** Its bytes from `start` to before `end`, one at least. No other descriptor is opened: there may be none left. */
-  read(start: number, end: number): AsyncIterable<Buffer> {
+  read(start: number, end = Number.POSITIVE_INFINITY): AsyncIterable<Buffer> {
     return createReadStream('', { fd: this.#fd, autoClose: false, start, end: end - 1 });
   }
 

@@ -16,75 +16,51 @@ import {
 } from './journal-records.js';
 import { JournalState } from './journal-state.js';
 
-/** The journal of a run. It makes it safe to stop at any instant: no row with a recorded outcome is sent again. */
-export class Journal {
-  readonly #file: AppendFile;
-  readonly #results: AppendFile;
+/**
+ * The files that make it safe to stop a run at any instant: no row with a recorded outcome is sent again, and the
+ * results have the line of every row whose outcome the journal has.
+ */
+export interface JournaledFiles {
+  readonly journal: AppendFile;
+  readonly results: AppendFile;
+}
 
-  private constructor(file: AppendFile, results: AppendFile) {
-    this.#file = file;
-    this.#results = results;
-  }
-
-  /**
-   * Creates the journal of the run that writes `results`, on the disk. It appears with its first record in it.
-   *
-   * @throws InvalidInputError or RunFileError if it cannot be written
-   */
-  static create(path: string, identity: RunIdentity, results: AppendFile): Journal {
-    const file = AppendFile.draft(path);
-    try {
-      file.append(formatRecord({ record: 'run', version: journalVersion, identity }));
-      file.moveIntoPlace();
-    } catch (error) {
-      file.close();
-      throw error;
-    }
-    return new Journal(file, results);
-  }
-
-  /** Continues a journal of which `size` bytes are complete. */
-  static resume(path: string, size: number, results: AppendFile): Journal {
-    // The checksum of a journal is not used: each record has its own.
-    const journal = new Journal(AppendFile.open(path, { size, crc: 0 }), results);
-    journal.append({ record: 'resumed' });
+/**
+ * Creates the journal of a run, on the disk. It appears with its first record in it.
+ *
+ * @throws InvalidInputError or RunFileError if it cannot be written
+ */
+export function createJournal(path: string, identity: RunIdentity): AppendFile {
+  const journal = AppendFile.draft(path);
+  try {
+    appendRecord(journal, { record: 'run', version: journalVersion, identity });
+    journal.moveIntoPlace();
     return journal;
+  } catch (error) {
+    journal.close();
+    throw error;
   }
+}
 
-  /** The records in a range of bytes; `null` for one that is incomplete. */
-  records(start: number, end = Number.POSITIVE_INFINITY): ReturnType<typeof recordsOf> {
-    return recordsOf(this.#file.read(start, end));
-  }
+/** @throws RunFileError */
+export function appendRecord(journal: AppendFile, record: JournalRecord): void {
+  journal.append(formatRecord(record));
+}
 
-  /** @throws RunFileError */
-  append(record: JournalRecord): void {
-    this.#file.append(formatRecord(record));
-  }
-
-  /**
-   * Appends the outcomes of rows whose lines are in the results, and on the disk if it `syncsResults`.
-   *
-   * @throws RunFileError if that fails, or another program changed the results or the journal
-   */
-  appendOutcomes(rows: readonly RecordedRow[], syncsResults: boolean): void {
-    this.#results.requireUntouched();
-    this.#file.requireUntouched();
-    if (syncsResults) this.#results.sync();
-    this.append(outcomesRecord(rows, this.#results));
-  }
-
-  /**
-   * Returns when all records are on the disk.
-   *
-   * @throws RunFileError
-   */
-  sync(): void {
-    this.#file.sync();
-  }
-
-  close(): void {
-    this.#file.close();
-  }
+/**
+ * Appends the outcomes of rows whose lines are in the results, and on the disk if it `syncsResults`.
+ *
+ * @throws RunFileError if that fails, or another program changed the results or the journal
+ */
+export function appendOutcomes(
+  { journal, results }: JournaledFiles,
+  rows: readonly RecordedRow[],
+  syncsResults: boolean,
+): void {
+  results.requireUntouched();
+  journal.requireUntouched();
+  if (syncsResults) results.sync();
+  appendRecord(journal, outcomesRecord(rows, results));
 }
 
 /** The reliable contents of a journal. */
@@ -164,7 +140,7 @@ function openIfReadable(path: string): number | null {
 }
 
 /** The records in bytes of a journal; `null` for one that is incomplete. */
-async function* recordsOf(
+export async function* recordsOf(
   journal: AsyncIterable<Buffer>,
 ): AsyncGenerator<{ record: JournalRecord | null; text: string; length: number }> {
   for await (const block of cutLines(journal)) {

@@ -5,7 +5,7 @@ import type { RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
 import { RunFileError } from './append-file.js';
 import type { FailedPlace } from './failed-file.js';
-import type { Journal } from './journal.js';
+import { appendOutcomes, appendRecord, type JournaledFiles, recordsOf } from './journal.js';
 import { formatRanges, type RecordedRow } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
 import { formatLostResult, formatOutcome, placeOutcome } from './result-line.js';
@@ -45,16 +45,13 @@ export function streamSink(stream: Writable, show = (text: string) => text): Res
   };
 }
 
-/** The files of a run, and its state. */
-export interface RunRecord {
-  readonly results: ResultsSink;
-  /** `null` for a run that cannot be resumed. */
-  readonly journal: Journal | null;
+/** The files of a run, and its state. Without a journal, it cannot be resumed. */
+export type RunRecord = (JournaledFiles | { readonly results: ResultsSink; readonly journal: null }) & {
   /** Where the rows to retry are written. */
   readonly failed: FailedPlace | null;
   /** The state at the end of the earlier parts of the run; updated. */
   readonly state: JournalState;
-}
+};
 
 /**
  * The journal may lag this many rows behind the results, which are read when the run is resumed: a record of many
@@ -74,12 +71,12 @@ export class Recorder {
   readonly #record: RunRecord;
   readonly #operation: RowOperation;
   readonly #now: () => number;
-  /** Of this turn. */
-  #results = '';
-  #turn: RecordedRow[] = [];
-  #takenBack: number[] = [];
-  /** Not in the journal yet. */
+  /** Outcomes that the journal does not have yet; the results have the first `#written` of them. */
   #pending: RecordedRow[] = [];
+  #written = 0;
+  /** The results lines of the others. */
+  #results = '';
+  #takenBack: number[] = [];
   #recordedAt = 0;
   #isBroken = false;
 
@@ -92,7 +89,7 @@ export class Recorder {
 
   /** How many rows have an outcome that could not be written. */
   get unwritten(): number {
-    return this.#isBroken ? this.#turn.length : 0;
+    return this.#isBroken ? this.#pending.length - this.#written : 0;
   }
 
   onOutcome(outcome: RowOutcome<FileRow>, user: string | null): void {
@@ -100,7 +97,7 @@ export class Recorder {
     const { line } = outcome.row;
     const result = placeOutcome(line, userKey, user, formatOutcome(outcome, usesUpCode));
     const isUnknown = outcome.outcome === 'unknown';
-    this.#turn.push([line, outcome.outcome, isUnknown ? result : '']);
+    this.#pending.push([line, outcome.outcome, isUnknown ? result : '']);
     // Its outcome may change: the line is written when the run ends.
     if (!isUnknown || this.#record.journal === null) this.#results += `${result}\n`;
   }
@@ -109,7 +106,7 @@ export class Recorder {
   onTurn(): void {
     if (this.#isBroken) return;
     try {
-      this.#writeTurn();
+      this.#writeResults();
       if (this.#pending.length >= recordRows || this.#now() - this.#recordedAt >= recordMs)
         this.#writeJournal();
     } catch (error) {
@@ -140,15 +137,16 @@ export class Recorder {
       results.requireUntouched();
       results.syncWithName();
     }
-    journal?.append({ record: 'end', finished: isFinished && !this.#isBroken });
-    journal?.sync();
+    if (journal === null) return;
+    appendRecord(journal, { record: 'end', finished: isFinished && !this.#isBroken });
+    journal.sync();
   }
 
   /** That codes may be used up from now on is on the disk first, and survives a crash of the machine. */
   onSend(rows: readonly FileRow[]): void {
     const { journal } = this.#record;
     if (!this.#operation.usesUpCode || journal === null) return;
-    journal.append({ record: 'sent', lines: formatRanges(rows.map(({ line }) => line)) });
+    appendRecord(journal, { record: 'sent', lines: formatRanges(rows.map(({ line }) => line)) });
     journal.sync();
   }
 
@@ -156,26 +154,29 @@ export class Recorder {
     if (this.#operation.usesUpCode) this.#takenBack.push(line);
   }
 
-  #writeTurn(): void {
+  #writeResults(): void {
     const { results, journal, state } = this.#record;
     if (this.#takenBack.length > 0) {
-      journal?.append({ record: 'taken back', lines: formatRanges(this.#takenBack) });
+      if (journal !== null) {
+        appendRecord(journal, { record: 'taken back', lines: formatRanges(this.#takenBack) });
+      }
       this.#takenBack = [];
     }
-    if (this.#turn.length === 0) return;
+    if (this.#written === this.#pending.length) return;
     results.append(this.#results);
-    for (const [line, outcome] of this.#turn) state.settle(line, outcome);
-    this.#pending.push(...this.#turn);
     this.#results = '';
-    this.#turn = [];
+    for (const [line, outcome] of this.#pending.slice(this.#written)) state.settle(line, outcome);
+    this.#written = this.#pending.length;
   }
 
   #writeJournal(): void {
     this.#recordedAt = this.#now();
-    if (this.#pending.length === 0) return;
+    const rows = this.#pending.slice(0, this.#written);
+    if (rows.length === 0) return;
     // A code cannot be read again: its data must not be lost.
-    this.#record.journal?.appendOutcomes(this.#pending, this.#operation.usesUpCode);
-    this.#pending = [];
+    if (this.#record.journal !== null) appendOutcomes(this.#record, rows, this.#operation.usesUpCode);
+    this.#pending = this.#pending.slice(this.#written);
+    this.#written = 0;
   }
 
   /** Each row once, with its last result: the journal may have one for each part of the run. */
@@ -186,7 +187,8 @@ export class Recorder {
     for (const line of state.unknown) left.add(line);
     for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
       let text = '';
-      for await (const { record } of journal.records(state.parts[part] ?? 0, state.parts[part + 1])) {
+      const bytes = journal.read(state.parts[part] ?? 0, state.parts[part + 1]);
+      for await (const { record } of recordsOf(bytes)) {
         if (record?.record !== 'outcomes') continue;
         for (const [line, result] of record.unknown ?? []) {
           if (!left.has(line)) continue;

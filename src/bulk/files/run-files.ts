@@ -11,10 +11,16 @@ import { RunInputError } from '../source/input.js';
 import { cutLines, splitLines } from '../source/lines.js';
 import { AppendFile, type Contents, placeOf, realPath, unwritable } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
-import { Journal, type ReadJournal, readJournal } from './journal.js';
+import {
+  appendOutcomes,
+  appendRecord,
+  createJournal,
+  type JournaledFiles,
+  type ReadJournal,
+  readJournal,
+} from './journal.js';
 import type { RecordedRow, RunIdentity } from './journal-records.js';
 import { JournalState } from './journal-state.js';
-import type { RunRecord } from './recorder.js';
 
 /** A record that was being written when the run was killed is shorter than this, in bytes. */
 const longestTornRecord = 65_536;
@@ -45,7 +51,9 @@ export function refuseSame(files: Readonly<Record<string, string | null | undefi
 export type RunStart = 'new' | 'resume' | 'restart';
 
 /** The files of a run, opened, and its state so far. */
-interface OpenRunFiles extends RunRecord {
+interface OpenRunFiles extends JournaledFiles {
+  readonly failed: FailedPlace | null;
+  readonly state: JournalState;
   /** What the user should know of how they were found; `null` where there is nothing to say. */
   readonly note: string | null;
 }
@@ -128,7 +136,7 @@ export class RunFiles {
     if (hasContent(path)) truncateSync(placeOf(path));
     const results = AppendFile.open(this.#paths.results);
     results.syncWithName();
-    const journal = Journal.create(path, identity, results);
+    const journal = createJournal(path, identity);
     const failed = this.#failedPlace(journal);
     const written = failed && requireOurs(failed);
     if (written !== null) failed?.onWrite?.(written);
@@ -143,9 +151,11 @@ export class RunFiles {
     checkIdentity(paths.journal, state.identity ?? {}, identity);
     const { adopted, contents, isDamaged } = await this.#adopt(found);
     const results = AppendFile.open(paths.results, contents);
-    const journal = Journal.resume(paths.journal, size, results);
+    // The checksum of a journal is not used: each record has its own.
+    const journal = AppendFile.open(paths.journal, { size, crc: 0 });
+    appendRecord(journal, { record: 'resumed' });
     state.take({ record: 'resumed' }, size);
-    if (adopted.length > 0) journal.appendOutcomes(adopted, false);
+    if (adopted.length > 0) appendOutcomes({ journal, results }, adopted, false);
     let note: string | null = null;
     if (isDamaged) {
       const rows = this.#usesUpCode ? 'are unknown, and their codes not used again' : 'are sent again';
@@ -181,7 +191,7 @@ export class RunFiles {
     return { adopted, contents, isDamaged: false };
   }
 
-  #failedPlace(journal: Journal | null): FailedPlace | null {
+  #failedPlace(journal: AppendFile | null): FailedPlace | null {
     const { failed, journal: journalPath } = this.#paths;
     if (failed === null) return null;
     const path = relative(dirname(journalPath), failed);
@@ -191,7 +201,7 @@ export class RunFiles {
       ours,
       onWrite: ({ size, crc }) => {
         ours.push({ record: 'failed file', path, size, crc });
-        journal?.append({ record: 'failed file', path, size, crc });
+        if (journal !== null) appendRecord(journal, { record: 'failed file', path, size, crc });
       },
     };
   }
