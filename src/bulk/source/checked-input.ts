@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { usualPartBytes as blockBytes, type Input } from './input.js';
+import { type FileRow, type RowSource, readText } from './rows.js';
 
 /** An input has changed since its rows were checked. */
 export class InputChangedError extends InvalidInputError {
@@ -12,18 +13,17 @@ export class InputChangedError extends InvalidInputError {
   }
 }
 
-/** The bytes of an input as SHA-256 digests: one for each block, and one for all. */
+/** SHA-256 of an input: of its bytes up to the end of each block, and so of all of them. */
 export class InputDigest {
-  readonly #whole = createHash('sha256');
-  #block = createHash('sha256');
+  readonly #hash = createHash('sha256');
   /** How much of the current block is filled, in bytes. */
   #filled = 0;
-  readonly #digests: string[] = [];
+  /** Up to the end of each block, in hex. */
+  readonly blocks: string[] = [];
 
   /** The next bytes of the input; no call may reach over the end of a block. */
   add(part: Buffer): void {
-    this.#whole.update(part);
-    this.#block.update(part);
+    this.#hash.update(part);
     this.#filled += part.length;
     if (this.#filled === blockBytes) this.#endBlock();
   }
@@ -31,23 +31,46 @@ export class InputDigest {
   /** The digest of all bytes, in hex. Call it after the last `add`. */
   end(): string {
     if (this.#filled > 0) this.#endBlock();
-    return this.#whole.digest('hex');
-  }
-
-  get blocks(): number {
-    return this.#digests.length;
-  }
-
-  /** Whether these bytes are the block of that number, counted from 0. */
-  isBlock(number: number, bytes: Buffer): boolean {
-    return this.#digests[number] === createHash('sha256').update(bytes).digest('base64');
+    return this.#hash.digest('hex');
   }
 
   #endBlock(): void {
-    this.#digests.push(this.#block.digest('base64'));
-    this.#block = createHash('sha256');
+    this.blocks.push(this.#hash.copy().digest('hex'));
     this.#filled = 0;
   }
+}
+
+/** Size of one read: rows are checked so fast that larger parts outlive the young generation, and accumulate. */
+const partBytes = 16 * 1024;
+
+/**
+ * Reads a file to its end, and calls `check` with its rows; `null` parses none.
+ *
+ * @returns the digests of its bytes, and the SHA-256 of all of them in hex
+ * @throws InvalidInputError if the file cannot be read to its end, or is changed meanwhile
+ */
+export async function preflight(
+  source: RowSource,
+  check: ((rows: readonly FileRow[]) => void) | null,
+): Promise<{ readonly digest: InputDigest; readonly hash: string }> {
+  const { input } = source;
+  const digest = new InputDigest();
+  async function* read() {
+    for await (const part of input.read(partBytes)) {
+      digest.add(part);
+      yield part;
+    }
+  }
+  const blocks = readText(source, read());
+  if (check === null) for await (const _ of blocks);
+  else for await (const rows of source.parse(blocks)) check(rows);
+  if ((await input.sizeNow()) !== input.size) {
+    throw new InvalidInputError(
+      `${quoteName(input.name)} was changed while it was checked: nothing was sent`,
+      { hint: 'Start again when nothing writes to the file any more.' },
+    );
+  }
+  return { digest, hash: digest.end() };
 }
 
 /**
@@ -59,16 +82,17 @@ export function checkedInput(input: Input, checked: InputDigest): Input {
   return { ...input, read: () => readChecked(input, checked) };
 }
 
-async function* readChecked(input: Input, checked: InputDigest): AsyncGenerator<Buffer> {
+async function* readChecked(input: Input, { blocks }: InputDigest): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
   let number = 0;
   let last: Buffer | null = null;
   for await (const block of input.read(blockBytes)) {
-    if (!checked.isBlock(number, block)) throw new InputChangedError(input.name);
+    if (hash.update(block).copy().digest('hex') !== blocks[number]) throw new InputChangedError(input.name);
     number += 1;
-    if (number < checked.blocks) yield block;
+    if (number < blocks.length) yield block;
     else last = block;
   }
-  if (number < checked.blocks || (await input.sizeNow()) !== input.size) {
+  if (number < blocks.length || (await input.sizeNow()) !== input.size) {
     throw new InputChangedError(input.name);
   }
   if (last !== null) yield last;

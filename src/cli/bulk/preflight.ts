@@ -1,4 +1,5 @@
-import { type Preflight, preflight } from '../../bulk/source/preflight.js';
+import { type InputDigest, preflight } from '../../bulk/source/checked-input.js';
+import type { FileRow } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { printMessage } from '../io.js';
@@ -9,6 +10,17 @@ import { formatRows } from './summary.js';
 
 /** Maximum number of invalid rows that are shown. */
 const shownFaults = 20;
+/** Maximum number of names of values that are looked at. */
+const maxNames = 200;
+
+/** The result of reading a file once, before anything is sent. */
+interface CheckedFile {
+  /** `null` if the rows were not checked. */
+  readonly rows: number | null;
+  /** SHA-256 of the file, in hex. */
+  readonly hash: string;
+  readonly digest: InputDigest;
+}
 
 /**
  * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Warns of names that
@@ -23,39 +35,45 @@ export async function checkRows({
   operation,
   settings,
   source,
-}: BulkRun): Promise<Preflight> {
+}: BulkRun): Promise<CheckedFile> {
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
   let [rows, faultCount] = [0, 0];
   let hint = 'Correct them, or add --no-preflight to send the others.';
+  const names = new Set<string>();
   const faults: string[] = [];
-  const rowCheck = {
-    check: operation.prepare,
-    onFault(line: number, error: InvalidInputError) {
+  const checkRow = (row: FileRow) => {
+    try {
+      const fields = row.fields();
+      for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
+      operation.prepare(fields);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
       faultCount += 1;
       if (faultCount === 1) hint = error.hint ?? hint;
-      if (faultCount <= shownFaults) faults.push(`line ${line}: ${error.message}`);
-    },
-    onRows(count: number) {
-      signal.throwIfAborted();
-      rows = count;
-    },
+      if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
+    }
+  };
+  const checkBatch = (batch: readonly FileRow[]) => {
+    signal.throwIfAborted();
+    batch.forEach(checkRow);
+    rows += batch.length;
   };
   const progressNow = () => ({ doing: 'checking', rows, share: share(), total: null });
   const checked = await withProgress(io, options, progressNow, () =>
-    preflight(source, options.preflight ? rowCheck : null),
+    preflight(source, options.preflight ? checkBatch : null),
   ).finally(async () => {
     for (const fault of faults) await printMessage(io, fault);
     const more = faultCount - faults.length;
     if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
   });
-  if (checked.rows === 0) throw noRows(name);
+  if (options.preflight && rows === 0) throw noRows(name);
   if (faultCount > 0) {
     const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent: nothing was`;
     throw new InvalidInputError(what, { hint });
   }
-  await warnOfKeys(io, operation.userInfoKeys(checked.names), settings.key_prefix);
-  return checked;
+  await warnOfKeys(io, operation.userInfoKeys(names), settings.key_prefix);
+  return { ...checked, rows: options.preflight ? rows : null };
 }
 
 /** The error of an input without rows. */
