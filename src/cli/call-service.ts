@@ -19,26 +19,22 @@ import { isPreview, type PreviewOptions, printPreview } from './preview.js';
  * of the process: closing it takes 3 ms.
  */
 export async function callService(
-  { context, io, options, style, isTable }: Call<ConnectionOptions & PreviewOptions>,
+  call: Call<ConnectionOptions & PreviewOptions>,
   request: PlainRequest,
   beforeSending: (settings: Settings) => Promise<void> = async () => {},
 ): Promise<void> {
+  const { context, io, options, style, isTable } = call;
   const settings = await resolveDeployment(context, options);
   await beforeSending(settings);
   const client = await context.connect(await clientOptions(context, settings, options));
-  const print = (answer: Answer<Envelope<unknown>>) => printAnswer(answer, io, style);
+  if (isPreview(options)) return printPreview(call, client.sign(request), settings);
   try {
-    if (isPreview(options)) {
-      await printPreview(client.sign(request), options, settings, io, style);
-      return;
-    }
     const answer = await client.send(request, { signal: context.signal });
-    await print(answer);
+    await printAnswer(answer, io, style);
     await reportMissing(request, answer, io);
   } catch (error) {
-    const isAnswered = error instanceof RejectedError || error instanceof NoAnswerError;
-    if (isAnswered && error.answer !== undefined) await print(error.answer);
-    if (!isAnswered) throw error;
+    if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
+    if (error.answer !== undefined) await printAnswer(error.answer, io, style);
     const { explainFailure } = await import('./explain-failure.js');
     explainFailure(error, settings, request.endpoint.operation);
     // The table above the error says the reason.

@@ -27,31 +27,26 @@ export const exitStatus = {
   failedRows: 6,
   interrupted: 130,
 } as const;
+export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
 
-/** By the stable `code` of an error, so that its class need not be loaded. */
-const statusByCode: Readonly<Record<string, number>> = {
-  INVALID_INPUT: exitStatus.usage,
-  INVALID_RECIPE: exitStatus.usage,
-  INVALID_SAMPLE: exitStatus.usage,
-  PROFILE: exitStatus.profile,
-  PROFILE_FILE: exitStatus.profile,
-  CREDENTIALS: exitStatus.profile,
-  SIGNING_MODULE: exitStatus.profile,
-  MISSING_PACKAGE: exitStatus.usage,
-  PORT_IN_USE: exitStatus.usage,
-  CANNOT_LISTEN: exitStatus.usage,
-  CANNOT_OPEN_DATABASE: exitStatus.usage,
-  OLD_SCHEMA: exitStatus.usage,
-  REJECTED: exitStatus.rejected,
-  CHECK_FAILED: exitStatus.rejected,
-  NOT_FOUND: exitStatus.usage,
-  STORE_UNAVAILABLE: exitStatus.rejected,
-  NO_ANSWER: exitStatus.noAnswer,
-  RETRY_LATER: exitStatus.noAnswer,
-  CANCELLED: exitStatus.interrupted,
-  OUTPUT: exitStatus.fault,
-  FAILED_ROWS: exitStatus.failedRows,
-  RUN_FILE: exitStatus.failedRows,
+/** The stable codes of errors, by which their classes need not be loaded. Any other error is a fault. */
+const codesOf: { readonly [Name in keyof typeof exitStatus]?: readonly string[] } = {
+  usage: [
+    'INVALID_INPUT',
+    'INVALID_RECIPE',
+    'INVALID_SAMPLE',
+    'MISSING_PACKAGE',
+    'PORT_IN_USE',
+    'CANNOT_LISTEN',
+    'CANNOT_OPEN_DATABASE',
+    'OLD_SCHEMA',
+    'NOT_FOUND',
+  ],
+  profile: ['PROFILE', 'PROFILE_FILE', 'CREDENTIALS', 'SIGNING_MODULE'],
+  rejected: ['REJECTED', 'CHECK_FAILED', 'STORE_UNAVAILABLE'],
+  noAnswer: ['NO_ANSWER', 'RETRY_LATER'],
+  failedRows: ['FAILED_ROWS', 'RUN_FILE'],
+  interrupted: ['CANCELLED'],
 };
 
 /** The exit status of an error. */
@@ -64,5 +59,6 @@ export function exitStatusOf(error: unknown): number {
   if (code.startsWith('commander.')) {
     return (error as { exitCode?: number }).exitCode === 0 ? exitStatus.success : exitStatus.usage;
   }
-  return statusByCode[code] ?? exitStatus.fault;
+  const [name] = Object.entries(codesOf).find(([, codes]) => codes.includes(code)) ?? ['fault'];
+  return exitStatus[name as keyof typeof exitStatus];
 }

@@ -37,10 +37,11 @@ export function addCommonOptions(program: Command): Command {
         .default(10_000, '10s')
         .argParser(parseDuration),
     )
-    .addOption(
-      new Option('--attempts <n>', 'maximum number of attempts, the first included')
-        .default(3)
-        .argParser((text) => parseCount(text, 'attempts')),
+    .option(
+      '--attempts <n>',
+      'maximum number of attempts, the first included',
+      (text) => parseCount(text, 'attempts'),
+      3,
     )
     .option('-y, --yes', 'answer yes to every confirmation')
     .option('--no-input', 'never prompt')

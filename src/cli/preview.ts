@@ -4,9 +4,8 @@ import type { WireRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import { encodePairs } from '../protocol/percent-encoding.js';
 import { quoteWhereNeeded } from '../support/shell.js';
-import { type Io, printMessage, write } from './io.js';
-import { printData } from './output/print.js';
-import { isPlainTable, type OutputStyle } from './output/style.js';
+import type { Call } from './command.js';
+import { printMessage, write } from './io.js';
 
 /** Options that show a request instead of sending it. */
 export interface PreviewOptions {
@@ -30,11 +29,9 @@ export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
 
 /** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
 export async function printPreview(
+  { io, options: { printCurl, reveal }, isTable, print }: Call<PreviewOptions>,
   request: WireRequest,
-  { printCurl, reveal }: PreviewOptions,
-  { ca_file }: Pick<Settings, 'ca_file'>,
-  io: Io,
-  style: OutputStyle,
+  { ca_file }: Settings,
 ): Promise<void> {
   const parts = partsOf(request, reveal ? (_, value) => value : showParameter);
   if (printCurl) {
@@ -49,9 +46,9 @@ export async function printPreview(
       ['--url', shown.url],
     ];
     const command = curl.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ');
-    await (isPlainTable(style) ? write(io.stdout, `${command}\n`) : printData({ curl: command }, io, style));
+    await (isTable ? write(io.stdout, `${command}\n`) : print({ curl: command }));
   } else {
-    await printData(parts, io, style);
+    await print(parts);
   }
   if (!reveal) await printMessage(io, 'Codes, signatures and personal data are masked: --reveal shows them.');
 }
@@ -68,10 +65,7 @@ function partsOf({ method, url, body }: WireRequest, show: (name: string, value:
 }
 
 /** Encodes the request, except for the masking characters, which stay readable. */
-function encodeMasked({ url, query, form }: ReturnType<typeof partsOf>): {
-  url: string;
-  body: string | null;
-} {
+function encodeMasked({ url, query, form }: ReturnType<typeof partsOf>) {
   const encode = (fields: Readonly<Record<string, string>>) =>
     encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');
   return { url: `${url}?${encode(query)}`, body: form === undefined ? null : encode(form) };

@@ -2,7 +2,6 @@ import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
 import { environmentTopic, exitMeanings } from '../../src/cli/commands/help/topics.js';
 import { createContext } from '../../src/cli/context.js';
-import { exitStatus } from '../../src/cli/exit-status.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
 import { presets } from '../../src/signing/presets.js';
@@ -79,11 +78,8 @@ const made = '<!-- Made by `npm run docs` from the code. -->\n\n';
 /** The pages of docs/reference, by file name. */
 export function referencePages(commands: readonly Documented[]): Map<string, string> {
   const pages = new Map(commands.map((command) => [pageOf(command.name), commandPage(command, commands)]));
-  const statuses = Object.entries(exitStatus).map(([name, status]) => [
-    String(status),
-    exitMeanings[name as keyof typeof exitStatus],
-  ]);
-  pages.set('exit-codes.md', `${made}# Exit statuses\n\n${table(['status', 'meaning'], statuses)}`);
+  const statuses = table(['status', 'meaning'], Object.entries(exitMeanings));
+  pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
   const variables = environmentTopic.replace(/^.*\n\n/, '');
   pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
   const codes = resultCodes.map((code) => {
@@ -208,11 +204,7 @@ export function manPage(commands: readonly Documented[]): string {
     '.SH COMMANDS',
     ...commands.filter(({ isGroup }) => !isGroup).flatMap(manCommand),
     '.SH EXIT STATUS',
-    ...Object.entries(exitStatus).flatMap(([name, status]) => [
-      '.TP',
-      `.B ${status}`,
-      roff(exitMeanings[name as keyof typeof exitStatus]),
-    ]),
+    ...Object.entries(exitMeanings).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, roff(meaning)]),
     '.SH ENVIRONMENT',
     '.nf',
     ...environmentTopic.trimEnd().split('\n').slice(2).map(roff),

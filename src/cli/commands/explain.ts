@@ -1,11 +1,10 @@
 import { activeProfile } from '../../profiles/profile-store.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { type PlatformResultCodes, parseResultCodes } from '../../protocol/result-code-table.js';
+import { parseResultCodes } from '../../protocol/result-code-table.js';
 import {
   httpStatusOf,
   ownResultCodes,
   type ResultCodeEntry,
-  type ResultCodeTable,
   resultCode,
 } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -28,46 +27,38 @@ export const declareExplain = command({
     command
       .argument('[code]', 'the code of an answer; all of them unless given')
       .option('--result-codes <file>', "JSON file of the platform's own result codes"),
-  run: async ({ context, isTable, print, options }: Call<ConnectionOptions>, code: string | undefined) => {
-    const table = await tableOf(context, options);
-    if (code !== undefined) {
-      const explained = explain(requireCode(table, code));
-      return print(isTable ? inWords(explained) : explained);
+  run: async ({ context, options, isTable, print }: Call<ConnectionOptions>, code: string | undefined) => {
+    const entries = [...(await tableOf(context, options))];
+    if (code === undefined) {
+      const all = entries.map(explain);
+      return print(
+        isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all,
+      );
     }
-    const all = [...table].map(explain);
-    return print(isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all);
+    const found = entries.find(([known]) => String(known) === code);
+    if (found === undefined) {
+      throw new InvalidInputError(`the code ${quoteName(code)} is not in the table`, {
+        hint: "It may be one of the platform's own: ask its operator, and name it in a file for --result-codes.",
+      });
+    }
+    return print(isTable ? inWords(explain(found)) : explain(found));
   },
 });
 
 /** The result codes of `--result-codes`, else of the profile in use, else those of this project. */
-async function tableOf(
-  context: CliContext,
-  options: CommonOptions & ConnectionOptions,
-): Promise<ResultCodeTable> {
-  const given = (await readResultCodes(context, options)) ?? (await codesOfProfile(context, options));
+async function tableOf(context: CliContext, options: CommonOptions & ConnectionOptions) {
+  const given = (await readResultCodes(context, options)) ?? (await codesOfProfile(context, options.profile));
   return given === undefined ? ownResultCodes : parseResultCodes(given, 'the result codes');
 }
 
-async function codesOfProfile(
-  { profiles }: CliContext,
-  { profile }: CommonOptions,
-): Promise<PlatformResultCodes | undefined> {
-  if (profile !== undefined) return (await profiles.get(profile)).result_codes;
+async function codesOfProfile({ profiles }: CliContext, named: string | undefined) {
+  if (named !== undefined) return (await profiles.get(named)).result_codes;
   try {
     return activeProfile(await profiles.load())?.result_codes;
   } catch (error) {
     if (error instanceof UserInfoError) return undefined; // a damaged file does not prevent an explanation
     throw error;
   }
-}
-
-/** @throws InvalidInputError for an unknown code */
-function requireCode(table: ResultCodeTable, text: string): readonly [number, ResultCodeEntry] {
-  const found = [...table].find(([code]) => String(code) === text);
-  if (found !== undefined) return found;
-  throw new InvalidInputError(`the code ${quoteName(text)} is not in the table`, {
-    hint: "It may be one of the platform's own: ask its operator, and name it in a file for --result-codes.",
-  });
 }
 
 function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [number, ResultCodeEntry]) {

@@ -5,19 +5,18 @@ import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
-import { exitStatus } from '../../exit-status.js';
+import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { formatColumns } from '../../help-layout.js';
 import { addConnectionOptions } from '../../options.js';
-import { outputFormats } from '../../output/style.js';
+import type { OutputFormat } from '../../output/style.js';
 import { addServeOptions } from '../serve/index.js';
 import type { HelpTopic } from './index.js';
 
-const settings = Object.values(settingNames).map(
-  ({ variable, title, flag }) => [variable, `${title}; ${flag} overrides it`] as const,
-);
-
-/** In addition to those that replace a flag. */
-const others = [
+/** First those that replace a flag. */
+const variables = [
+  ...Object.values(settingNames).map(
+    ({ variable, title, flag }) => [variable, `${title}; ${flag} overrides it`] as const,
+  ),
   [secretVariable, 'app secret: no flag takes it'],
   ['USERINFO_DATABASE', 'database of serve and admin; or --database'],
   ['DATABASE_URL', 'the same, if USERINFO_DATABASE is not set'],
@@ -48,7 +47,7 @@ const shared = [
 
 export const environmentTopic = `Environment variables
 
-${formatColumns([...settings, ...others])}
+${formatColumns(variables)}
 A flag overrides the variable, which overrides the profile; an empty variable
 counts as not set. If the base URL, tenant code, channel, app key and app secret
 are all set, no profile is needed. "userinfo profile show" shows the source of
@@ -57,41 +56,35 @@ each value.
 ${formatColumns(shared)}`;
 
 /** The meaning of each exit status. */
-export const exitMeanings: Readonly<Record<keyof typeof exitStatus, string>> = {
-  success: "success: the envelope's code is 200",
-  fault: 'the output cannot be written, or a bug; --verbose shows where',
-  usage: 'bad usage or input; nothing was sent',
-  profile: 'profile or credentials',
-  rejected: 'the service answered with another code',
-  noAnswer: 'no valid answer (network, TLS, time-out, not an envelope), or a long wait',
-  failedRows: 'a bulk run with failed rows',
-  interrupted: 'interrupted',
+export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
+  [exitStatus.success]: "success: the envelope's code is 200",
+  [exitStatus.fault]: 'the output cannot be written, or a bug; --verbose shows where',
+  [exitStatus.usage]: 'bad usage or input; nothing was sent',
+  [exitStatus.profile]: 'profile or credentials',
+  [exitStatus.rejected]: 'the service answered with another code',
+  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, not an envelope), or a long wait',
+  [exitStatus.failedRows]: 'a bulk run with failed rows',
+  [exitStatus.interrupted]: 'interrupted',
 };
-
-const statusRows = Object.entries(exitStatus).map(
-  ([name, status]) => [String(status), exitMeanings[name as keyof typeof exitStatus]] as const,
-);
 
 const exitCodesTopic = `Exit status of every command
 
-${formatColumns(statusRows)}
+${formatColumns(Object.entries(exitMeanings))}
 A message on stderr says what went wrong and what to do next. A rejection (4) is
 also printed to stdout, like any other answer; "userinfo explain <code>"
 explains it. "userinfo sign verify" also ends with 4 if a signature is wrong.
 `;
 
-const formatMeanings: Readonly<Record<(typeof outputFormats)[number], string>> = {
+const formatMeanings: Readonly<Record<OutputFormat, string>> = {
   table: 'for people; the default',
   json: 'an answer byte for byte as it was received; lists one object a line',
   yaml: 'the same data as YAML',
   csv: 'one row per record, one column per single value',
 };
 
-const formatRows = outputFormats.map((format) => [format, formatMeanings[format]] as const);
-
 const outputTopic = `Output: -o <format>, --json for -o json, or USERINFO_OUTPUT
 
-${formatColumns(formatRows)}
+${formatColumns(Object.entries(formatMeanings))}
 Data goes to stdout; messages, warnings and questions go to stderr. Numbers are
 printed as they were received, however long (9007199254740993, 1.00).
 
