@@ -69,6 +69,8 @@ export async function readValue(context: CliContext, what: string): Promise<stri
   return value;
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Decodes UTF-8 without a byte-order mark. `name` is that of the source in messages.
  *
@@ -76,7 +78,7 @@ export async function readValue(context: CliContext, what: string): Promise<stri
  */
 export function decodeUtf8(bytes: Uint8Array, name: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (error) {
     throw new InvalidInputError(`${name} is not UTF-8`, {
       hint: 'Save it as UTF-8: text in another encoding would be stored damaged.',

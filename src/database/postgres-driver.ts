@@ -5,6 +5,7 @@ import { isPooled, postgresConfig } from './postgres-config.js';
 import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
 import {
+  allEnded,
   checkValues,
   type PoolUsage,
   type Sql,
@@ -36,6 +37,9 @@ const planMs = 1000;
 
 /** What `unixepoch()` is in PostgreSQL. */
 const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
+
+/** Maximum number of rows in one statement, whose duration is limited. */
+const maxRows = 1000;
 
 /** Maximum number of runs of a unit of work that the database aborts. */
 const maxRuns = 5;
@@ -145,11 +149,18 @@ class PostgresDriver implements SqlDriver {
       const text = statement.replaceAll('unixepoch()', unixEpoch);
       if (values.length === 0) return await send(client, text);
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
-      return await send(client, { text, values: [...values], ...name });
+      return await send(client, { text, values: values.map(toBinary), ...name });
     };
     return {
       run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
       all: async (statement, values) => (await query(statement, values)).rows,
+      each: async (statement, rows) => {
+        const sent: Promise<QueryResult>[] = [];
+        for (let from = 0; from < rows.length; from += maxRows) {
+          sent.push(query(forArrays(statement), columnsOf(rows.slice(from, from + maxRows))));
+        }
+        return (await allEnded(sent)).flatMap((result) => result.rows);
+      },
     };
   }
 
@@ -158,6 +169,36 @@ class PostgresDriver implements SqlDriver {
     this.#names.set(statement, name);
     return name;
   }
+}
+
+/** A statement for one row as one for many: `$1` stands for the texts of the first column. */
+export function forArrays(statement: string): string {
+  return statement.replace(/\$\d+/g, 'unnest($&::text[])');
+}
+
+function columnsOf(rows: readonly (readonly string[])[]): string[][] {
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
+}
+
+/** PostgreSQL's number of the type text. */
+const textType = 25;
+
+/**
+ * An array of texts in PostgreSQL's binary format, with which neither side escapes and parses each of them: dimensions,
+ * no nulls, type, length, first index, and the length and bytes of each. Other values are as they were.
+ */
+function toBinary(value: SqlParameter): unknown {
+  if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string'))
+    return value;
+  const lengths = value.map((text) => Buffer.byteLength(text));
+  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + 4 + length, 20));
+  let at = 0;
+  for (const number of [1, 0, textType, value.length, 1]) at = bytes.writeInt32BE(number, at);
+  for (const [index, text] of value.entries()) {
+    at = bytes.writeInt32BE(lengths[index] ?? 0, at);
+    at += bytes.write(text, at);
+  }
+  return bytes;
 }
 
 async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
@@ -194,7 +235,7 @@ async function commit(client: ClientBase): Promise<void> {
   if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
 }
 
-type Query = string | { readonly name?: string; readonly text: string; readonly values: SqlParameter[] };
+type Query = string | { readonly name?: string; readonly text: string; readonly values: unknown[] };
 
 async function send(client: ClientBase, query: Query): Promise<QueryResult> {
   try {

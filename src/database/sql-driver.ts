@@ -15,6 +15,11 @@ export interface Sql {
   run(statement: string, values?: readonly SqlParameter[]): Promise<number>;
   /** Runs a statement and returns its rows. */
   all(statement: string, values?: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
+  /**
+   * Runs a statement for each of many rows, in their order, and returns what it returns for them. The rows are text,
+   * and their parameters stand in one list of a SELECT, each once: `INSERT INTO t (a, b) SELECT $1, $2 WHERE true`.
+   */
+  each(statement: string, rows: readonly (readonly string[])[]): Promise<readonly SqlRow[]>;
 }
 
 /** Receives the number of requests, or other units of work, that shared a transaction. For metrics. */

@@ -76,6 +76,7 @@ class SqliteDriver implements SqlDriver {
     this.#sql = {
       run: async (statement, values) => this.#connection.run(statement, values),
       all: async (statement, values) => this.#connection.all(statement, values),
+      each: async (statement, rows) => rows.flatMap((values) => this.#connection.all(statement, values)),
     };
   }
 

@@ -173,14 +173,14 @@ describe('passback', () => {
     const put = machine.start(['admin', 'user', 'put', '--database', machine.database]);
     const status = new Promise((resolve) => put.once('exit', resolve));
     const record = (id: number) => `{"tenant_code":"cut","union_id":"u${id}"}\n`;
-    put.stdin?.write(Array.from({ length: 1001 }, (_, id) => record(id)).join(''));
+    put.stdin?.write(Array.from({ length: 5001 }, (_, id) => record(id)).join(''));
     const stored = async () =>
       (await machine.admin(['user', 'list', '--tenant-code', 'cut'])).trim().split('\n').length;
-    // They are stored by the 1000.
-    await expect.poll(stored, { timeout: 10_000 }).toBe(1000);
+    // They are stored by the 5000.
+    await expect.poll(stored, { timeout: 10_000 }).toBe(5000);
     put.kill('SIGINT');
     expect(await status).toBe(130);
-    expect(await stored()).toBe(1001);
+    expect(await stored()).toBe(5001);
   });
 
   it('refuses U+FFFD in arguments and variables: Node writes it for bytes that are not UTF-8', async () => {

@@ -1,9 +1,13 @@
-import { addOrLockUsers, addValues, removeValues, statements } from '../../src/service/store/statements.js';
+import { forArrays } from '../../src/database/postgres-driver.js';
+import { rowStatements, statements } from '../../src/service/store/statements.js';
 
-/** All statements that serve requests and commands, by name; those for several digests in one of their sizes. */
-export const everyStatement: Readonly<Record<string, string>> = {
+/** All statements that serve requests and commands, by name. */
+export const everyStatement: Readonly<Record<string, string>> = { ...statements, ...rowStatements };
+
+/** The same as PostgreSQL receives them. */
+export const everyPostgresStatement: Readonly<Record<string, string>> = {
   ...statements,
-  addOrLockUsers: addOrLockUsers.get(8) ?? '',
-  addValues: addValues.get(8) ?? '',
-  removeValues: removeValues.get(8) ?? '',
+  ...Object.fromEntries(
+    Object.entries(rowStatements).map(([name, statement]) => [name, forArrays(statement)]),
+  ),
 };

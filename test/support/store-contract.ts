@@ -676,6 +676,7 @@ function afterFirst(sql: Sql, awaited: string, intrude: () => Promise<void>): Sq
   let done = false;
   return {
     run: (statement, values) => sql.run(statement, values),
+    each: (statement, rows) => sql.each(statement, rows),
     async all(statement, values) {
       const rows = await sql.all(statement, values);
       if (statement === awaited && !done) {

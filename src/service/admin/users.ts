@@ -2,6 +2,7 @@ import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
+import type { AuditKey } from '../store/audit.js';
 import type { DeletedRows } from '../store/users.js';
 import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';
 
@@ -17,8 +18,8 @@ export interface UserKey {
   readonly unionId: string;
 }
 
-/** Number of records in one transaction, and in memory: a commit writes each page of the index once. */
-const batchSize = 1000;
+/** Number of records in one transaction: it writes each page of the index once. */
+const batchSize = 5000;
 /** Maximum size of their text, in characters. */
 const batchLength = 8_388_608;
 /** Number of users that are looked up at once. */
@@ -32,9 +33,12 @@ export interface UserOperations {
    */
   putUser(record: UserRecord): Promise<void>;
   /**
-   * Stores records in batches of up to 1000, and returns their number. Records before an invalid one are stored.
+   * Stores records, each given as itself or as JSON text, in transactions of up to 5000, and returns their number.
+   * Records before an invalid one are stored. The audit has one line with the number of stored users.
+   *
+   * @throws InvalidInputError that names a field, as soon as a record is invalid: no further one is taken
    */
-  putUsers(records: Iterable<UserRecord> | AsyncIterable<UserRecord>): Promise<number>;
+  putUsers(records: Iterable<UserRecord | string> | AsyncIterable<UserRecord | string>): Promise<number>;
   /** @throws NotFoundError (40401) */
   getUser(user: UserKey): Promise<UserRecord>;
   /**
@@ -58,7 +62,7 @@ export interface UserOperations {
 }
 
 export function userOperations(context: AdminContext): UserOperations {
-  const { store } = context;
+  const { store, actor } = context;
   const lineFor = (action: string, { tenantCode, unionId }: UserKey) => ({
     action: `user ${action}`,
     tenant_code: tenantCode,
@@ -71,29 +75,43 @@ export function userOperations(context: AdminContext): UserOperations {
       await audited(context, lineFor('put', key), ({ users }) => users.putAll([checked]));
     },
     async putUsers(records) {
-      let count = 0;
-      let waiting: UserRecord[] = [];
+      let stored = 0;
+      let line: AuditKey | null = null;
+      let batch: UserRecord[] = [];
       let length = 0;
+      const put = async (together: readonly UserRecord[]) => {
+        const count = stored + together.length;
+        const subject = count === 1 ? '1 user' : `${count} users`;
+        line = await store.write(async ({ users, audit }) => {
+          await users.putAll(together);
+          if (line === null)
+            return await audit.add({ actor, action: 'user put', tenant_code: null, subject });
+          await audit.setSubject(line, subject);
+          return line;
+        });
+        stored = count;
+      };
+      // One batch is stored while the next one is read. After a failure none is.
+      let storing = Promise.resolve();
       const flush = async () => {
-        const together = waiting;
-        waiting = [];
+        await storing;
+        storing = put(batch);
+        storing.catch(() => {});
+        batch = [];
         length = 0;
-        await store.write(({ users }) => users.putAll(together));
-        count += together.length;
       };
       try {
         for await (const record of records) {
-          const text = JSON.stringify(record);
-          waiting.push(checkRecord(text));
+          const text = typeof record === 'string' ? record : JSON.stringify(record);
+          batch.push(checkRecord(text));
           length += text.length;
-          if (waiting.length === batchSize || length > batchLength) await flush();
+          if (batch.length === batchSize || length > batchLength) await flush();
         }
       } finally {
-        if (waiting.length > 0) await flush();
-        const subject = count === 1 ? '1 user' : `${count} users`;
-        await audited(context, { action: 'user put', tenant_code: null, subject }, async () => undefined);
+        if (batch.length > 0) await flush();
+        await storing;
       }
-      return count;
+      return stored;
     },
     async getUser(key) {
       const record = await audited(context, lineFor('show', key), ({ users }) =>

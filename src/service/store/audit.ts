@@ -26,6 +26,11 @@ function orderedId(): string {
   return `${Math.round((performance.timeOrigin + performance.now()) * 1_000)}-${randomUUID()}`;
 }
 
+export interface AuditKey {
+  readonly at: number;
+  readonly id: string;
+}
+
 /** The actions of operators. */
 export class Audit {
   readonly #sql: Sql;
@@ -34,8 +39,15 @@ export class Audit {
     this.#sql = sql;
   }
 
-  async add({ actor, action, tenant_code, subject }: Omit<AuditLine, 'at'>): Promise<void> {
-    await this.#sql.run(statements.addAudit, [orderedId(), actor, action, tenant_code, subject]);
+  async add({ actor, action, tenant_code, subject }: Omit<AuditLine, 'at'>): Promise<AuditKey> {
+    const id = orderedId();
+    const [row] = await this.#sql.all(statements.addAudit, [id, actor, action, tenant_code, subject]);
+    return { at: Number(row?.at), id };
+  }
+
+  /** Changes the line of an action that takes several transactions. */
+  async setSubject({ at, id }: AuditKey, subject: string): Promise<void> {
+    await this.#sql.run(statements.setAuditSubject, [at, id, subject]);
   }
 
   /** The last actions, newest first. */

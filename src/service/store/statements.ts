@@ -119,7 +119,9 @@ export const statements = {
     ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()',
 
   addAudit:
-    'INSERT INTO audit (at, id, actor, action, tenant_code, subject) VALUES (unixepoch(), $1, $2, $3, $4, $5)',
+    'INSERT INTO audit (at, id, actor, action, tenant_code, subject) VALUES (unixepoch(), $1, $2, $3, $4, $5)' +
+    ' RETURNING at',
+  setAuditSubject: 'UPDATE audit SET subject = $3 WHERE at = $1 AND id = $2',
   listAudit: 'SELECT at, actor, action, tenant_code, subject FROM audit ORDER BY at DESC, id DESC LIMIT $1',
 
   expiredCode: firstExpired('codes'),
@@ -155,56 +157,22 @@ function purge(table: string, key: string): string {
   );
 }
 
-/** The numbers of rows in a statement: few sizes, so that few statements are prepared. */
-const rowCounts = [32, 16, 8, 4, 2, 1] as const;
-
-/** Groups of the sizes for which there are statements. */
-export function inGroups<T>(rows: readonly T[]): T[][] {
-  const groups: T[][] = [];
-  for (let taken = 0; taken < rows.length; ) {
-    const count = rowCounts.find((size) => size <= rows.length - taken) ?? 1;
-    groups.push(rows.slice(taken, taken + count));
-    taken += count;
-  }
-  return groups;
-}
-
-/** Adds users, or locks those that there are and returns their current records: a new one has revision 1. */
-export const addOrLockUsers = forRows(
-  3,
-  (rows) =>
-    `INSERT INTO users (tenant_code, union_id, record, revision) VALUES ${rows.map((row) => `(${row}, 1)`).join(', ')}` +
+/** Statements that are run for many rows. */
+export const rowStatements = {
+  /** Adds a user, or locks the one that there is and returns its current record. */
+  addOrLockUser:
+    'INSERT INTO users (tenant_code, union_id, record, revision) SELECT $1, $2, $3, 1 WHERE true' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET revision = users.revision + 1' +
-    ' RETURNING tenant_code, union_id, record, revision',
-);
-
-/** Adds values of users. */
-export const addValues = forRows(
-  3,
-  (rows) =>
-    `INSERT INTO user_values (tenant_code, digest, union_id) VALUES ${rows.map((row) => `(${row})`).join(', ')}` +
+    ' RETURNING tenant_code, union_id, CASE WHEN revision > 1 THEN record END AS record',
+  replaceRecord:
+    'INSERT INTO users (tenant_code, union_id, record, revision) SELECT $1, $2, $3, 1 WHERE true' +
+    ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET record = excluded.record',
+  addValue:
+    'INSERT INTO user_values (tenant_code, digest, union_id) SELECT $1, $2, $3 WHERE true' +
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
-);
-
-/** Removes the digests from `$3` on from the values of one user. */
-export const removeValues = forRows(
-  1,
-  (digests) =>
-    'DELETE FROM user_values WHERE tenant_code = $1 AND union_id = $2' +
-    ` AND digest IN (${digests.join(', ')})`,
-  3,
-);
-
-/** Statements for each number of rows of so many values, whose numbers begin with `first`. */
-function forRows(
-  values: number,
-  write: (rows: readonly string[]) => string,
-  first = 1,
-): ReadonlyMap<number, string> {
-  const row = (_: unknown, index: number) =>
-    Array.from({ length: values }, (_, value) => `$${first + index * values + value}`).join(', ');
-  return new Map(rowCounts.map((count) => [count, write(Array.from({ length: count }, row))]));
-}
+  removeValue:
+    'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
+} as const;
 
 /** Empties the store. */
 export const emptyStatements = ['apps', 'users', 'user_values', 'codes', 'nonces'].map(

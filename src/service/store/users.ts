@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
-import { allEnded, type Sql } from '../../database/sql-driver.js';
+import type { Sql } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues, type UserRecord } from '../../protocol/user-record.js';
-import { addOrLockUsers, addValues, inGroups, removeValues, statements } from './statements.js';
+import { rowStatements, statements } from './statements.js';
 
 /** Why a change did not find exactly one user. */
 type NoSingleUser = 'no user' | 'several users';
@@ -71,28 +71,26 @@ export class Users {
    */
   async putAll(records: readonly UserRecord[]): Promise<void> {
     const lastOfEach = [...new Map(records.map((record) => [keyOf(record), record]))].sort(byFirst);
-    const groups = inGroups(lastOfEach.map(([, record]) => record)).map((group) =>
-      this.#sql.all(
-        addOrLockUsers.get(group.length) ?? '',
-        group.flatMap((record) => [record.tenant_code, record.union_id, JSON.stringify(record)]),
-      ),
-    );
+    const rows = lastOfEach.map(([, record]) => rowOf(record));
     const before = new Map<string, UserRecord>();
-    for (const { tenant_code, union_id, record, revision } of (await allEnded(groups)).flat()) {
+    for (const { tenant_code, union_id, record } of await this.#sql.each(rowStatements.addOrLockUser, rows)) {
       const key = keyOf({ tenant_code: String(tenant_code), union_id: String(union_id) });
-      if (Number(revision) > 1) before.set(key, toRecord(record));
+      if (record !== null) before.set(key, toRecord(record));
     }
-    const added: Value[] = [];
-    await allEnded(
-      lastOfEach.map(async ([key, record]) => {
-        const old = before.get(key) ?? null;
-        if (old !== null) await this.#setRecord(record);
-        const changed = changedDigests(old, record);
-        added.push(...changed.added.map((digest) => [record.tenant_code, digest, record.union_id] as const));
-        await this.#removeValues(record, changed.removed);
-      }),
+    const removed: Row[] = [];
+    const added: Row[] = [];
+    for (const [key, record] of lastOfEach) {
+      const changed = changedDigests(before.get(key) ?? null, record);
+      removed.push(...valuesOf(record, changed.removed));
+      added.push(...valuesOf(record, changed.added));
+    }
+    const replaced = lastOfEach.flatMap(([key], index) => (before.has(key) ? [rows[index] ?? []] : []));
+    await this.#sql.each(rowStatements.replaceRecord, replaced);
+    await this.#sql.each(rowStatements.removeValue, removed);
+    await this.#sql.each(
+      rowStatements.addValue,
+      added.sort(([, one], [, other]) => (one < other ? -1 : 1)),
     );
-    await this.#addValues(added.sort(([, one], [, other]) => (one < other ? -1 : 1)));
   }
 
   /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
@@ -112,7 +110,8 @@ export class Users {
   async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
     const record = await this.#lockById(tenantCode, unionId);
     if (record === null) return null;
-    const indexed_values = await this.#removeValues(record, changedDigests(record, null).removed);
+    const values = valuesOf(record, changedDigests(record, null).removed);
+    const indexed_values = (await this.#sql.each(rowStatements.removeValue, values)).length;
     const codes = await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
     return {
       records: await this.#sql.run(statements.deleteUser, [tenantCode, unionId]),
@@ -140,35 +139,23 @@ export class Users {
   }
 
   async #replace(old: UserRecord, record: UserRecord): Promise<void> {
-    await this.#setRecord(record);
+    await this.#sql.run(statements.setRecord, rowOf(record));
     const { removed, added } = changedDigests(old, record);
-    await this.#removeValues(record, removed);
-    await this.#addValues(added.map((digest) => [record.tenant_code, digest, record.union_id]));
-  }
-
-  async #setRecord(record: UserRecord): Promise<void> {
-    await this.#sql.run(statements.setRecord, [record.tenant_code, record.union_id, JSON.stringify(record)]);
-  }
-
-  async #addValues(values: readonly Value[]): Promise<void> {
-    await allEnded(
-      inGroups(values).map((group) => this.#sql.run(addValues.get(group.length) ?? '', group.flat())),
-    );
-  }
-
-  /** Returns the number of removed rows. */
-  async #removeValues({ tenant_code, union_id }: UserKey, digests: readonly string[]): Promise<number> {
-    const removed = await allEnded(
-      inGroups(digests).map((group) =>
-        this.#sql.run(removeValues.get(group.length) ?? '', [tenant_code, union_id, ...group]),
-      ),
-    );
-    return removed.reduce((sum, rows) => sum + rows, 0);
+    await this.#sql.each(rowStatements.removeValue, valuesOf(record, removed));
+    await this.#sql.each(rowStatements.addValue, valuesOf(record, added));
   }
 }
 
-/** A row of the index. */
-type Value = readonly [tenantCode: string, digest: string, unionId: string];
+/** Tenant, union ID and record; or tenant, digest and union ID. */
+type Row = readonly [string, string, string];
+
+function rowOf(record: UserRecord): Row {
+  return [record.tenant_code, record.union_id, JSON.stringify(record)];
+}
+
+function valuesOf({ tenant_code, union_id }: UserKey, digests: readonly string[]): Row[] {
+  return digests.map((digest) => [tenant_code, digest, union_id]);
+}
 
 function byFirst([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
   return one < other ? -1 : 1;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
 import { groupStatements } from '../../../src/service/store/postgres-groups.js';
-import { everyStatement } from '../../support/every-statement.js';
+import { everyPostgresStatement } from '../../support/every-statement.js';
 import { fillStore, plansOf } from '../../support/postgres/postgres-plans.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';
@@ -16,7 +16,7 @@ it('shows how PostgreSQL finds what each statement of the store names', async ()
   const driver = await openPostgresDriver(server.url);
   await fillStore(server.url, driver, users);
   process.stdout.write(`\nPlans with ${users} users, values, codes and nonces\n`);
-  for (const [name, plan] of await plansOf(driver, { ...everyStatement, ...groupStatements })) {
+  for (const [name, plan] of await plansOf(driver, { ...everyPostgresStatement, ...groupStatements })) {
     const scans = plan.match(/(?:Index (?:Only )?Scan|Seq Scan|Bitmap \w+ Scan)[^(]*|Conflict Arbiter.*/g);
     process.stdout.write(
       `  ${name.padEnd(18)}${scans?.map((scan) => scan.trim()).join('; ') ?? 'no scan'}\n`,

@@ -128,10 +128,42 @@ describe('the users', () => {
     expect(await admin.putUsers([])).toBe(0);
   });
 
-  it('before a refused record are stored', async () => {
-    const records = [user('u1'), user('u2'), user('')];
+  it('before a refused record are stored, as records or as JSON', async () => {
+    const records = [user('u1'), JSON.stringify(user('u2')), user(''), user('u3')];
     await expect(admin.putUsers(records)).rejects.toThrow('the record has no union_id');
-    expect(await all(admin.listUsers({ tenantCode: tenant }))).toHaveLength(2);
+    expect(await all(admin.listUsers({ tenantCode: tenant }))).toEqual([user('u1'), user('u2')]);
+    expect((await admin.listAudit()).map(({ subject }) => subject)).toContain('2 users');
+  });
+
+  it('replace what is there as a whole, and of several of one user in a file the last stays', async () => {
+    const withLevel = (level: string) => user('u1', { extension_info: { level } });
+    await admin.putUsers([withLevel('gold'), user('u2', { extension_info: { level: 'gold' } })]);
+    await admin.putUsers([withLevel('silver'), user('u3'), withLevel('lead')]);
+    const found = async (value: string) =>
+      (await all(admin.findUsers({ tenantCode: tenant, key: 'level', value }))).map(
+        ({ union_id }) => union_id,
+      );
+    expect([await found('gold'), await found('silver'), await found('lead')]).toEqual([['u2'], [], ['u1']]);
+  });
+
+  it('are counted in the audit as they are stored, also if the database is lost in between', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-import-'));
+    const shared =
+      process.env.USERINFO_TEST_STORE === 'postgres' ? await freshDatabase() : join(folder, 'u.db');
+    const lost = await openAdmin({ database: shared });
+    const beside = await openAdmin({ database: shared });
+    async function* records() {
+      for (let i = 0; i < 10_001; i++) {
+        // The first 5000 are stored then, and further ones are not yet.
+        if (i === 9000) await lost.close();
+        yield user(`u${i}`);
+      }
+    }
+    await expect(lost.putUsers(records())).rejects.toThrow('the database is closed');
+    expect(await all(beside.listUsers({ tenantCode: tenant }))).toHaveLength(5000);
+    expect(await beside.listAudit()).toMatchObject([{ action: 'user list' }, { subject: '5000 users' }]);
+    await beside.close();
+    await rm(folder, { recursive: true });
   });
 });
 

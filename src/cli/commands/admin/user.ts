@@ -3,8 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { cutLines, splitLines } from '../../../bulk/source/lines.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { parseUserRecord, type UserRecord } from '../../../protocol/user-record.js';
-import type { UserKey } from '../../../service/index.js';
+import type { Admin, UserKey } from '../../../service/index.js';
 import { describeSystemError, isSystemError } from '../../../support/errors.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
@@ -38,7 +37,7 @@ const declarePut = storeCommand({
   ],
   takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
   run: async ({ context, io, isTable, print, withStore }, file: string) => {
-    const put = await withStore((store) => store.putUsers(readRecords(context, file)), true);
+    const put = await withStore((store) => putRecords(context, store, file), true);
     if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
     else await print({ put });
   },
@@ -133,36 +132,37 @@ export const declareUser = command({
 });
 
 /**
- * Parses the records of all lines that are not blank.
+ * Stores the records of all lines that are not blank, and returns their number.
  *
  * @throws InvalidInputError with the number of the line, AbortError
  */
-async function* readRecords({ io, signal }: CliContext, file: string): AsyncGenerator<UserRecord> {
+async function putRecords({ io, signal }: CliContext, store: Admin, file: string): Promise<number> {
   const input = addAbortSignal(signal, file === '-' ? io.stdin : createReadStream(file));
-  try {
-    for await (const block of cutLines(input)) {
-      for (const { bytes, firstLine } of splitLines(block)) {
-        const record = parseLine(bytes, firstLine);
-        if (record !== null) yield record;
+  /** Of the record that is checked. */
+  let line: number | null = null;
+  async function* records(): AsyncGenerator<string> {
+    try {
+      for await (const block of cutLines(input)) {
+        for (const { bytes, firstLine } of splitLines(block)) {
+          line = firstLine;
+          const json = decodeUtf8(bytes, 'the record').trim();
+          if (json !== '') yield json;
+        }
+        line = null;
       }
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      throw new InvalidInputError(`${inputName(file)} cannot be read: ${describeSystemError(error)}`, {
+        cause: error,
+      });
     }
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    throw new InvalidInputError(`${inputName(file)} cannot be read: ${describeSystemError(error)}`, {
-      cause: error,
-    });
   }
-}
-
-/** Returns `null` for a blank line. */
-function parseLine(bytes: Uint8Array, line: number): UserRecord | null {
   try {
-    const json = decodeUtf8(bytes, 'the record').trim();
-    return json === '' ? null : parseUserRecord(json);
+    return await store.putUsers(records());
   } catch (error) {
-    if (!(error instanceof InvalidInputError)) throw error;
+    if (line === null || !(error instanceof InvalidInputError)) throw error;
     throw new InvalidInputError(`line ${line}: ${error.message}`, {
-      hint: 'Records of earlier lines may be stored. Correct the line and put the file again: records are replaced as a whole.',
+      hint: 'The records of earlier lines are stored. Correct the line and put the file again: records are replaced as a whole.',
       cause: error,
     });
   }
