@@ -1,19 +1,22 @@
 import { getBuiltinModule } from 'node:process';
+import { addAbortSignal } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError } from '../support/errors.js';
 import { findJsonFault } from '../support/json-fault.js';
 import type { CliContext } from './context.js';
-import { type Io, readAll } from './io.js';
+import type { Io } from './io.js';
 
 /**
  * Reads the text of a file, or of standard input for `-`.
  *
- * @throws InvalidInputError that names the file
+ * @throws InvalidInputError that names the file, AbortError
  */
 export async function readText({ io, signal }: CliContext, file: string): Promise<string> {
   const name = inputName(file);
-  return file === '-' ? decodeUtf8(await readAll(io.stdin, signal), name) : readNamedFile(file, name);
+  if (file !== '-') return readNamedFile(file, name);
+  return decodeUtf8(await buffer(addAbortSignal(signal, io.stdin)), name);
 }
 
 /**

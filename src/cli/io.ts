@@ -1,5 +1,4 @@
-import { addAbortSignal, type Readable, type Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import type { Readable, Writable } from 'node:stream';
 import { UserInfoError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { showData, showText } from './output/terminal-text.js';
@@ -55,20 +54,4 @@ export function writeStyled(stream: Writable, data: string | Uint8Array): Promis
 /** Prints a one-line message to stderr, after a `label` that may be coloured. */
 export function printMessage(io: Io, message: string, label = ''): Promise<void> {
   return writeStyled(io.stderr, `${label}${showText(message)}\n`);
-}
-
-/**
- * Reads all of standard input.
- *
- * @throws AbortError if `signal` aborts first
- */
-export function readAll(stdin: Readable, signal: AbortSignal): Promise<Uint8Array> {
-  return buffer(addAbortSignal(signal, stdin));
-}
-
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

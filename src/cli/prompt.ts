@@ -3,10 +3,7 @@ import type { CliContext } from './context.js';
 import type { Io } from './io.js';
 import { showText } from './output/terminal-text.js';
 
-/** Prompts to the user at the terminal, written to stderr. */
-export type Prompt = ReturnType<typeof createPrompt>;
-
-/** Prompts on the terminal of `io`. The library behind them is loaded for the first prompt. */
+/** Prompts to the user at the terminal, written to stderr. Their library is loaded for the first of them. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
   const load = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });

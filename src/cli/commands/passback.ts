@@ -15,8 +15,7 @@ import { callService } from '../call-service.js';
 import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
 import { formatColumns } from '../help-layout.js';
-import { decodeUtf8 } from '../input.js';
-import { readAll } from '../io.js';
+import { readText } from '../input.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs, warnOfKeys } from '../pairs.js';
 import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
@@ -131,7 +130,7 @@ function namedRequest(
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */
 export async function readUserInfo(
-  { io, signal }: CliContext,
+  context: CliContext,
   pairs: readonly string[],
   json: string | undefined,
 ): Promise<UserInfoEntries> {
@@ -142,7 +141,7 @@ export async function readUserInfo(
     });
   }
   if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
-  const text = json === '-' ? decodeUtf8(await readAll(io.stdin, signal), 'standard input') : json;
+  const text = json === '-' ? await readText(context, '-') : json;
   if (text.trim() === '') {
     throw new InvalidInputError(`${json === '-' ? 'standard input' : '--user-info'} is empty`, {
       hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',

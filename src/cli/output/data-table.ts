@@ -2,9 +2,11 @@
 import { stringify } from 'lossless-json';
 import { resultCode } from '../../protocol/result-codes.js';
 import { isNested, isObject, type Nested, parseLoosely } from './parsed-json.js';
-import type { TableStyle } from './style.js';
+import type { OutputStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLines } from './table.js';
 import { showText } from './terminal-text.js';
+
+type TableStyle = Pick<OutputStyle, 'colors' | 'columns'>;
 
 /** Maximum number of characters shown of one value. */
 const maxValueLength = 8_192;
@@ -132,7 +134,7 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
  * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left
  * out.
  */
-export function showValue(value: unknown): string {
+function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);
   if (text.length <= maxValueLength) return showText(text);
   const more = (text.length - maxValueLength).toLocaleString('en');

@@ -4,7 +4,7 @@ import { UserInfoError } from '../../protocol/errors.js';
 import { type Io, write, writeStyled } from '../io.js';
 import { isObject, parseLoosely } from './parsed-json.js';
 import { maskText, printData } from './print.js';
-import { isPlainTable, type OutputStyle, tableStyle, warn } from './style.js';
+import { isPlainTable, type OutputStyle, warn } from './style.js';
 
 /**
  * Prints an answer. JSON without a query is the received bytes and a newline; `csv` is `data` alone, other formats
@@ -43,7 +43,7 @@ async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promi
 async function printBody(body: string, io: Io, style: OutputStyle): Promise<void> {
   if (isPlainTable(style)) {
     const { formatEnvelopeTable } = await import('./data-table.js');
-    return writeStyled(io.stdout, formatEnvelopeTable(body, tableStyle(io, style)));
+    return writeStyled(io.stdout, formatEnvelopeTable(body, style));
   }
   const envelope = parseLoosely(body) as { readonly data?: unknown };
   if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);

@@ -2,7 +2,7 @@ import { stringify } from 'lossless-json';
 import { isPersonalName, maskJson } from '../../protocol/masking.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { parseLoosely } from './parsed-json.js';
-import { isPlainTable, type OutputStyle, tableStyle } from './style.js';
+import { isPlainTable, type OutputStyle } from './style.js';
 
 /**
  * Prints data in the given format: what `--query` selects, or all data. `given` is parsed by lossless-json or made
@@ -59,7 +59,7 @@ async function writeData(data: unknown, io: Io, style: OutputStyle, isWhole = fa
       return write(io.stdout, (await import('./csv.js')).formatCsv(data));
     case 'table': {
       const { formatDataTable, inWords } = await import('./data-table.js');
-      return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, tableStyle(io, style)));
+      return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, style));
     }
   }
 }

@@ -30,7 +30,9 @@ export function warn(io: Io, warning: string): Promise<void> {
 /** How a command prints its data. */
 export interface OutputStyle {
   readonly format: OutputFormat;
-  readonly color: boolean;
+  readonly colors: ChalkInstance;
+  /** The width of the terminal; without it nothing is wrapped. */
+  readonly columns: number | undefined;
   /** From `--query`; without it all data is printed. */
   readonly select?: Select;
   /** Whether personal data is masked, before the query. */
@@ -44,7 +46,7 @@ export interface OutputStyle {
  */
 export async function outputStyle(
   options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'color' | 'mask'>,
-  { env }: Io,
+  { stdout, env }: Io,
 ): Promise<OutputStyle> {
   const { color, mask, output, json } = options;
   const wanted = json ? 'json' : (output ?? (env.USERINFO_OUTPUT || 'table'));
@@ -54,7 +56,8 @@ export async function outputStyle(
       hint: `Set it to one of ${outputFormats.join(', ')}.`,
     });
   }
-  const style = { format, color, ...(mask && { mask }) };
+  const columns = stdout.isTTY ? stdout.columns : undefined;
+  const style = { format, colors: colorsFor(stdout, env, color), columns, ...(mask && { mask }) };
   if (style.format === 'yaml') await import('./yaml.js'); // it may need a package that is not installed
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
@@ -64,11 +67,4 @@ export async function outputStyle(
 /** Whether the output is the default table, without a query. */
 export function isPlainTable({ format, select }: OutputStyle): boolean {
   return format === 'table' && select === undefined;
-}
-
-export type TableStyle = ReturnType<typeof tableStyle>;
-
-/** The style of a table on stdout: colours, and the width of the terminal; without `columns` nothing is wrapped. */
-export function tableStyle({ stdout, env }: Io, { color }: OutputStyle) {
-  return { colors: colorsFor(stdout, env, color), columns: stdout.isTTY ? stdout.columns : undefined };
 }

@@ -196,7 +196,7 @@ it.each(['table', 'csv', 'yaml'] as const)(
       requestId: '',
       attempts: 1,
     };
-    await expect(printAnswer(answer, io, { format, color: false })).rejects.toThrow(RangeError);
+    await expect(printAnswer(answer, io, { format, ...plain })).rejects.toThrow(RangeError);
     expect(stdout.read()?.toString()).toBe(`${body}\n`);
     expect(stderr.read()?.toString()).toContain(`warning: the answer cannot be shown as ${format}`);
   },

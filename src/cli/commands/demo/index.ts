@@ -1,5 +1,4 @@
 import { command } from '../../command.js';
-import { tableStyle } from '../../output/style.js';
 
 export const declareDemo = command({
   name: 'demo',
@@ -12,6 +11,5 @@ export const declareDemo = command({
     ['userinfo demo', 'takes a few seconds'],
     ['userinfo demo --no-color | less', 'page by page'],
   ],
-  run: async ({ context, io, style }) =>
-    (await import('./tour.js')).runDemo(context, tableStyle(io, style).colors.cyan),
+  run: async ({ context, style }) => (await import('./tour.js')).runDemo(context, style.colors.cyan),
 });

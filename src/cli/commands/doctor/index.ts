@@ -1,7 +1,6 @@
 import { type Call, command } from '../../command.js';
 import { writeStyled } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { tableStyle } from '../../output/style.js';
 import type { Check } from './checkup.js';
 
 export const declareDoctor = command({
@@ -18,11 +17,10 @@ export const declareDoctor = command({
   takes: addConnectionOptions,
   run: async ({ context, io, options, style, isTable, print }: Call<ConnectionOptions>) => {
     const { formatCheck, runCheckup } = await import('./checkup.js');
-    const { colors } = tableStyle(io, style);
     const checks: Check[] = [];
     const failure = await runCheckup({ context, options }, async (check) => {
       checks.push(check);
-      if (isTable) await writeStyled(io.stdout, formatCheck(check, colors));
+      if (isTable) await writeStyled(io.stdout, formatCheck(check, style.colors));
     });
     if (!isTable) await print(checks);
     if (failure !== undefined) throw failure;

@@ -4,7 +4,6 @@ import { activateProfile, removeProfile, renameProfile } from '../../../profiles
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { command } from '../../command.js';
 import { printMessage, write, writeStyled } from '../../io.js';
-import { tableStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
 import { declareAdd, declareSet } from './edit.js';
@@ -32,7 +31,7 @@ const declareList = command({
       return printMessage(io, 'There are no profiles yet: "userinfo profile add <name>" adds one.');
     }
     const { formatTable } = await import('../../output/table.js');
-    const { colors, columns } = tableStyle(io, style);
+    const { colors, columns } = style;
     const cells = rows.map(({ active: isActive, ...row }) => [
       isActive ? '*' : '',
       ...Object.values(row).map((value) => (value === 'production' ? colors.red(value) : showText(value))),

@@ -6,7 +6,7 @@ import { type Call, command } from '../../command.js';
 import { settingSources } from '../../deployment.js';
 import { writeStyled } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { tableStyle, warn } from '../../output/style.js';
+import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
 export const declareShow = command({
@@ -40,7 +40,7 @@ async function run(
     return print({ profile: settings.profile, ...Object.fromEntries(values) });
   }
   const { formatTable } = await import('../../output/table.js');
-  const { colors, columns } = tableStyle(io, style);
+  const { colors, columns } = style;
   const cells = rows.map(([, title, { value, origin }]) => [
     title,
     value === true ? colors.yellow('allowed') : showText(value),

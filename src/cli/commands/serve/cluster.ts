@@ -10,7 +10,6 @@ import type { Secret } from '../../../signing/secret.js';
 import { loadPart } from '../../../support/errors.js';
 import type { CliContext } from '../../context.js';
 import { ReportedError } from '../../exit-status.js';
-import { untilAborted } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
 /** The delay before a worker is replaced, in milliseconds; it doubles while workers cannot start. */
@@ -58,7 +57,8 @@ export async function runWorkers(
       },
     });
     process.send?.({ url: service.url });
-    await untilAborted(AbortSignal.any([context.signal, stopped.signal]));
+    const end = AbortSignal.any([context.signal, stopped.signal]);
+    if (!end.aborted) await once(end, 'abort');
     await service.close();
   } finally {
     // The open channel would keep the process alive.

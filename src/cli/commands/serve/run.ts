@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
@@ -5,7 +6,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, Service, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { adminToken, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
-import { printMessage, untilAborted } from '../../io.js';
+import { printMessage } from '../../io.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -73,7 +74,7 @@ async function serveHere(
     const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
     // JSON logs are read by programs, which need no introduction.
     if (options.logFormat === 'pretty') for (const line of lines) await printMessage(context.io, line);
-    await untilAborted(context.signal);
+    if (!context.signal.aborted) await once(context.signal, 'abort');
   } finally {
     await service.close();
   }
