@@ -26,11 +26,6 @@ export function openBoss(driver: SqlDriver): Promise<PgBoss> {
   return boss.start();
 }
 
-/** Has pg-boss execute a call in a transaction. */
-export function over(sql: Sql): PgBoss.ConnectionOptions {
-  return { db: { executeSql: (text, values) => execute(sql, text, values) } };
-}
-
 /** What pg-boss executes without values may be a transaction of its own: it must not stay open after an error. */
 async function execute(sql: Sql, text: string, values?: readonly unknown[]): Promise<{ rows: SqlRow[] }> {
   try {
@@ -52,16 +47,13 @@ const uniqueViolation = '23505';
 
 /** Fetches a job. pg-boss takes every error for "no job"; of these, only one means that. */
 export async function fetchJob(boss: PgBoss, name: string) {
-  let fault: unknown;
-  const executeSql: PgBoss.Db['executeSql'] = (text, values) =>
-    boss
-      .getDb()
-      .executeSql(text, values)
-      .catch((error) => {
-        fault = error;
-        throw error;
-      });
-  const [job] = await boss.fetch(name, { includeMetadata: true, db: { executeSql } });
-  if (fault instanceof Error && !('code' in fault && fault.code === uniqueViolation)) throw fault;
+  const faults: { readonly code?: string }[] = [];
+  const executeSql: PgBoss.Db['executeSql'] = (text, values) => {
+    const result = boss.getDb().executeSql(text, values);
+    result.catch((error) => faults.push(error));
+    return result;
+  };
+  const [job] = await boss.fetch(name, { db: { executeSql } });
+  for (const fault of faults) if (fault.code !== uniqueViolation) throw fault;
   return job;
 }

@@ -8,12 +8,12 @@ import { describePostgres, openPostgresDriver } from '../database/postgres-drive
 import type { SqlDriver, SqlParameter } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { bossSchema, fetchJob, openBoss, over } from './boss.js';
+import { bossSchema, fetchJob, openBoss } from './boss.js';
 import { cutIntoChunks } from './load-run.js';
 import { type NewRun, type QueuedOutcome, type QueuedRow, type QueuedRun, queueSchema } from './run.js';
 
-/** How often a chunk is offered again after its workers died or got nothing done; then it has failed. */
-const retryLimit = 20;
+/** How often a chunk is offered again after its worker died or returned it; then it has failed. */
+const retryLimit = 1000;
 
 /** The current time, by the clock of the database; in milliseconds since 1970. */
 const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
@@ -29,7 +29,7 @@ const shownSpeed =
 /** A run is given by its properties, and stored with its state. */
 const selectRuns =
   "SELECT given, json_build_object('run', run, 'state', state, 'createdAt', created_at / 1000," +
-  ` 'endedAt', ended_at / 1000, 'chunks', chunks, 'chunksDone', chunks_done, 'speed', ${shownSpeed}, 'counts',` +
+  ` 'endedAt', ended_at / 1000, 'chunks', chunks, 'speed', ${shownSpeed}, 'counts',` +
   ` json_build_object(${outcomes.map((outcome) => `'${outcome}', ${outcome}`)})) AS stored FROM userinfo_runs`;
 
 const countsOf = (outcome: Outcome) => `COUNT(*) FILTER (WHERE outcome = '${outcome}') AS ${outcome}`;
@@ -55,11 +55,9 @@ const statements = {
     ` added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf)} FROM new)` +
     ` UPDATE userinfo_runs runs SET started_at = COALESCE(started_at, ${nowMs}), recorded_at = ${nowMs},` +
     ` speed = ${speed} + added."rows" / 60.0, ${outcomes.map(sumOf)} FROM added WHERE run = $1 RETURNING state`,
-  finish:
-    'UPDATE userinfo_runs SET chunks_done = chunks_done + 1,' +
-    " state = CASE WHEN chunks_done + 1 = chunks THEN 'done' ELSE state END," +
-    ` ended_at = CASE WHEN chunks_done + 1 = chunks THEN ${nowMs} END` +
-    " WHERE run = $1 AND state = 'ready' RETURNING state",
+  end:
+    `UPDATE userinfo_runs SET state = 'done', ended_at = ${nowMs} WHERE run = $1 AND state = 'ready' AND` +
+    ` NOT EXISTS (SELECT 1 FROM ${bossSchema}.job WHERE name = $2 AND state <> 'completed')`,
   cancel: `UPDATE userinfo_runs SET state = 'cancelled', ended_at = ${nowMs} WHERE run = $1 AND state IN ('loading', 'ready')`,
   partition: `SELECT partition_name FROM ${bossSchema}.queue WHERE name = $1`,
   deleteOutcomes:
@@ -76,11 +74,12 @@ export interface TakenChunk {
   /** Of its job. */
   readonly id: string;
   readonly rows: readonly NdjsonRow[];
-  /** As the database writes the time; tells its holder from the next one. */
-  readonly takenAt: string;
   /** When others may take it, as `performance.now()` counts. */
   readonly leasedUntil: number;
 }
+
+/** How many chunks of a run wait or are in progress, how many of these workers hold, and how many have failed. */
+export type ChunkCounts = Readonly<Record<'open' | 'held' | 'failed', number>>;
 
 /**
  * A queue of runs in a PostgreSQL database, which many machines may share. A run is a queue of pg-boss, a chunk of its
@@ -110,8 +109,7 @@ export class Queue {
       await driver?.close();
       if (!(error instanceof StoreUnavailableError)) throw error;
       const message = `cannot open the queue ${describePostgres(url)}: ${error.message}`;
-      const hint = error.hint === undefined ? {} : { hint: error.hint };
-      throw new StartError('CANNOT_OPEN_DATABASE', message, { ...hint, cause: error });
+      throw new StartError('CANNOT_OPEN_DATABASE', message, { hint: error.hint, cause: error });
     }
   }
 
@@ -162,22 +160,21 @@ export class Queue {
     return this.#select(statements[which]);
   }
 
-  /**
-   * How many chunks of a run wait or are in progress, how many of these workers hold, and how many no worker takes any
-   * more because they failed too often.
-   */
-  async countChunks({ run }: QueuedRun): Promise<Record<'open' | 'held' | 'failed', number>> {
+  async countChunks({ run }: QueuedRun): Promise<ChunkCounts> {
     const [counts] = await this.#driver.read((sql) => sql.all(statements.countChunks, [nameOf(run)]));
-    return counts as Record<'open' | 'held' | 'failed', number>;
+    return counts as unknown as ChunkCounts;
   }
 
-  /** Takes the chunk that has waited longest; `null` if there is none to take now. */
-  async take({ run }: QueuedRun): Promise<TakenChunk | null> {
+  /** Takes the chunk that has waited longest; `null` if there is none to take now. Without any, the run is done. */
+  async take({ run, keepsRows }: QueuedRun): Promise<TakenChunk | null> {
     const askedAt = performance.now();
     const job = await fetchJob(this.#boss, nameOf(run));
-    if (job === undefined) return null;
-    const leasedUntil = askedAt + Number(job.expireInSeconds) * 1000;
-    return { id: job.id, rows: rowsOf(job), takenAt: String(job.startedOn), leasedUntil };
+    if (job !== undefined) {
+      return { id: job.id, rows: rowsOf(job), leasedUntil: askedAt + Number(job.expireInSeconds) * 1000 };
+    }
+    const ended = await this.#change(statements.end, run, nameOf(run));
+    if (ended === 1 && !keepsRows) await this.#drop(run);
+    return null;
   }
 
   /** Records outcomes, except those of rows that have one, and returns the state of the run. */
@@ -189,31 +186,13 @@ export class Queue {
   /** Ends a chunk, whoever holds it, if each of its rows has an outcome. */
   async finish({ run, keepsRows }: QueuedRun, { id, rows }: TakenChunk): Promise<void> {
     if ((await this.outcomes(run, rows)).size < rows.length) return;
-    const isDone = await this.#driver.write(async (sql) => {
-      const ended = keepsRows
-        ? this.#boss.complete(nameOf(run), id, {}, over(sql))
-        : this.#boss.deleteJob(nameOf(run), id, over(sql));
-      // The types of pg-boss leave out how many jobs were changed; none if another worker was earlier.
-      if (((await ended) as unknown as { affected: number }).affected === 0) return false;
-      const [row] = await sql.all(statements.finish, [run]);
-      return row?.state === 'done';
-    });
-    if (isDone && !keepsRows) await this.#drop(run);
+    if (keepsRows) await this.#boss.complete(nameOf(run), id, {});
+    else await this.#boss.deleteJob(nameOf(run), id);
   }
 
-  /**
-   * Returns a chunk that is not done, unless another worker has it by now. One that was returned too often without
-   * progress has failed.
-   */
-  async handBack(run: string, { id, rows, takenAt }: TakenChunk, hasProgress: boolean): Promise<void> {
-    const name = nameOf(run);
-    await this.#driver.write(async (sql) => {
-      const job = await this.#boss.getJobById(name, id, { ...over(sql), includeArchive: false });
-      if (job?.state !== 'active' || String(job.startedOn) !== takenAt) return;
-      if (!hasProgress) return await this.#boss.fail(name, id, {}, over(sql));
-      await this.#boss.deleteJob(name, id, over(sql));
-      await this.#boss.insert([{ name, id, data: { rows } }], over(sql));
-    });
+  /** Returns a chunk that is not done, unless another worker may have it by now. */
+  async handBack(run: string, { id, leasedUntil }: TakenChunk): Promise<void> {
+    if (performance.now() < leasedUntil) await this.#boss.fail(nameOf(run), id, {});
   }
 
   /**

@@ -19,13 +19,11 @@ export function targetDifferences(run: RunTarget, worker: RunTarget): string {
   return differing.join(', ').replaceAll('_', ' ').replace('url', 'URL');
 }
 
-/** The source of the rows of a run, which its results are combined with. */
+/** The input file of a run, with the options that it was read with. Results are combined with it. */
 export interface RunSource {
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
-  /** The path of the file, as the user wrote it. */
   readonly from: string;
-  /** As in the options of the command line. */
   readonly format?: 'csv' | 'ndjson';
   readonly delimiter?: string;
   readonly encoding?: string;
@@ -53,7 +51,6 @@ export interface QueuedRun extends NewRun {
   readonly createdAt: number;
   readonly endedAt: number | null;
   readonly chunks: number;
-  readonly chunksDone: number;
   readonly counts: OutcomeCounts;
   /** Rows a second over about the last minute; 0 if no row was done in it. */
   readonly speed: number;
@@ -80,7 +77,7 @@ export const queueSchema: Schema = {
       `CREATE TABLE userinfo_runs (
         run TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, given TEXT NOT NULL, created_at BIGINT NOT NULL,
         started_at BIGINT, recorded_at BIGINT, ended_at BIGINT, chunks BIGINT NOT NULL DEFAULT 0,
-        chunks_done BIGINT NOT NULL DEFAULT 0, speed DOUBLE PRECISION NOT NULL DEFAULT 0,
+        speed DOUBLE PRECISION NOT NULL DEFAULT 0,
         ${outcomes.map((outcome) => `${outcome} BIGINT NOT NULL DEFAULT 0`).join(', ')})`,
       `CREATE TABLE userinfo_outcomes (
         run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,

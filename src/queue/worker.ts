@@ -6,7 +6,7 @@ import { passbackRows } from '../bulk/operations.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { Queue, TakenChunk } from './queue.js';
+import type { ChunkCounts, Queue, TakenChunk } from './queue.js';
 import { type QueuedOutcome, type QueuedRun, type RunTarget, targetDifferences } from './run.js';
 
 export interface WorkerOptions {
@@ -30,11 +30,8 @@ const recordMs = 200;
 /** After so many attempts, about five seconds, a stopped worker waits no longer for a database that does not answer. */
 const lastAttempts = 6;
 
-/** A run that workers may process. */
-interface FoundRun {
-  /** As it was last. */
-  run: QueuedRun;
-  readonly isForUs: boolean;
+/** What this worker does for a run. */
+interface Work {
   /** Is kept from chunk to chunk: it knows what the service can handle. */
   readonly flow: FlowControl;
   rows: number;
@@ -43,9 +40,12 @@ interface FoundRun {
 /** Processes the runs of a queue that are for the worker's target, a chunk of each in turn. */
 export class Worker {
   readonly #options: WorkerOptions;
-  readonly #found = new Map<string, FoundRun>();
+  /** The runs that were reported; `null` for one that is for other workers. */
+  readonly #work = new Map<string, Work | null>();
   /** Whether the database does not answer. */
   #isLost = false;
+  /** How often it has not answered since the worker was stopped. */
+  #misses = 0;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -58,115 +58,107 @@ export class Worker {
    * @throws RejectedError or NoAnswerError that concerns every row with this worker's profile, and an internal error
    * @throws InvalidInputError if it drains a queue of which it may process nothing
    */
-  async run(): Promise<readonly QueuedRun[]> {
+  async run(): Promise<readonly (QueuedRun & ChunkCounts)[]> {
     const { queue, signal, drains } = this.#options;
-    let hasWorked = false;
+    let isForUs = false;
     try {
-      while (!signal.aborted) {
-        const ready = await this.#orWait(() => queue.list('ready'), signal);
-        const ours = this.#find(ready);
-        let [isIdle, open] = [true, 0];
-        for (const found of ours) {
-          if (signal.aborted) return [];
-          const taken = await this.#orWait(() => queue.take(found.run), signal);
-          if (taken === null) continue;
-          await this.#process(found, taken);
-          isIdle = false;
+      for (;;) {
+        const ready = await this.#untilAnswered(() => queue.list('ready'), signal);
+        this.#reportEnded(ready);
+        const left: (QueuedRun & ChunkCounts)[] = [];
+        let isIdle = true;
+        for (const run of ready) {
+          const work = this.#workFor(run);
+          if (work === null) continue;
+          isForUs = true;
+          const taken = await this.#untilAnswered(() => queue.take(run), signal);
+          if (taken !== null) await this.#process(run, work, taken);
+          else if (drains) {
+            left.push({ ...run, ...(await this.#untilAnswered(() => queue.countChunks(run), signal)) });
+          }
+          isIdle &&= taken === null;
         }
-        hasWorked ||= !isIdle;
-        if (!isIdle) continue;
-        for (const { run } of ours) open += (await this.#orWait(() => queue.countChunks(run), signal)).open;
-        if (drains && open === 0) {
-          if (ready.length === 0 || ours.length > 0 || hasWorked) return ours.map(({ run }) => run);
+        if (drains && isIdle && left.every(({ open }) => open === 0)) {
+          if (isForUs || ready.length === 0) return left.filter(({ failed }) => failed > 0);
           throw new InvalidInputError('no run of the queue is for this profile: nothing was sent', {
             hint: '"userinfo runs show" has the deployment of a run: choose its profile with -p.',
           });
         }
-        await wait(idleMs, undefined, { signal });
+        if (isIdle) await wait(idleMs, undefined, { signal });
       }
-      return [];
     } catch (error) {
       if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
       throw error;
     } finally {
-      this.#find([]);
+      this.#reportEnded([]);
     }
   }
 
-  /** Reports the runs that are new, and those that have ended, and returns the ones for this worker. */
-  #find(ready: readonly QueuedRun[]): readonly FoundRun[] {
-    const { log, target, pacing } = this.#options;
-    for (const [name, { isForUs, rows }] of this.#found) {
+  #reportEnded(ready: readonly QueuedRun[]): void {
+    for (const [name, work] of this.#work) {
       if (ready.some(({ run }) => run === name)) continue;
-      this.#found.delete(name);
-      if (isForUs) log(`run ${name}: ${rows.toLocaleString('en')} done here`);
+      this.#work.delete(name);
+      if (work !== null) this.#options.log(`run ${name}: ${work.rows.toLocaleString('en')} done here`);
     }
-    for (const run of ready) {
-      const found = this.#found.get(run.run);
-      if (found !== undefined) {
-        found.run = run;
-        continue;
-      }
-      const differences = targetDifferences(run.target, target);
-      const isForUs = differences === '';
-      const words = isForUs
-        ? `: ${run.rows.toLocaleString('en')} ${run.rows === 1 ? 'row' : 'rows'}`
-        : ` is for another ${differences} than this profile: left to other workers`;
-      log(`run ${run.run}${words}`);
-      const flow = new FlowControl({ ...pacing, ratePerSecond: run.rate }, performance.now());
-      this.#found.set(run.run, { run, isForUs, flow, rows: 0 });
+  }
+
+  /** What is done for a run, which is reported first; `null` if it is for other workers. */
+  #workFor({ run, target, rows, rate }: QueuedRun): Work | null {
+    const { pacing, log, target: ours } = this.#options;
+    let work = this.#work.get(run);
+    if (work !== undefined) return work;
+    const differences = targetDifferences(target, ours);
+    if (differences === '') {
+      work = { flow: new FlowControl({ ...pacing, ratePerSecond: rate }, performance.now()), rows: 0 };
+      log(`run ${run}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`);
+    } else {
+      work = null;
+      log(`run ${run} is for another ${differences} than this profile: left to other workers`);
     }
-    return [...this.#found.values()].filter(({ isForUs }) => isForUs);
+    this.#work.set(run, work);
+    return work;
   }
 
   /** Sends the rows of a chunk, and ends so early that all requests end before its lease. */
-  async #process(found: FoundRun, taken: TakenChunk): Promise<void> {
+  async #process(run: QueuedRun, work: Work, taken: TakenChunk): Promise<void> {
     const { queue, sender, pacing, signal } = this.#options;
-    const { run, flow } = found;
-    const done = await this.#orWait(() => queue.outcomes(run.run, taken.rows));
+    const done = await this.#untilAnswered(() => queue.outcomes(run.run, taken.rows));
     const rows = taken.rows.filter(({ line }) => !done.has(line));
-    const startedAt = performance.now();
-    const timeoutMs = Math.min(pacing.timeoutMs, (taken.leasedUntil - startedAt) / 2);
+    const timeoutMs = Math.min(pacing.timeoutMs, (taken.leasedUntil - performance.now()) / 2);
     const endsAt = taken.leasedUntil - timeoutMs - recordMs;
     const operation = passbackRows(run.naming);
-    let outcomes = 0;
-    let unwritten: QueuedOutcome[] = [];
-    let recording = Promise.resolve();
     // A process that was suspended continues here: others may have taken its rows meanwhile.
     const check = () => {
       if (signal.aborted || performance.now() > endsAt) engine.stop();
+    };
+    let unwritten: QueuedOutcome[] = [];
+    let recording = Promise.resolve();
+    const record = () => {
+      const given = unwritten;
+      unwritten = [];
+      const write = async () => {
+        const state = await this.#untilAnswered(() => queue.record(run.run, given));
+        if (state !== 'ready') engine.stop();
+      };
+      if (given.length > 0) recording = recording.then(write).catch((error) => engine.stop(error));
+      return recording;
     };
     const engine = new RowEngine(oneBatch(rows), {
       ...pacing,
       timeoutMs,
       ratePerSecond: run.rate,
-      flow,
+      flow: work.flow,
       sender,
       prepare: (row) => operation.prepare(row.fields()),
       listener: {
-        onOutcome: (outcome) => {
-          outcomes += 1;
-          unwritten.push({
-            line: outcome.row.line,
-            outcome: outcome.outcome,
-            result: formatOutcome(outcome, false),
-          });
+        onOutcome: (found) => {
+          const { outcome, row } = found;
+          unwritten.push({ line: row.line, outcome, result: formatOutcome(found, false) });
+          work.rows += 1;
         },
         onTurn: check,
       },
     });
-    const record = () => {
-      const given = unwritten;
-      unwritten = [];
-      if (given.length === 0) return recording;
-      recording = recording
-        .then(async () => {
-          const state = await this.#orWait(() => queue.record(run.run, given));
-          if (state !== 'ready') engine.stop();
-        })
-        .catch((error) => engine.stop(error));
-      return recording;
-    };
     const timer = setInterval(() => {
       check();
       void record();
@@ -177,13 +169,10 @@ export class Worker {
     } finally {
       clearInterval(timer);
       await record();
-      found.rows += outcomes;
       // The next chunk may go to another worker: together they keep to the rate.
-      const earlyMs = run.rate === null ? 0 : startedAt + (outcomes * 1000) / run.rate - performance.now();
-      if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
-      const hasProgress = outcomes > 0 || performance.now() <= endsAt;
-      await this.#orWait(() =>
-        isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken, hasProgress),
+      if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});
+      await this.#untilAnswered(() =>
+        isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken),
       );
     }
   }
@@ -193,20 +182,21 @@ export class Worker {
    *
    * @throws StoreUnavailableError some time after the worker was stopped, or at once an AbortError on `signal`
    */
-  async #orWait<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    for (let attempts = 1; ; attempts += 1) {
+  async #untilAnswered<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    for (let pauses = 0; ; pauses += 1) {
+      signal?.throwIfAborted();
       try {
         const result = await work();
         if (this.#isLost) this.#options.log('the queue is back');
         this.#isLost = false;
         return result;
       } catch (error) {
-        const isLast = this.#options.signal.aborted && attempts >= lastAttempts;
-        if (!(error instanceof StoreUnavailableError) || isLast) throw error;
+        if (this.#options.signal.aborted) this.#misses += 1;
+        if (!(error instanceof StoreUnavailableError) || this.#misses >= lastAttempts) throw error;
         if (!this.#isLost) this.#options.log(`waiting for the queue: ${error.message}`);
         this.#isLost = true;
       }
-      await wait(backOffMs(attempts - 1, Math.random), undefined, signal && { signal });
+      await wait(backOffMs(pauses, Math.random), undefined, signal && { signal });
     }
   }
 }

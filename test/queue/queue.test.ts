@@ -74,7 +74,8 @@ describe('a queue', () => {
       expect(await queue.find(run.run)).toMatchObject({ state: 'ready' });
       await queue.finish(run, chunk);
     }
-    expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunksDone: 3, counts: { ok: 2400 } });
+    expect(await queue.take(run)).toBeNull();
+    expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunks: 3, counts: { ok: 2400 } });
     await queue.purge(run.run);
     expect(await queue.record(run.run, [outcome(2)])).toBe('cancelled');
     expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
@@ -85,7 +86,7 @@ describe('a queue', () => {
     expect(run.chunks).toBe(3);
     const first = await take(run);
     expect(await queue.take(run)).toBeNull();
-    await queue.handBack(run.run, first, true);
+    await queue.handBack(run.run, first);
     await take(run);
     expect(await queue.take(run)).toBeNull();
     const closed = await Queue.open(schema.url);
@@ -102,21 +103,24 @@ describe('a queue', () => {
     expect([...(await queue.outcomes(run.run, slow.rows)).keys()]).toEqual([2]);
     await queue.record(run.run, [outcome(3)]);
     await queue.finish(run, slow); // row 4 has no outcome
-    await queue.handBack(run.run, slow, true);
+    await queue.handBack(run.run, slow);
     expect(await queue.take(run)).toBeNull();
     await queue.record(run.run, [outcome(3, 'failed'), outcome(4)]);
     await queue.finish(run, slow);
     await queue.finish(run, slow);
     const counts = { ok: 2, failed: 1, invalid: 0, unknown: 0 };
-    expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunksDone: 1, counts });
+    expect(await queue.take(run)).toBeNull();
+    expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunks: 1, counts });
   });
 
-  it('gives up a chunk of which nothing is done, until it is retried', async () => {
+  it('gives up a chunk that was returned a thousand times, until it is retried', async () => {
     const run = await load(1);
-    for (let hold = 0; hold <= 20; hold += 1) {
+    const returned = `UPDATE userinfo_pgboss.job SET retry_count = 998 WHERE name = 'userinfo-${run.run}'`;
+    for (let hold = 0; hold < 4; hold += 1) {
       const taken = await take(run);
       expect(await queue.countChunks(run)).toEqual({ open: 1, held: 1, failed: 0 });
-      await queue.handBack(run.run, taken, false);
+      await queue.handBack(run.run, taken);
+      if (hold === 1) await query(schema.url, returned);
     }
     expect(await queue.take(run)).toBeNull();
     expect(await queue.countChunks(run)).toEqual({ open: 0, held: 0, failed: 1 });

@@ -91,6 +91,7 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
     expect(await queue.take(run)).toBeNull();
     await queue.record(name, [{ line: 1, outcome: 'ok', result: '"outcome":"ok"' }]);
     await queue.finish(run, taken);
+    expect(await queue.take(run)).toBeNull();
     expect(await queue.find(name)).toMatchObject({ state: 'done' });
     await queue.close();
   });

@@ -34,9 +34,9 @@ import { type OpenedRows, openRows } from './row-source.js';
 import {
   commandLine,
   FailedRowsError,
-  formatCount,
   formatRows,
   formatSummary,
+  notOk,
   reportData,
   retryHint,
 } from './summary.js';
@@ -292,12 +292,9 @@ function errorOf(report: RunReport, run: BulkRun, total: number | null): Error |
   if (stoppedBy instanceof Error) return stoppedBy;
   if (rows === 0) return noRows(run.source.input.name);
   if (counts.ok === rows && stoppedBy === null) return null;
-  const failed = rows - counts.ok;
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
-  return new FailedRowsError(
-    `${stopped}${formatCount(failed)} of ${formatRows(total ?? rows)} ${failed === 1 ? 'is' : 'are'} not ok`,
-    { hint: retryHint(report, run) },
-  );
+  const hint = retryHint(report, run);
+  return new FailedRowsError(`${stopped}${notOk(rows - counts.ok, total ?? rows)}`, { hint });
 }
 
 function totalOf(counts: RunReport['counts']): number {

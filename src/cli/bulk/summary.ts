@@ -19,6 +19,11 @@ export function formatRows(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`;
 }
 
+/** `1 of 48,211 rows is not ok` */
+export function notOk(count: number, rows: number): string {
+  return `${formatCount(count)} of ${formatRows(rows)} ${count === 1 ? 'is' : 'are'} not ok`;
+}
+
 /** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatDuration(ms: number): string {
   const seconds = ms / 1000;

@@ -44,8 +44,7 @@ const declareResults = command({
   name: 'results',
   summary: 'get the outcomes of the rows of a run',
   description:
-    'Write one line per row, as "passback --from" does. A queue deletes finished rows: the user of each comes from ' +
-    'the input file.',
+    'Write one line per row, as "passback --from" does. The user of each comes from the input file.',
   examples: [
     [`${example('results')} --wait`, 'to standard output, when all rows are done'],
     [`${example('results')} --failed again.csv`, 'also write the rows to retry'],
@@ -63,8 +62,8 @@ const declareRetry = command({
   name: 'retry',
   summary: 'retry the failed chunks of a run',
   description:
-    'Let workers take the chunks again that have failed: those whose workers died, or got nothing done, 20 times. ' +
-    'Rows that have an outcome are not sent again; "runs results --failed" writes rows that failed to a file.',
+    'Let workers take the chunks again that they took 1,000 times and did not finish. Rows that failed are not sent ' +
+    'again: "runs results --failed" writes them to a file.',
   examples: [
     [example('retry'), 'retry its failed chunks'],
     [`${example('show')} --query failed_chunks`, 'how many there are'],
@@ -80,9 +79,7 @@ const declareCancel = command({
   name: 'cancel',
   common: ['confirm'],
   summary: 'cancel a run',
-  description:
-    'Cancel a run: workers send no more of its rows, and rows that were not sent are removed from the queue. ' +
-    'Asks first.',
+  description: 'Cancel a run: its workers stop, and its rows are removed from the queue. Asks first.',
   examples: [
     [example('cancel'), 'cancel it'],
     [example('results'), 'the outcomes of the rows that were sent'],
@@ -99,8 +96,7 @@ const declareDelete = command({
   name: 'delete',
   common: ['confirm'],
   summary: 'delete a finished run',
-  description:
-    'Delete all data of a finished run from the queue: its outcomes, and rows that were kept. Asks first.',
+  description: 'Delete the outcomes of a finished run, and the rows that were kept. Asks first.',
   examples: [
     [example('delete'), 'delete it'],
     [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
@@ -126,59 +122,53 @@ export const declareRuns = command({
 
 async function runList({ io, options, style, isTable }: Call<QueueOptions>): Promise<void> {
   const list = await withQueue(options.queue, (queue) => queue.list());
-  const summaries = list.map((found) => {
-    const { run, state, rows, target, source, createdAt, endedAt } = found;
-    const progress = progressOf(found);
-    if (isTable) {
-      const done = `${formatCount(progress.done)} of ${formatCount(rows)}`;
-      const ends_at = endedAt ?? endOf(progress.seconds_left);
-      return { run, state, from: source.from, done, not_ok: progress.not_ok, ends_at };
-    }
-    const { environment, base_url } = target;
-    const head = { run, state, environment, base_url, from: source.from, rows };
-    return { ...head, ...progress, created_at: createdAt };
+  const shown = list.map(describe).map((found) => {
+    if (!isTable) return found;
+    const { run, state, from, rows, not_ok, seconds_left } = found;
+    const done = `${formatCount(found.done)} of ${formatCount(rows)}`;
+    return { run, state, from, done, not_ok, ends_at: found.ended_at ?? endOf(seconds_left) };
   });
-  await printList(summaries, io, style);
+  await printList(shown, io, style);
 }
 
 async function runShow({ options, isTable, print }: Call<QueueOptions>, name: string): Promise<void> {
   await withQueue(options.queue, async (queue) => {
     const run = await queue.find(name);
-    const { failed, held } = await queue.countChunks(run);
-    const { target, counts, naming, rate, endedAt } = run;
-    const { rows_per_second, seconds_left, ...done } = progressOf(run);
-    const inWords = rows_per_second && { speed: `${rows_per_second} rows/s`, ends_at: endOf(seconds_left) };
+    const { open, held, failed } = await queue.countChunks(run);
+    const { rows_per_second, seconds_left, ended_at, ...found } = describe(run);
+    const speed = rows_per_second && { speed: `${rows_per_second} rows/s`, ends_at: endOf(seconds_left) };
     await print({
-      run: name,
-      state: run.state,
-      ...target,
-      from: run.source.from,
-      ...(naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key }),
-      rows: run.rows,
-      ...counts,
-      ...done,
-      ...(isTable ? inWords : { rows_per_second, seconds_left }),
-      chunks: run.chunks,
-      chunks_done: run.chunksDone,
+      ...found,
+      ...(isTable ? speed : { rows_per_second, seconds_left }),
+      chunks_left: open,
       failed_chunks: failed,
       workers: held,
-      ...(rate === null ? {} : { rate: `${rate}/s` }),
-      keeps_rows: run.keepsRows,
-      created_at: run.createdAt,
-      ...(endedAt === null ? {} : { ended_at: endedAt }),
+      ...(ended_at === null ? {} : { ended_at }),
     });
   });
 }
 
-/** How far a run is, how fast over the last minute, and in how many seconds it will be done at that speed. */
-function progressOf({ counts, rows, speed, state }: QueuedRun) {
+/** A run, how far it is, how fast over the last minute, and in how many seconds it will be done at that speed. */
+function describe({ run, state, target, source, naming, rows, counts, speed, ...others }: QueuedRun) {
   const done = counts.ok + counts.failed + counts.invalid + counts.unknown;
   const isRunning = state === 'ready' && speed > 0;
   return {
+    run,
+    state,
+    ...target,
+    from: source.from,
+    ...(naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key }),
+    rows,
+    ...counts,
     done,
     not_ok: done - counts.ok,
     rows_per_second: isRunning ? Number(speed.toPrecision(3)) : null,
     seconds_left: isRunning ? Math.ceil((rows - done) / speed) : null,
+    ...(others.rate === null ? {} : { rate: `${others.rate}/s` }),
+    keeps_rows: others.keepsRows,
+    chunks: others.chunks,
+    created_at: others.createdAt,
+    ended_at: others.endedAt,
   };
 }
 

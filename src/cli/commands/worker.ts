@@ -23,8 +23,8 @@ export const declareWorker = command({
   common: ['profile', 'network'],
   summary: 'process queued rows',
   description:
-    'Process the runs of a queue that are for the deployment of the profile, a chunk of each in turn, together with ' +
-    'any number of other workers. Ctrl-C returns unfinished rows to the queue.',
+    'Process the runs of a queue that are for the deployment of the profile, together with any number of other ' +
+    'workers. Ctrl-C returns unfinished rows to the queue.',
   examples: [
     [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
     [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
@@ -58,12 +58,12 @@ async function runWorker({ context, command, options }: Call<WorkerOptions>): Pr
       }).run(),
     );
     if (unfinished !== undefined) {
-      const { run, chunks, chunksDone } = unfinished;
+      const { run, chunks, failed } = unfinished;
       const isNamed = command.getOptionValueSource('queue') === 'cli';
       const named = isNamed ? ['--queue', options.queue] : [];
       const retry = commandLine(['runs', 'retry', run], named);
-      throw new FailedRowsError(`run ${run} has failed chunks: ${chunks - chunksDone} of ${chunks}`, {
-        hint: `Their workers died, or got nothing done. ${passwordAdvice(named)}Retry them:\n${retry}`,
+      throw new FailedRowsError(`run ${run} has failed chunks: ${failed} of ${chunks}`, {
+        hint: `Their workers died or returned them, again and again. ${passwordAdvice(named)}Retry them:\n${retry}`,
       });
     }
   } finally {

@@ -6,13 +6,13 @@ import { placeOutcome } from '../../bulk/files/result-line.js';
 import { lockFiles, refuseSame, requireResults } from '../../bulk/files/run-files.js';
 import { passbackRows, userOf } from '../../bulk/operations.js';
 import { checkedInput, preflight } from '../../bulk/source/checked-input.js';
-import { type FileRow, readRows } from '../../bulk/source/rows.js';
+import { type FileRow, type RowSource, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { openRows } from '../bulk/row-source.js';
-import { describeOutcomes, FailedRowsError, formatCount, formatRows } from '../bulk/summary.js';
+import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/summary.js';
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 
@@ -22,16 +22,10 @@ export interface ResultsOptions {
   readonly failed?: string;
 }
 
-/** The rows of a run: the queue has their outcomes, but not their users. */
-interface RunRows {
-  readonly batches: AsyncIterable<readonly FileRow[]>;
-  readonly isUtf8: boolean;
-  close(): Promise<void>;
-}
-
 /**
  * Writes the results of a run, as a run over its file would: a line for each row that has an outcome, and to
- * `--failed` the rows to try again.
+ * `--failed` the rows to try again. The queue has the outcomes; the rows with their users come from the input file,
+ * unless the queue has kept them.
  *
  * @throws FailedRowsError if a row is not ok, once stderr has the reasons
  */
@@ -43,26 +37,23 @@ export async function writeResults(
 ): Promise<void> {
   refuseSame({ from, results, failed });
   const release = await lockFiles([results, failed]);
-  let rows: RunRows | undefined;
-  let failedFile: FailedFile | undefined;
-  let sink: ResultsSink | undefined;
+  let [source, failedFile, sink]: [RowSource?, FailedFile?, ResultsSink?] = [];
   try {
-    const isInQueue = run.keepsRows && from === undefined;
-    rows = isInQueue
-      ? { batches: queue.rows(run), isUtf8: true, close: async () => {} }
-      : await openRunFile(io, run, from);
+    if (!run.keepsRows || from !== undefined) source = await openRunFile(io, run, from);
     if (results !== undefined) await requireResults(results);
-    if (failed !== undefined) failedFile = new FailedFile({ path: failed, ours: [] }, rows.isUtf8);
+    const isUtf8 = source === undefined || source.text.encoding === 'utf-8';
+    if (failed !== undefined) failedFile = new FailedFile({ path: failed, ours: [] }, isUtf8);
     const show = io.stdout.isTTY ? showData : undefined;
     sink = results === undefined ? streamSink(io.stdout, show) : AppendFile.open(results);
-    const failures = await writeRows(queue, run, rows, sink, failedFile);
+    const batches = source === undefined ? queue.rows(run) : readRows(source);
+    const failures = await writeRows(queue, run, batches, sink, failedFile);
     sink.syncWithName();
     failedFile?.finish();
     await refuseFailed(io, run, failures, failed);
   } finally {
     sink?.close();
     failedFile?.discard();
-    await rows?.close();
+    await source?.input.close();
     release();
   }
 }
@@ -70,7 +61,7 @@ export async function writeResults(
 async function writeRows(
   queue: Queue,
   { run, naming }: QueuedRun,
-  { batches }: RunRows,
+  batches: AsyncIterable<readonly FileRow[]>,
   results: ResultsSink,
   failed: FailedFile | undefined,
 ): Promise<FailureGroups> {
@@ -108,25 +99,20 @@ async function refuseFailed(
   failures: FailureGroups,
   failed: string | undefined,
 ): Promise<void> {
-  const notOk = rows - counts.ok;
-  if (notOk === 0) return;
+  const others = rows - counts.ok;
+  if (others === 0) return;
   const summary = describeOutcomes({ counts, failures: failures.byRows() });
   for (const line of [`run ${run}: ${formatRows(rows)}`, ...summary]) await printMessage(io, line);
-  const left = notOk - counts.failed - counts.invalid - counts.unknown;
+  const left = others - counts.failed - counts.invalid - counts.unknown;
   if (left > 0) {
-    throw new FailedRowsError(`run ${run} is ${state}: ${formatRows(left)} have no outcome`, {
-      ...(state === 'ready' ? { hint: 'Use --wait to wait for its end.' } : {}),
-    });
+    const hint = state === 'ready' ? 'Use --wait to wait for its end.' : undefined;
+    throw new FailedRowsError(`run ${run} is ${state}: ${formatRows(left)} have no outcome`, { hint });
   }
-  throw new FailedRowsError(
-    `${formatCount(notOk)} of ${formatRows(rows)} ${notOk === 1 ? 'is' : 'are'} not ok`,
-    {
-      hint:
-        failed === undefined
-          ? 'Add --failed <file> to get the rows to retry as a file.'
-          : `Correct the cause, then pass the rows of ${quoteName(failed)} back.`,
-    },
-  );
+  const hint =
+    failed === undefined
+      ? 'Add --failed <file> to get the rows to retry as a file.'
+      : `Correct the cause, then pass the rows of ${quoteName(failed)} back.`;
+  throw new FailedRowsError(notOk(others, rows), { hint });
 }
 
 /**
@@ -134,7 +120,7 @@ async function refuseFailed(
  *
  * @throws InvalidInputError if it is not there, or has other contents
  */
-async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<RunRows> {
+async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<RowSource> {
   const hint = 'The queue has outcomes without their users: name the input file of the run with --from.';
   const { hash, from, ...options } = run.source;
   const { columns } = passbackRows(run.naming);
@@ -143,13 +129,10 @@ async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): P
     const isMissing = named === undefined && error instanceof InvalidInputError;
     throw isMissing ? new InvalidInputError(error.message, { hint, cause: error }) : error;
   });
-  const { input, text } = source;
+  const { input } = source;
   const checked = await preflight(source, null);
-  if (checked.hash !== hash) {
-    await input.close();
-    const what = `${quoteName(input.name)} is not the file that run ${run.run} was made of`;
-    throw new InvalidInputError(what, { hint });
-  }
-  const batches = readRows({ ...source, input: checkedInput(input, checked.digest) });
-  return { batches, isUtf8: text.encoding === 'utf-8', close: () => input.close() };
+  if (checked.hash === hash) return { ...source, input: checkedInput(input, checked.digest) };
+  await input.close();
+  const what = `${quoteName(input.name)} is not the file that run ${run.run} was made of`;
+  throw new InvalidInputError(what, { hint });
 }

@@ -70,7 +70,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(0);
     victim.kill('SIGKILL');
     const halfway = JSON.parse((await runs('show', run, '--json')).stdout);
-    expect(halfway).toMatchObject({ state: 'ready', workers: 1, chunks_done: 0 });
+    expect(halfway).toMatchObject({ state: 'ready', workers: 1, chunks_left: 1 });
     expect(halfway.done).toBeGreaterThan(0);
     expect(halfway.rows_per_second).toBeGreaterThan(0);
     expect(halfway.seconds_left).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       expect({ status, stderr }).toMatchObject({ status: 0 });
     }
     const { stdout } = await runs('show', run, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'done', failed: 3000, chunks_done: 3 });
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'done', failed: 3000, chunks: 3, chunks_left: 0 });
   });
 
   it('leaves no secret in the database, and nothing of a person once it is over', async () => {
