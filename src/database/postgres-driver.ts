@@ -149,7 +149,11 @@ class PostgresDriver implements SqlDriver {
       const text = statement.replaceAll('unixepoch()', unixEpoch);
       if (values.length === 0) return await send(client, text);
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
-      return await send(client, { text, values: values.map(toBinary), ...name });
+      // Other arrays, such as the IDs of pg-boss, are not of the type text.
+      const toSend = values.map((value, index) =>
+        text.includes(`$${index + 1}::text[]`) ? toBinary(value) : value,
+      );
+      return await send(client, { text, values: toSend, ...name });
     };
     return {
       run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
