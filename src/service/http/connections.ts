@@ -13,7 +13,6 @@ export class InFlight {
   /** The answer to the latest request on each connection. */
   readonly #latest = new WeakMap<Duplex, ServerResponse>();
   readonly #now: () => number;
-  #onAllClosed: (() => void) | null = null;
 
   /** `now` returns milliseconds of a monotonic clock. */
   constructor(server: Server, now: () => number) {
@@ -21,10 +20,7 @@ export class InFlight {
     server.on('connection', (socket: Socket) => {
       this.accepted += 1;
       this.#awaited.set(socket, new Set());
-      socket.once('close', () => {
-        this.#awaited.delete(socket);
-        if (this.#awaited.size === 0) this.#onAllClosed?.();
-      });
+      socket.once('close', () => this.#awaited.delete(socket));
     });
     server.on('request', ({ socket }, answer) => {
       const awaited = this.#awaited.get(socket);
@@ -62,14 +58,6 @@ export class InFlight {
     for (const socket of this.#awaited.keys()) {
       if ((socket as Socket).bytesRead === 0) socket.destroy();
     }
-  }
-
-  /** Resolves once no connection is open. */
-  allClosed(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#awaited.size === 0) resolve();
-      else this.#onAllClosed = resolve;
-    });
   }
 }
 

@@ -50,10 +50,14 @@ export function parseRequest(endpoint: Endpoint, request: FastifyRequest, public
   const hasTooMany = countPairs(queryText) + countPairs(bodyText) > maxParameters;
   const queryPairs = hasTooMany ? [] : decodePairs(queryText);
   const formPairs = hasTooMany ? [] : decodePairs(bodyText);
-  const parameters = new Map([
-    ...inPlace(endpoint, 'query', queryPairs),
-    ...inPlace(endpoint, 'form', formPairs),
-  ]);
+  const parameters = new Map<string, string>();
+  const places = [['query', queryPairs] as const, ['form', formPairs] as const];
+  for (const [place, pairs] of places) {
+    for (const [name, value] of pairs) {
+      if (name === null || parameters.has(name) || placeOf(endpoint, name) !== place) continue;
+      parameters.set(name, value ?? unreadable);
+    }
+  }
   const check = () => {
     if (hasTooMany) {
       throw new InvalidInputError(`the request has more than ${maxParameters} parameters`, {
@@ -125,15 +129,8 @@ function parseContentType(text: string): { readonly type: string; readonly chars
   return { type, charset: charset === 'utf8' ? 'utf-8' : charset };
 }
 
-function* inPlace(
-  endpoint: Endpoint,
-  place: Parameter['in'],
-  pairs: readonly DecodedPair[],
-): Generator<[string, string]> {
-  for (const { name } of endpoint.parameters.filter((parameter) => parameter.in === place)) {
-    const pair = pairs.find(([sent]) => sent === name);
-    if (pair !== undefined) yield [name, pair[1] ?? unreadable];
-  }
+function placeOf(endpoint: Endpoint, name: string): Parameter['in'] | undefined {
+  return endpoint.parameters.find((parameter) => parameter.name === name)?.in;
 }
 
 function decoded(pairs: readonly DecodedPair[]): Param[] {

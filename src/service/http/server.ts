@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
@@ -128,15 +129,17 @@ async function listen(
 
 /** Takes at most `drainMs` and `closeGraceMs`. */
 async function close(app: FastifyInstance, inFlight: InFlight, drainMs: number): Promise<void> {
+  // Bun's.
+  if (!(app.server instanceof NetServer)) return await app.close();
   const drainedAt = performance.now() + Math.max(1, drainMs);
   await acceptWaiting(inFlight, drainedAt);
-  // The HTTP server's own `close` would cut idle connections at once, and with them requests in transit. Bun's is no
-  // net.Server.
-  if (app.server instanceof NetServer) NetServer.prototype.close.call(app.server);
-  await allClosed(inFlight, drainedAt - performance.now());
+  // The HTTP server's own `close` would cut idle connections at once, and with them requests in transit.
+  const closed = once(app.server, 'close');
+  NetServer.prototype.close.call(app.server);
+  await atMost(drainedAt - performance.now(), closed);
   app.server.closeIdleConnections();
   inFlight.closeUnused();
-  await allClosed(inFlight, closeGraceMs);
+  await atMost(closeGraceMs, closed);
   app.server.closeAllConnections();
   await app.close();
 }
@@ -153,13 +156,9 @@ async function acceptWaiting(inFlight: InFlight, end: number): Promise<void> {
   }
 }
 
-/** Waits until no connection is open, at most `ms`. No `AbortSignal.timeout`: on Deno it keeps the process running. */
-function allClosed(inFlight: InFlight, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    inFlight.allClosed().then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/** Waits for something, at most `ms`. */
+async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([something, wait(ms, undefined, { signal: ended.signal })]);
+  ended.abort();
 }
