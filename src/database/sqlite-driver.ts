@@ -47,7 +47,9 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
       'CANNOT_OPEN_DATABASE',
       `cannot open the database ${file}: ${describeSqliteError(error)}`,
       {
-        hint: 'Its folder must be there, be writable and have free space; a file that is there must be an SQLite database.',
+        hint:
+          (error instanceof StoreUnavailableError && error.hint) ||
+          'Its folder must be there and be writable; a file that is there must be an SQLite database.',
         cause: error,
       },
     );

@@ -19,6 +19,7 @@ const unavailable: Readonly<Record<number, readonly [message: string, fault: str
 };
 
 const busy = [5, 6];
+const full = 13;
 
 /** Errors after which the connection may have cached wrong data, or stays read-only. */
 const breaking = [8, 10, 11, 14, 26];
@@ -36,7 +37,10 @@ export function needsReconnect(error: unknown): boolean {
 /** Translates an error of the library, unless the statement is at fault. */
 export function translateSqliteError(error: unknown): unknown {
   const fault = faultOf(error);
-  return fault === undefined ? error : new StoreUnavailableError(fault, { cause: error });
+  if (fault === undefined) return error;
+  const hint =
+    primaryCode(error) === full ? { hint: 'Free space on its disk, or use another database.' } : {};
+  return new StoreUnavailableError(fault, { cause: error, ...hint });
 }
 
 /** Describes the error of a database that cannot be opened. */

@@ -182,7 +182,9 @@ describe('the SQLite driver', () => {
     await driver.read((sql) => sql.all(`PRAGMA store.max_page_count = ${Number(pages?.page_count) + 4}`));
     const outcomes = await Promise.allSettled([add('small'), add('large'.repeat(1e6)), add('small too')]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(outcomes[1]).toMatchObject({ reason: { message: 'the database or its disk is full' } });
+    expect(outcomes[1]).toMatchObject({
+      reason: { message: 'the database or its disk is full', hint: expect.stringContaining('Free space') },
+    });
     expect(await count()).toBe(2);
     await driver.read((sql) => sql.all('PRAGMA store.max_page_count = 1000000'));
     await add('large'.repeat(1e6));
