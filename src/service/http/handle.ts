@@ -14,15 +14,7 @@ import type { Store } from '../store/store.js';
 import { authenticate } from './authenticate.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
-import type { Responder } from './responder.js';
-
-/** What becomes known about a request while it is handled. */
-interface Progress {
-  readonly operation: string;
-  readonly parameters: Parameters;
-  app: App | null;
-  isAuthenticated: boolean;
-}
+import type { RequestInfo, Responder } from './responder.js';
 
 /** Answers a request for an operation of the spec, after its body was read. */
 export async function handle(
@@ -34,26 +26,22 @@ export async function handle(
 ): Promise<FastifyReply> {
   const { operation } = endpoint;
   const received = parseRequest(endpoint, request, context.settings.publicUrl);
-  const progress: Progress = {
-    operation,
-    parameters: received.parameters,
-    app: null,
-    isAuthenticated: false,
-  };
+  const { parameters } = received;
+  const info: RequestInfo = { operation, parameters };
   try {
     const checked = received.check();
-    let app = await identify(checked, progress, context);
-    admit(app, progress.parameters, context);
+    let app = await identify(checked, info, context);
+    admit(app, parameters, context);
     for (;;) {
-      const data = await operations[operation](progress.parameters, app, context.store);
+      const data = await operations[operation](parameters, app, context.store);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
-      if (data !== 'app changed') return responder.sendData(reply, progress, data);
-      progress.isAuthenticated = false;
+      if (data !== 'app changed') return responder.sendData(reply, info, data);
+      info.isAuthenticated = false;
       await context.store.findApp(app.app_key);
-      app = await identify(checked, progress, context);
+      app = await identify(checked, info, context);
     }
   } catch (error) {
-    return responder.sendError(reply, progress, error);
+    return responder.sendError(reply, info, error);
   }
 }
 
@@ -64,13 +52,13 @@ export async function handle(
  */
 async function identify(
   request: ReceivedRequest,
-  progress: Progress,
+  info: RequestInfo,
   { store, settings, unixSeconds }: ServiceContext,
 ): Promise<App> {
   const check = (app: App | null) => {
-    progress.app = app;
+    info.app = app;
     const caller = authenticate(request, app, unixSeconds(), settings.clockWindowSeconds);
-    progress.isAuthenticated = true;
+    info.isAuthenticated = true;
     return caller;
   };
   const appKey = parameterText(request.parameters, 'app_key');

@@ -13,16 +13,16 @@ import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
 import { RefusedError } from './refusal.js';
 
-/** What is known about a request when it is answered. */
+/** What is known about a request while it is handled. */
 export interface RequestInfo {
   /** `read`, `passback`, or method and path of any other request. */
   readonly operation: string;
   /** Absent if the request was not parsed. */
   readonly parameters?: Parameters;
   /** The app that the request names; absent or `null` if it is unknown. */
-  readonly app?: App | null;
+  app?: App | null;
   /** Whether the signatures are valid. */
-  readonly isAuthenticated?: boolean;
+  isAuthenticated?: boolean;
   /** Who sent it; absent if it was not parsed. */
   readonly source?: RequestSource;
 }

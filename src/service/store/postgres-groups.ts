@@ -198,22 +198,17 @@ export const groupStatements = { readGroup, lockGroup, storeGroup };
 /** The two operations, in groups of the requests of a tenant: one transaction each. */
 export class PostgresGroups {
   readonly #driver: SqlDriver;
-  readonly #reads = new Map<string, Groups<ReadRequest, ReadOutcome>>();
-  readonly #passbacks = new Map<string, Groups<PassbackRequest, PassbackOutcome>>();
+  readonly read = ofEachTenant<ReadRequest, ReadOutcome>(
+    (one) => [nonceKey(one), ...(one.code === null ? [] : [`code ${one.code}`])],
+    (group) => this.#read(group),
+  );
+  readonly passBack = ofEachTenant<PassbackRequest, PassbackOutcome>(
+    (one) => [nonceKey(one)],
+    (group) => this.#passBack(group),
+  );
 
   constructor(driver: SqlDriver) {
     this.#driver = driver;
-  }
-
-  read(request: ReadRequest): Promise<ReadOutcome> {
-    const keysOf = (one: ReadRequest) => [nonceKey(one), ...(one.code === null ? [] : [`code ${one.code}`])];
-    const run = (group: readonly ReadRequest[]) => this.#read(group);
-    return groupsOf(this.#reads, request, () => new Groups(keysOf, run)).add(request);
-  }
-
-  passBack(request: PassbackRequest): Promise<PassbackOutcome> {
-    const run = (group: readonly PassbackRequest[]) => this.#passBack(group);
-    return groupsOf(this.#passbacks, request, () => new Groups((one) => [nonceKey(one)], run)).add(request);
   }
 
   async #read(requests: readonly ReadRequest[]): Promise<ReadOutcome[]> {
@@ -291,10 +286,16 @@ class Changes {
   }
 }
 
-function groupsOf<T>(groups: Map<string, T>, { app }: AppRequest, create: () => T): T {
-  const found = groups.get(app.tenant_code) ?? create();
-  groups.set(app.tenant_code, found);
-  return found;
+function ofEachTenant<Request extends AppRequest, Outcome>(
+  ...settings: ConstructorParameters<typeof Groups<Request, Outcome>>
+): (request: Request) => Promise<Outcome> {
+  const tenants = new Map<string, Groups<Request, Outcome>>();
+  return (request) => {
+    const { tenant_code } = request.app;
+    const groups = tenants.get(tenant_code) ?? new Groups(...settings);
+    tenants.set(tenant_code, groups);
+    return groups.add(request);
+  };
 }
 
 function nonceKey({ app, random }: AppRequest): string {

@@ -196,37 +196,18 @@ const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
  */
 export async function openStore(database: string, options: OpenStoreOptions = {}): Promise<Store> {
   const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase();
-  if (scheme === 'postgres' || scheme === 'postgresql') {
-    // Only the packages of this database are loaded.
-    const { describePostgres, openPostgresDriver } = await loadPart(
-      () => import('../../database/postgres-driver.js'),
-    );
-    return await open(describePostgres(database), options, () => openPostgresDriver(database, options));
-  }
-  if (scheme === undefined && likeUrl.test(database)) {
-    throw new StartError('CANNOT_OPEN_DATABASE', 'the database is neither a file nor a valid URL', {
-      hint: 'Write a URL as postgres://user@host/database, the password in PGPASSWORD.',
-    });
-  }
-  if (scheme === undefined && database !== '') {
-    const { openSqliteDriver } = await loadPart(() => import('../../database/sqlite-driver.js'));
-    return await open(database, options, () => openSqliteDriver(database, options));
-  }
-  throw new StartError(
-    'CANNOT_OPEN_DATABASE',
-    scheme === undefined ? 'no database is named' : `databases of kind ${quoteName(scheme)} are not known`,
-    { hint: 'Give the path of a SQLite file, :memory:, or a URL such as postgres://user@host/database.' },
-  );
-}
-
-/** `name` is that of the database in messages. */
-async function open(
-  name: string,
-  options: OpenStoreOptions,
-  openDriver: () => Promise<SqlDriver>,
-): Promise<Store> {
+  const isPostgres = scheme === 'postgres' || scheme === 'postgresql';
+  if (!isPostgres) refuseOtherDatabases(database, scheme);
+  let name = database;
   try {
-    return await createStore(await openDriver(), options);
+    // Only the packages of this database are loaded.
+    if (isPostgres) {
+      const postgres = await loadPart(() => import('../../database/postgres-driver.js'));
+      name = postgres.describePostgres(database);
+      return await createStore(await postgres.openPostgresDriver(database, options), options);
+    }
+    const sqlite = await loadPart(() => import('../../database/sqlite-driver.js'));
+    return await createStore(await sqlite.openSqliteDriver(database, options), options);
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${name}: ${error.message}`, {
@@ -234,4 +215,19 @@ async function open(
       cause: error,
     });
   }
+}
+
+/** @throws StartError for what is not the path of a file */
+function refuseOtherDatabases(database: string, scheme: string | undefined): void {
+  if (scheme === undefined && likeUrl.test(database)) {
+    throw new StartError('CANNOT_OPEN_DATABASE', 'the database is neither a file nor a valid URL', {
+      hint: 'Write a URL as postgres://user@host/database, the password in PGPASSWORD.',
+    });
+  }
+  if (scheme === undefined && database !== '') return;
+  throw new StartError(
+    'CANNOT_OPEN_DATABASE',
+    scheme === undefined ? 'no database is named' : `databases of kind ${quoteName(scheme)} are not known`,
+    { hint: 'Give the path of a SQLite file, :memory:, or a URL such as postgres://user@host/database.' },
+  );
 }
