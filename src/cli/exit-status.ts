@@ -1,15 +1,3 @@
-/** An error that another process has already reported: only its exit status is passed on. */
-export class ReportedError extends Error {
-  readonly code = 'REPORTED';
-  readonly exitStatus: number;
-
-  constructor(exitStatus: number) {
-    super(`another process ended with exit status ${exitStatus}`);
-    this.name = 'ReportedError';
-    this.exitStatus = exitStatus;
-  }
-}
-
 /** The exit statuses of every command. */
 export const exitStatus = {
   success: 0,
@@ -61,4 +49,16 @@ export function exitStatusOf(error: unknown): number {
   }
   const [name] = Object.entries(codesOf).find(([, codes]) => codes.includes(code)) ?? ['fault'];
   return exitStatus[name as keyof typeof exitStatus];
+}
+
+/** An error that another process has already reported: only its exit status is passed on. */
+export class ReportedError extends Error {
+  readonly code = 'REPORTED';
+  readonly exitStatus: number;
+
+  constructor(exitStatus: number) {
+    super(`another process ended with exit status ${exitStatus}`);
+    this.name = 'ReportedError';
+    this.exitStatus = exitStatus;
+  }
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Check } from '../../src/cli/commands/doctor/checkup.js';
+import type { Check } from '../../src/cli/commands/doctor/index.js';
 import type { RunOptions } from '../support/cli.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { httpServer, tcpServer } from '../support/raw-server.js';

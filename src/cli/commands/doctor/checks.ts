@@ -1,3 +1,4 @@
+// Apart from index.ts: only a run of the command loads the checks.
 import { lookup } from 'node:dns/promises';
 import { statSync } from 'node:fs';
 import type { PeerCertificate } from 'node:tls';
