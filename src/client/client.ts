@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { once } from 'node:events';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { ReadData } from '../protocol/read-data.js';
@@ -57,11 +58,12 @@ interface Call {
   requestId: string | undefined;
   /** Whether the service may have acted on one of them. */
   received: boolean;
-  /** Why the call ends early, and the reason for it. */
-  ended: { readonly why: 'timeout' | 'cancelled'; readonly reason?: unknown } | null;
-  /** Ends the current wait. */
-  wake: () => void;
+  /** Ends the call early. Its reason is that of a cancelled call, or `timeOut`. */
+  readonly end: AbortController;
 }
+
+/** The reason of a call that took too long. */
+const timeOut = Symbol('time-out');
 
 /**
  * Client for the two operations of §4. Each attempt of a call is signed anew.
@@ -180,7 +182,7 @@ export class UserInfoClient implements AsyncDisposable {
   close({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#calls.values()).then(() => this.#sender.drop());
     if (force) {
-      for (const call of this.#calls.keys()) end(call, 'cancelled', new Error('the client was closed'));
+      for (const call of this.#calls.keys()) call.end.abort(new Error('the client was closed'));
     }
     return this.#closing;
   }
@@ -202,11 +204,12 @@ export class UserInfoClient implements AsyncDisposable {
       throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
     }
     const deadline = performance.now() + limitMs;
-    const state = { attempts: 0, requestId: undefined, received: false, ended: null, wake: () => {} };
+    const end = new AbortController();
+    const state = { attempts: 0, requestId: undefined, received: false, end };
     const call: Call = { request, options, limitMs, deadline, ...state };
     if (signal?.aborted) throw this.#failure(call, new CancelledError(signal.reason, false));
-    const timer = setTimeout(() => end(call, 'timeout'), limitMs);
-    const stopListening = onAbort(signal, () => end(call, 'cancelled', signal?.reason));
+    const timer = setTimeout(() => end.abort(timeOut), limitMs);
+    const stopListening = onAbort(signal, () => end.abort(signal?.reason));
     const { operation } = request.endpoint;
     const trace = { operation, baseUrl: this.#sender.baseUrl, context: options.context };
     const outcome = traceCall(trace, () => this.#attempt(call));
@@ -235,17 +238,18 @@ export class UserInfoClient implements AsyncDisposable {
   async #attempt(call: Call): Promise<Answer<Envelope>> {
     const { operation } = call.request.endpoint;
     const { attempts = this.#options.attempts ?? 3 } = call.options;
+    const { signal } = call.end;
     for (;;) {
       await noticeClosedConnections();
-      await unlessEnded(call, this.#sender.prepare());
-      const result = call.ended === null ? await this.#sendOnce(call) : null;
+      const secret = this.#sender.prepare();
+      if (secret !== undefined && !signal.aborted) await Promise.race([secret, once(signal, 'abort')]);
+      const result = signal.aborted ? null : await this.#sendOnce(call);
       if (result === null) {
-        const { host } = this.#sender;
         throw this.#failure(
           call,
-          call.ended?.why === 'cancelled'
-            ? new CancelledError(call.ended.reason, call.received)
-            : timedOut(host, call.limitMs, call.received),
+          signal.reason === timeOut
+            ? timedOut(this.#sender.host, call.limitMs, call.received)
+            : new CancelledError(signal.reason, call.received),
         );
       }
       const { outcome, retryAfterMs } = result;
@@ -256,7 +260,7 @@ export class UserInfoClient implements AsyncDisposable {
         !mayRetry(operation, outcome) ||
         performance.now() + waitMs >= call.deadline;
       if (isLast) return settle(outcome, call.received);
-      await pause(call, waitMs);
+      await sleep(waitMs, undefined, { signal }).catch(() => {}); // an early end is noticed above
     }
   }
 
@@ -270,26 +274,29 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** `null` if the call had to end. */
   #sendOnce(call: Call): Promise<AttemptResult | null> {
+    const { signal } = call.end;
     return new Promise((resolve) => {
       const signed = this.#sender.sign(call.request);
       call.attempts += 1;
       call.requestId = signed.random;
-      const sent = new Attempt(this.#sender, signed, call.attempts, resolve, call.options.context);
-      call.wake = () => {
+      let isOver = false;
+      const done = (result: AttemptResult | null) => {
+        isOver = true;
+        resolve(result);
+      };
+      const sent = new Attempt(this.#sender, signed, call.attempts, done, call.options.context);
+      const abandon = () => {
+        if (isOver) return;
         call.received ||= sent.hasStarted;
-        if (call.ended?.why === 'timeout') sent.timeOut(call.limitMs);
+        if (signal.reason === timeOut) sent.timeOut(call.limitMs);
         else sent.cancel();
-        resolve(null);
+        done(null);
       };
       // A hook may have aborted the signal.
-      if (call.ended !== null) call.wake();
+      if (signal.aborted) abandon();
+      else signal.addEventListener('abort', abandon);
     });
   }
-}
-
-function end(call: Call, why: 'timeout' | 'cancelled', reason?: unknown): void {
-  call.ended ??= { why, reason };
-  call.wake();
 }
 
 /**
@@ -299,26 +306,6 @@ function end(call: Call, why: 'timeout' | 'cancelled', reason?: unknown): void {
 async function noticeClosedConnections(): Promise<void> {
   await nextTurn();
   await nextTurn();
-}
-
-/** Waits for the app secret, unless the call has to end first. */
-async function unlessEnded(call: Call, secret: Promise<void> | undefined): Promise<void> {
-  if (secret === undefined || call.ended !== null) return;
-  const ended = new Promise<void>((resolve) => {
-    call.wake = resolve;
-  });
-  await Promise.race([secret, ended]);
-}
-
-/** Waits, unless the call has to end first. */
-function pause(call: Call, waitMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, waitMs);
-    call.wake = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-  });
 }
 
 function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
