@@ -74,7 +74,6 @@ interface CompiledRecipe extends CompiledMessage {
   readonly encodeBlock: TextChange;
   /** `encode.message` and `encode.lower`, for the whole message. */
   readonly encodeMessage: TextChange;
-  /** All tokens of the recipe. */
   readonly tokens: readonly Token[];
 }
 
@@ -206,7 +205,6 @@ class TokenValues {
   }
 }
 
-/** The inputs of the steps besides the message. */
 function stepInputs(compiled: CompiledRecipe, values: TokenValues): StepInputs {
   return {
     key: () => decodeKey(values.text(compiled.key), compiled.recipe.key.decode),

@@ -129,7 +129,6 @@ function plus(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-/** One step of the digest chain. */
 export type Step = DigestStep | AffixStep | TextStep;
 
 export interface DigestStep {

@@ -60,7 +60,6 @@ export function decodePercent(text: string): string {
   }
 }
 
-/** The text as a part of a regular expression. */
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

@@ -53,7 +53,6 @@ export function listOf<T>(parse: Parse<T>): Parse<readonly T[]> {
 
 const parseTexts = listOf(parseText);
 
-/** A `[name, value]`. */
 export const parsePair: Parse<readonly [string, string]> = (value, field) => {
   if (!Array.isArray(value) || value.length !== 2) throw new RecipeError(field, 'must be [name, value]');
   return [parseText(value[0], `${field}[0]`), parseText(value[1], `${field}[1]`)];

@@ -48,7 +48,6 @@ const plainSources = [
 ] as const;
 const namedSources = ['param', 'extra'] as const;
 
-/** The kind of a token's value. */
 export type Source = (typeof plainSources)[number] | (typeof namedSources)[number];
 
 export interface Token {
@@ -107,7 +106,6 @@ function shortModifiers(): string {
   return short.map((name) => `.${name}`).join(' ');
 }
 
-/** Literals and tokens, in order. */
 export type Template = readonly (string | Token)[];
 
 const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;

@@ -56,7 +56,6 @@ export interface ReturnedVectors {
   readonly vectors: readonly Vector[];
 }
 
-/** The secret of the vectors; no service accepts it. */
 export const vectorSecret = 'throw-away-secret-0123456789';
 
 const about =
@@ -143,7 +142,6 @@ const parseRequest: Parse<SignableRequest> = (json, field) => {
   };
 };
 
-/** The result for one signature of one vector. */
 export interface VectorCheck {
   readonly vector: string;
   readonly signature: string;

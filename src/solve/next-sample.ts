@@ -58,7 +58,6 @@ export function designSample(
   return { request: best.request, changes, groups: best.groups, of: contenders.length };
 }
 
-/** How a request separates the recipes. */
 interface Separation {
   readonly request: SignableRequest;
   readonly groups: number;
@@ -66,7 +65,6 @@ interface Separation {
   readonly information: number;
 }
 
-/** Minimum information of a change, in bits. */
 const minInformation = 1e-6;
 
 function isBetter(one: Separation, other: Separation): boolean {

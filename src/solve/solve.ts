@@ -15,7 +15,6 @@ export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
 /** Awaited regularly while recipes are assembled: yields to other work, and may throw to abort. */
 export type Pause = () => Promise<void>;
 
-/** The result of a search. */
 export interface Solution extends Omit<SearchEnd, 'hit'> {
   /** Every recipe that fits all samples, the likeliest first. */
   readonly fits: readonly RecipeCandidate[];
@@ -71,7 +70,6 @@ function checkSignature(task: SolveTask): void {
   );
 }
 
-/** A sample with the secret that signed it. */
 export interface SignedSample extends Sample {
   readonly secret: Secret;
 }

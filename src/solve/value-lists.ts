@@ -116,7 +116,6 @@ export function placeSecret<T>(parts: readonly T[], place: SecretPlace, secret: 
   }
 }
 
-/** Maximum cost of turning a list into a digest. */
 const maxFinishBits = 15;
 
 /**

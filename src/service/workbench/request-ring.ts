@@ -3,13 +3,11 @@ import type { RequestEvent, SignatureRejectedEvent } from '../log.js';
 import type { RejectedSignature } from '../rejection.js';
 import type { App } from '../store/apps.js';
 
-/** Number of kept requests. */
 export const keptRequests = 200;
 
 /** Maximum length of kept parameters and of a kept rejected request, in characters. */
 const maxKeptLength = 4000;
 
-/** The explanation of a wrong signature. */
 export interface Rejection {
   readonly explained: SignatureRejectedEvent;
   /** The rejected request as sent: never to be shown. `null` if it is too long. */

@@ -7,7 +7,6 @@ import type { RequestRing } from './request-ring.js';
 
 export const workbenchPath = '/';
 
-/** Settings of the workbench. */
 export interface Workbench {
   readonly ring: RequestRing;
   /** Whether it is shown at addresses other than loopback. */

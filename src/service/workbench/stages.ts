@@ -5,10 +5,8 @@ import { empty, type Html, html } from './html.js';
 import { reconstructionOf } from './reconstruct.js';
 import type { Rejection } from './request-ring.js';
 
-/** The placeholder of the secret. */
 const secretLabel = String(new Secret(''));
 
-/** What is wrong with a signature, in one sentence. */
 export function causeOf({ explained, rejected }: Rejection): Html {
   const found = reconstructionOf(rejected);
   const cause =

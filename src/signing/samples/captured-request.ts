@@ -64,7 +64,6 @@ function decodePairs(text: string): Param[] {
     });
 }
 
-/** The default parameter of the signature. */
 export const defaultSignParam = 'sign';
 
 /**

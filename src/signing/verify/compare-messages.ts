@@ -65,7 +65,6 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
   return at;
 }
 
-/** The label in place of the secret. */
 const label = '<secret>';
 
 const other = '<another secret>';
@@ -108,7 +107,6 @@ function hideSecret(text: string, secret: Secret): string {
   return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), label);
 }
 
-/** The causes of the difference, in words. */
 function findCauses(ours: string, theirs: string, separators: Separators): string[] {
   const whole = textCause(ours, theirs);
   if (whole !== null) return [`${whole}.`];

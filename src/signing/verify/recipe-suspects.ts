@@ -5,7 +5,6 @@ import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';
 import type { OtherInputs, ReceivedSignature, Suspect } from './verify-signature.js';
 
-/** The presets, as other possible recipes of a request. */
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,
   value: recipe,
@@ -116,7 +115,6 @@ function variantsOf(recipe: Recipe): Suspect[] {
   ].flat();
 }
 
-/** The order of parameters, in words. */
 export const orderWords: Readonly<Record<Order, string>> = {
   name: 'sorted by name',
   'name-nocase': 'sorted by name, upper and lower case alike',

@@ -18,7 +18,6 @@ const blanks: readonly (readonly [text: string, words: string])[] = [
 /** Parameters that carry the app key. */
 const appKeyNames = ['app_key', 'appkey', 'appKey', 'app_id', 'appid', 'appId', 'key'];
 
-/** Mistakes with the secret. */
 export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignature): Suspect[] {
   const text = secret.reveal();
   const suspects: Suspect[] = [];

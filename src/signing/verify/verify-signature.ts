@@ -56,12 +56,10 @@ export interface ReceivedSignature extends Attempt, OtherInputs {
 /** Mistakes that were made together. */
 export type Finding = readonly Mistake[];
 
-/** The sentences of a finding, in one text. */
 export function sentencesOf(finding: Finding, part: 'says' | 'advice'): string {
   return finding.map((mistake) => mistake[part]).join(' ');
 }
 
-/** The result of verifying a signature. */
 export interface Verdict {
   readonly right: boolean;
   readonly received: string;

@@ -44,7 +44,6 @@ const fixedListBits = 3.6;
 const sentListBits = 2;
 const secretAsBits = 2.5;
 
-/** Maximum cost of an arrangement, in bits. */
 const maxArrangementBits = 15;
 
 /** The arrangements of blocks of one kind, the likeliest first; `keyed`: with the secret as one more parameter. */
@@ -123,7 +122,6 @@ function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
   return sortByBits(lists);
 }
 
-/** Which parameters are included. */
 interface Selection extends Weighted {
   readonly rule: Pick<ParamsRule, 'exclude' | 'include' | 'empty' | 'nameCase' | 'joinRepeated'>;
 }

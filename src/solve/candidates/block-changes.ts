@@ -56,7 +56,6 @@ const blockChanges: readonly BlockChange[] = [
   encodedBlock('form-dotnet', 7.5),
 ];
 
-/** The possible changes of a block. */
 export function changesOf(changeable: boolean): readonly BlockChange[] {
   return changeable ? blockChanges : blockChanges.slice(0, 1);
 }

@@ -57,7 +57,6 @@ function shape(shows: BlockShape['shows'], kvSep: string, pairSep: string, bits:
   return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, style, bits };
 }
 
-/** The recipe fields for the shape. */
 export function shapeRule(block: BlockShape): Partial<ParamsRule> {
   const { shows, pairSep, kvSep, secretEnds } = block;
   const end = secretEnds ? { pairEnd: '$secret' } : {};

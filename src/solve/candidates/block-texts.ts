@@ -20,13 +20,11 @@ import {
 /** Receives the text of a block, its cost, and the rule by which it is written. */
 type AddBlock = (text: string, bits: number, arrangement: Arrangement, writing: Writing) => void;
 
-/** Maximum cost of a block, in bits. */
 const maxBlockBits = 17;
 
 /** Maximum cost of a block before it is changed as a whole, alone or with the message. */
 const maxChangedBits = 12;
 
-/** Inputs of the blocks of one shape. */
 export interface BlockParts {
   readonly shape: BlockShape;
   readonly arrangements: LazyList<Arrangement>;
@@ -73,7 +71,6 @@ export interface BlockTexts {
   readonly changed: (block: BlockChange) => (message: MessageChange) => LazyList<string>;
 }
 
-/** The texts of the blocks of one shape. */
 export function blockTexts(parts: BlockParts): BlockTexts {
   const { bits } = parts.shape;
   const make = new LazyList<string>(maxBlockBits, itself, (from, to, add) => {

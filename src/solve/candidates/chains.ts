@@ -24,7 +24,6 @@ interface AffixLink {
   readonly piece: Piece;
 }
 
-/** The chain as recipe steps. */
 export function stepsOf({ links, reading }: Chain): string[] {
   const last = links.length - 1;
   return [...links.flatMap((link, index) => stepsOfLink(link, index === last)), ...reading.after];
@@ -71,7 +70,6 @@ export function chainIdentity({ links, key, reading }: Chain): string {
   ]);
 }
 
-/** Maximum cost of a chain, in bits. */
 const maxChainBits = 15;
 
 /** Maximum cost of a text between two digests, in bits. */
@@ -80,7 +78,6 @@ const maxAffixBits = 10;
 const innerAlgorithms = choices<Algorithm>([0.8, 'md5'], [2, 'sha1'], [2.5, 'sha256'], [5, 'sha512']);
 const innerFormats = choices<DigestStep['format']>([0.5, 'hex'], [2, 'HEX'], [4, 'base64', 'raw']);
 
-/** Inputs of a chain. */
 interface ChainParts {
   readonly readings: readonly SignatureReading[];
   readonly forms: readonly Piece[];

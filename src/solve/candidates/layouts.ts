@@ -38,7 +38,6 @@ export interface SecretStyle extends Weighted {
   readonly end: Piece;
 }
 
-/** The layouts without a secret. */
 export function openLayouts(
   around: readonly Surroundings[],
   { from, to }: CostRange,
@@ -56,7 +55,6 @@ export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
 /** How the secret is separated where the rest is joined with this text. */
 export type StylesBeside = (joiner: string) => readonly SecretStyle[];
 
-/** Inputs of layouts with the secret. */
 export interface KeyedParts {
   readonly around: readonly Surroundings[];
   readonly stylesBeside: StylesBeside;
@@ -65,7 +63,6 @@ export interface KeyedParts {
   readonly admit?: Admit;
 }
 
-/** The layouts with the secret. */
 export function keyedLayouts(parts: KeyedParts, range: CostRange, take: (layout: Layout) => void): void {
   const { around, stylesBeside, forms, admit = () => true } = parts;
   for (const [joiner, places] of byJoiner(around)) {
@@ -168,7 +165,6 @@ function setOff(separator: Piece, bits: number): SecretStyle {
   return { last: separator, first: nothing, end: separator, bits };
 }
 
-/** Maximum cost of a layout, in bits. */
 export const maxLayoutBits = 14;
 
 /** Maximum cost of a layout before its message is changed as a whole. */

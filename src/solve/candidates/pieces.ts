@@ -45,7 +45,6 @@ export function literal(text: string, bits = 0): Piece {
   return text === '' ? { ...nothing, bits } : { tokens: [text.replaceAll('$', '$$$$')], text, bits };
 }
 
-/** Concatenates pieces. */
 export function glue(...pieces: readonly Piece[]): Piece {
   const sub = pieces.find((piece) => piece.sub !== undefined)?.sub;
   const basePath = pieces.find((piece) => piece.basePath !== undefined)?.basePath;
@@ -58,7 +57,6 @@ export function glue(...pieces: readonly Piece[]): Piece {
   };
 }
 
-/** Joins pieces with a literal. */
 export function join(pieces: readonly Piece[], separator: string): Piece {
   const between = literal(separator);
   return glue(...pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece])));
@@ -138,7 +136,6 @@ const bodyDigests = choices<string>(
   [6, 'md5:base64'],
 );
 
-/** A token with a modifier. */
 export function changed(token: string, text: string, modifier: string, bits: number): Piece {
   const change = modifiers.get(modifier);
   if (change === undefined) throw new Error(`there is no modifier ${modifier}`);
@@ -173,7 +170,6 @@ const weights: Readonly<Record<ParameterRole, number>> = {
   other: 1,
 };
 
-/** Parameter names, each with the cost of choosing it. */
 export function weighNames(params: readonly Param[]): Choice<string>[] {
   const names = [...new Set(params.map(([name]) => name))];
   const weighed = names.map((name) => ({ name, weight: weights[roleOf(name)] }));
@@ -203,7 +199,6 @@ export const separators = choices<string>(
   [6.5, '!', '%', '&&', '||', '##', ', ', '\r\n', '\t'],
 );
 
-/** Separators of a parameter's name and value. */
 export const nameValueSeparators = choices<string>(
   [0.6, '='],
   [2, ''],

@@ -15,7 +15,6 @@ export interface SolveTask {
   readonly otherParams: readonly Param[];
 }
 
-/** The possible parts of a rule, for one task. */
 export interface SearchSpace {
   readonly task: SolveTask;
   /** Whether only the likeliest of parts that are equal in this request is wanted. */
@@ -26,7 +25,6 @@ export interface SearchSpace {
   readonly paramNames: readonly Choice<string>[];
   /** Texts that can be in the place of the secret. */
   readonly forms: readonly Piece[];
-  /** Possible names of the secret. */
   readonly secretNames: readonly Choice<string>[];
   readonly chains: readonly Chain[];
 }

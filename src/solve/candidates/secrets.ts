@@ -6,7 +6,6 @@ import type { Secret } from '../../signing/secret.js';
 import { changed, glue, join, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
 import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './weighted.js';
 
-/** Maximum cost of a form of the secret, in bits. */
 const maxFormBits = 11;
 
 const modifiersOfSecrets = choices<string>(

@@ -55,7 +55,6 @@ export function surroundings(
   return sortByBits(found);
 }
 
-/** Surroundings grouped by joiner, in the same order. */
 export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, readonly Surroundings[]> {
   const groups = new Map<string, Surroundings[]>();
   for (const place of around) {

@@ -96,7 +96,6 @@ export function lessSpent({ from, to }: CostRange, spent: number): CostRange {
   return { from: from - spent, to: to - spent };
 }
 
-/** Receives an item and its cost. */
 export type Add<T> = (item: T, bits: number) => void;
 
 /** Adds the items that cost from `from` to below `to`, in any order; others are ignored. */
@@ -177,7 +176,6 @@ export class LazyList<T> {
   }
 }
 
-/** Caches the results of a function by its argument. */
 export function memoize<A, T>(make: (argument: A) => T): (argument: A) => T {
   const made = new Map<A, T>();
   return (argument) => {

@@ -47,7 +47,6 @@ function usesPath(tokens: readonly string[]): boolean {
   return tokens.some((token) => token.startsWith('$path'));
 }
 
-/** Merges adjacent literals. */
 function mergeLiterals(tokens: readonly string[]): string[] {
   const merged: string[] = [];
   for (const token of tokens) {

@@ -133,7 +133,6 @@ function recipeOf(
   });
 }
 
-/** The maximum number of pairs in the texts, judged by their separators. */
 function countPairs({ shows, kvSep, pairSep }: BlockShape, texts: readonly string[]): number {
   const counts = texts.map((text) => {
     const pairs = pairSep === '' ? Number.POSITIVE_INFINITY : text.split(pairSep).length;

@@ -31,14 +31,12 @@ interface Blocks {
   readonly texts: BlockTexts;
   /** Whether the blocks hold the secret. */
   readonly keyed: boolean;
-  /** Whether the blocks may be changed as a whole. */
   readonly changeable: boolean;
 }
 
 /** Blocks, and the layouts to put them into. */
 interface Group extends Blocks {
   readonly layouts: LayoutKind;
-  /** The cost of the cheapest layout. */
   readonly cheapestLayout: number;
 }
 

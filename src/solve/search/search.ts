@@ -15,7 +15,6 @@ export interface Hit {
   readonly message: string;
   /** The identity of its chain. */
   readonly chain: string;
-  /** Its cost. */
   readonly bits: number;
 }
 

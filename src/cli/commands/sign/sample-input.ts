@@ -7,7 +7,6 @@ import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
 import { printMessage } from '../../io.js';
 
-/** Options for the source of a signed request. */
 export interface SampleOptions {
   /** Path of a file; `-` for standard input. */
   readonly sample?: string | undefined;

@@ -74,7 +74,6 @@ async function search(
   });
 }
 
-/** The likeliest recipes, by signature. */
 function likeliest({ name, sign, appSign }: SolveReport): Partial<SignerSources> {
   const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
   const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
@@ -88,7 +87,6 @@ function isAmbiguous({ sign, appSign }: SolveReport): boolean {
 
 const lineMs = 150;
 
-/** Shows the progress of a search on a terminal. */
 async function withProgress<T>(
   { io }: CliContext,
   work: (onProgress: (tried: number) => void) => Promise<T>,

@@ -5,7 +5,6 @@ import { sentencesOf, type Verdict } from '../../../signing/verify/verify-signat
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf } from './explain.js';
 
-/** The results of the checks of a signed request. */
 export interface VerifyReport {
   /** By parameter; `null` if the request has no such signature. */
   readonly verdicts: ReadonlyMap<string, Verdict | null>;
@@ -107,7 +106,6 @@ export function compareTheirs(
   return comparisons.toSorted((a, b) => alike(b) - alike(a))[0] ?? null;
 }
 
-/** A comparison for a person. */
 function showComparison({ signature, difference }: Comparison) {
   if (difference === null) return { 'compared with': signature, verdict: 'the same text to sign' };
   const { offset, causes } = difference;
