@@ -1,6 +1,6 @@
 import { type RequestSignature, type SigningChoice, signaturesOf, signBoth } from './app-signatures.js';
 import { encoders } from './encodings.js';
-import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './recipe.js';
+import type { Recipe, RecipeJson, SigningRecipes } from './recipe.js';
 import {
   formatRecipe,
   listOf,
@@ -30,8 +30,7 @@ export interface Vector {
   readonly name: string;
   /** What it tests, in one sentence; absent in a returned file. */
   readonly why?: string;
-  /** Absent where a returned file omits it. */
-  readonly request?: SignableRequest;
+  readonly request: SignableRequest;
   readonly signatures: Readonly<Record<string, Stages>>;
 }
 
@@ -118,7 +117,7 @@ const parseVector: Parse<Vector> = (json, field) => {
   const stages = Object.entries(parseObject(signatures, `${field}.signatures`));
   return {
     name: parseText(name, `${field}.name`),
-    ...(request !== undefined && { request: parseRequest(request, `${field}.request`) }),
+    request: parseRequest(request, `${field}.request`),
     signatures: Object.fromEntries(
       stages.map(([signature, given]) => [signature, parseStages(given, `${field}.signatures.${signature}`)]),
     ),
@@ -154,8 +153,6 @@ export interface VectorCheck {
 /**
  * Checks vectors that another team computed; each result names the first stage that differs. `secretText` is the
  * secret they used; null for the secret of our own vectors.
- *
- * @throws RecipeError for a vector without a request whose name is unknown
  */
 export function checkVectors(
   signing: SigningChoice,
@@ -164,7 +161,7 @@ export function checkVectors(
 ): VectorCheck[] {
   const secret = new Secret(secretText ?? vectorSecret);
   return vectors.flatMap((vector) =>
-    signaturesOf(signing, requestOf(vector, signing, secret)).map((signature): VectorCheck => {
+    signaturesOf(signing, vector.request).map((signature): VectorCheck => {
       const named = { vector: vector.name, signature: signature.name };
       const stages = Object.hasOwn(vector.signatures, signature.name)
         ? vector.signatures[signature.name]
@@ -175,17 +172,6 @@ export function checkVectors(
       const fault = findFault(signature, stages, secret);
       return { ...named, result: fault === null ? 'right' : 'wrong', fault };
     }),
-  );
-}
-
-function requestOf({ name, request }: Vector, signing: SigningChoice, secret: Secret): SignableRequest {
-  if (request !== undefined) return request;
-  const ours = vectorRequests.find((known) => known.name === name);
-  if (ours !== undefined) return fillAppSign(signing, ours.request, secret);
-  throw new RecipeError(
-    `vector ${JSON.stringify(name)}`,
-    'has no request, and is none of those that "sign vectors export" writes',
-    'Leave the requests in the file.',
   );
 }
 

@@ -213,19 +213,9 @@ function isAscending(texts: readonly string[]): boolean {
 }
 
 function valueCause(name: string, ours: string, theirs: string): string {
-  const whole = textCause(ours, theirs);
-  const cause =
-    whole === null
-      ? valueCauses.find(([isSame]) => isSame(ours, theirs))?.[1]
-      : `${whole[0]?.toLowerCase()}${whole.slice(1)}`;
-  return `The value of ${name}${cause === undefined ? ' is another one' : `: ${cause}`}`;
+  const cause = textCause(ours, theirs);
+  return `The value of ${name}${cause === null ? ' is another one' : `: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}`}`;
 }
-
-const valueCauses: readonly (readonly [isSame: (a: string, b: string) => boolean, words: string])[] = [
-  [isSameNumber, 'the same number, written otherwise'],
-  [isSameJson, 'the same JSON, written otherwise (order of keys, spaces, escapes)'],
-  [isSameTime, 'seconds in one of them, milliseconds in the other'],
-];
 
 function isSameNumber(a: string, b: string): boolean {
   const isNumber = (text: string) => /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
@@ -246,37 +236,40 @@ function isSameJson(a: string, b: string): boolean {
   }
 }
 
-interface TextCause {
-  readonly words: string;
-  /** Removes this cause: texts that differ by it alone become equal. */
-  readonly even: (text: string) => string;
-}
-
-const causes: readonly TextCause[] = [
-  { words: 'Line breaks: one has CR LF, the other LF', even: (text) => text.replaceAll('\r\n', '\n') },
-  { words: 'A line break at the end of one of them', even: (text) => text.replace(/[\r\n]+$/, '') },
-  { words: 'White space at the beginning or the end of one of them', even: (text) => text.trim() },
-  { words: 'Letter case of the percent escapes: %2f and %2F', even: upperEscapes },
-  {
-    words: 'Encoding: a space is + in one of them and %20 in the other',
-    even: (text) => text.replaceAll('+', '%20'),
-  },
-  { words: 'Encoding: one of them is percent-encoded, the other is not, or not as often', even: decodeAll },
-  {
-    words: 'Encoding: one of them is form-encoded (a space as +), the other is not',
-    even: (text) => decodeAll(text.replaceAll('+', ' ')),
-  },
-  { words: 'Escapes: one of them has \\u escapes for non-ASCII characters', even: unescapeUnicode },
-  { words: 'Escapes: one of them has \\/ for slashes', even: (text) => text.replaceAll('\\/', '/') },
-  { words: 'Letter case', even: (text) => text.toLowerCase() },
-  { words: 'Unicode normal form: the same characters in other bytes', even: (text) => text.normalize('NFC') },
-  { words: 'White space inside', even: (text) => text.replace(/\s/g, '') },
-  { words: 'Invisible characters', even: (text) => text.replace(/[\p{Cf}\p{Cc}]/gu, '') },
+/** What texts can differ by, and whether two differ by it alone. */
+const causes: readonly (readonly [words: string, isAlone: (a: string, b: string) => boolean])[] = [
+  ['Line breaks: one has CR LF, the other LF', without((text) => text.replaceAll('\r\n', '\n'))],
+  ['A line break at the end of one of them', without((text) => text.replace(/[\r\n]+$/, ''))],
+  ['White space at the beginning or the end of one of them', without((text) => text.trim())],
+  ['Letter case of the percent escapes: %2f and %2F', without(upperEscapes)],
+  [
+    'Encoding: a space is + in one of them and %20 in the other',
+    without((text) => text.replaceAll('+', '%20')),
+  ],
+  ['Encoding: one of them is percent-encoded, the other is not, or not as often', without(decodeAll)],
+  [
+    'Encoding: one of them is form-encoded (a space as +), the other is not',
+    without((text) => decodeAll(text.replaceAll('+', ' '))),
+  ],
+  ['Escapes: one of them has \\u escapes for non-ASCII characters', without(unescapeUnicode)],
+  ['Escapes: one of them has \\/ for slashes', without((text) => text.replaceAll('\\/', '/'))],
+  ['Letter case', without((text) => text.toLowerCase())],
+  ['Unicode normal form: the same characters in other bytes', without((text) => text.normalize('NFC'))],
+  ['White space inside', without((text) => text.replace(/\s/g, ''))],
+  ['Invisible characters', without((text) => text.replace(/[\p{Cf}\p{Cc}]/gu, ''))],
+  ['The same number, written otherwise', isSameNumber],
+  ['The same JSON, written otherwise (order of keys, spaces, escapes)', isSameJson],
+  ['Seconds in one of them, milliseconds in the other', isSameTime],
 ];
 
 /** The only cause of the difference between two texts, in words; null where there is no single cause. */
 function textCause(ours: string, theirs: string): string | null {
-  return causes.find(({ even }) => even(ours) === even(theirs))?.words ?? null;
+  return causes.find(([, isAlone]) => isAlone(ours, theirs))?.[0] ?? null;
+}
+
+/** Compares what is left of texts without a cause of difference. */
+function without(even: (text: string) => string): (a: string, b: string) => boolean {
+  return (a, b) => even(a) === even(b);
 }
 
 function upperEscapes(text: string): string {
