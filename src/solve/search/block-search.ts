@@ -142,31 +142,23 @@ function productOf(
   };
 }
 
-/** A product is split along its inner loop where each part then has at least this many candidates a round. */
-const triesForEach = 32;
-
 /**
  * Tries the candidates of a product whose total cost is within the range. The shorter list is the outer loop, so
- * that the inner loop, a stretch of the longer list, is long.
+ * that the inner loop, a stretch of the longer list, is long. A part is every `parts`-th round of the outer loop.
  */
 function tryProduct(product: Product, fits: Fits, tally: Tally, part: number, parts: number): void {
   const { blocks, layouts, range } = product;
   const blockCount = blocks.countBelow(range.to - layouts.cheapest);
   const layoutCount = layouts.countBelow(range.to - blocks.cheapest);
-  const count = Math.min(blockCount, layoutCount);
-  const isOuterSplit = count >= parts || Math.max(blockCount, layoutCount) < parts * triesForEach;
   const tryAt =
     blockCount < layoutCount
       ? tryItem(product, fits, tally, blocks, layouts, (block, { before, after }) => before + block + after)
       : tryItem(product, fits, tally, layouts, blocks, ({ before, after }, block) => before + block + after);
-  const step = isOuterSplit ? parts : 1;
-  for (let index = isOuterSplit ? part : 0; index < count && tally.hit === null; index += step) {
-    if (isOuterSplit) tryAt(index, 0, 1);
-    else tryAt(index, (part + index) % parts, parts);
-  }
+  const count = Math.min(blockCount, layoutCount);
+  for (let index = part; index < count && tally.hit === null; index += parts) tryAt(index);
 }
 
-/** Tries an item of the outer list with those of the inner list that are within the range with it: every `step`-th. */
+/** Tries an item of the outer list with those of the inner list that are within the range with it. */
 function tryItem<Outer, Inner>(
   { chain, range, spent }: Product,
   fits: Fits,
@@ -174,11 +166,11 @@ function tryItem<Outer, Inner>(
   outer: LazyList<Outer>,
   inner: LazyList<Inner>,
   write: (outer: Outer, inner: Inner) => string,
-): (index: number, first: number, step: number) => void {
-  return (index, first, step) => {
+): (index: number) => void {
+  return (index) => {
     const { value: item, bits } = outer.made[index] as Choice<Outer>;
     const end = inner.countBelow(range.to - bits);
-    for (let at = inner.countBelow(range.from - bits) + first; at < end; at += step) {
+    for (let at = inner.countBelow(range.from - bits); at < end; at++) {
       tally.tried += 1;
       const other = inner.made[at] as Choice<Inner>;
       const message = write(item, other.value);
