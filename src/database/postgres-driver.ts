@@ -32,8 +32,12 @@ const defaultPoolSize = 10;
 const planByIndex =
   'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
 
-/** How long plans are kept, in milliseconds. */
-const planMs = 1000;
+/**
+ * How long the plans of a connection are kept, in milliseconds: first the one, then twice as long each time, up to the
+ * other. The request that makes them waits for them.
+ */
+const firstPlansMs = 1000;
+const longestPlansMs = 10_000;
 
 /** What `unixepoch()` is in PostgreSQL. */
 const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
@@ -85,8 +89,8 @@ class PostgresDriver implements SqlDriver {
   readonly purgeRows = 5000;
   readonly #pool: PostgresPool;
   readonly #prepares: boolean;
-  /** When the plans of each connection were made, by the monotonic clock. */
-  readonly #plannedAt = new WeakMap<ClientBase, number>();
+  /** When the plans of each connection were made, by the monotonic clock, and for how long they are kept. */
+  readonly #plans = new WeakMap<ClientBase, { readonly madeAt: number; readonly keptMs: number }>();
   /** The names of prepared statements. */
   readonly #names = new Map<string, string>();
 
@@ -137,10 +141,11 @@ class PostgresDriver implements SqlDriver {
 
   /** Sent together with the next statement. Other engines may not know it. */
   #discardOldPlans(client: ClientBase): void {
-    const [now, plannedAt] = [performance.now(), this.#plannedAt.get(client)];
-    if (!this.#prepares || (plannedAt !== undefined && now - plannedAt <= planMs)) return;
-    this.#plannedAt.set(client, now);
-    if (plannedAt !== undefined) client.query('DISCARD PLANS').catch(() => {});
+    const [madeAt, old] = [performance.now(), this.#plans.get(client)];
+    if (!this.#prepares || (old !== undefined && madeAt - old.madeAt <= old.keptMs)) return;
+    const keptMs = old === undefined ? firstPlansMs : Math.min(2 * old.keptMs, longestPlansMs);
+    this.#plans.set(client, { madeAt, keptMs });
+    if (old !== undefined) client.query('DISCARD PLANS').catch(() => {});
   }
 
   #sqlOver(client: ClientBase): Sql {
