@@ -4,9 +4,6 @@ import type { Sql, SqlDriver, SqlParameter, SqlRow } from '../database/sql-drive
 /** The schema of pg-boss's tables. */
 export const bossSchema = 'userinfo_pgboss';
 
-/** How often workers look for jobs that have expired, in seconds. */
-const maintenanceIntervalSeconds = 2;
-
 /** pg-boss removes jobs that waited, have failed or are kept for longer; the default is hours or days. */
 const retentionDays = 365 * 20;
 const retentionSeconds = retentionDays * 86_400;
@@ -16,7 +13,7 @@ export function openBoss(driver: SqlDriver): Promise<PgBoss> {
   const boss = new PgBoss({
     db: { executeSql: (text, values) => driver.read((sql) => execute(sql, text, values)) },
     schema: bossSchema,
-    maintenanceIntervalSeconds,
+    maintenanceIntervalSeconds: 2, // how often workers look for jobs that have expired
     schedule: false,
     retentionDays,
     archiveCompletedAfterSeconds: retentionSeconds,

@@ -12,9 +12,9 @@ export class UniqueUsers {
 
   add(user: string): void {
     if (this.#count === this.#digests.length) {
-      const larger = new BigUint64Array(2 * this.#count);
-      larger.set(this.#digests);
-      this.#digests = larger;
+      const digests = this.#digests;
+      this.#digests = new BigUint64Array(2 * this.#count);
+      this.#digests.set(digests);
     }
     this.#digests[this.#count] = createHash('sha256').update(user).digest().readBigUInt64LE();
     this.#count += 1;
@@ -26,14 +26,12 @@ export class UniqueUsers {
     const sorted = digests.slice().sort();
     const twice = sorted.find((digest, i) => digest === sorted[i + 1]);
     if (twice === undefined) return;
-    const first = digests.indexOf(twice);
-    const second = digests.indexOf(twice, first + 1);
-    throw new InvalidInputError(
-      `rows ${first + 1} and ${second + 1} name the same user: nothing was queued`,
-      {
-        hint: 'Workers do the rows of a queue in any order: keep one row a user, or leave --queue out.',
-      },
-    );
+    const first = digests.indexOf(twice) + 1;
+    const second = digests.indexOf(twice, first) + 1;
+    const hint = 'Workers do the rows of a queue in any order: keep one row a user, or leave --queue out.';
+    throw new InvalidInputError(`rows ${first} and ${second} name the same user: nothing was queued`, {
+      hint,
+    });
   }
 }
 

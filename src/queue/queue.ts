@@ -23,14 +23,15 @@ const weightOf = (time: string) => `exp(GREATEST(-99, (${time} - ${nowMs}) / 600
 const speed = `COALESCE(speed * ${weightOf('recorded_at')}, 0)`;
 /** The speed as it is shown: of the time since the start of the run if that is shorter. */
 const shownSpeed =
-  `CASE WHEN recorded_at < ${nowMs} - 60000 OR recorded_at IS NULL THEN 0` +
-  ` ELSE ${speed} / (1 - ${weightOf(`LEAST(started_at, ${nowMs} - 1000)`)}) END`;
+  `CASE WHEN state = 'ready' AND recorded_at > ${nowMs} - 60000` +
+  ` THEN ${speed} / (1 - ${weightOf(`LEAST(started_at, ${nowMs} - 1000)`)}) END`;
 
 /** A run is given by its properties, and stored with its state. */
 const selectRuns =
-  "SELECT given, json_build_object('run', run, 'state', state, 'createdAt', created_at / 1000," +
-  ` 'endedAt', ended_at / 1000, 'chunks', chunks, 'speed', ${shownSpeed}, 'counts',` +
-  ` json_build_object(${outcomes.map((outcome) => `'${outcome}', ${outcome}`)})) AS stored FROM userinfo_runs`;
+  `SELECT given, json_build_object('run', run, 'state', state, ${outcomes.map((one) => `'${one}', ${one}`)},` +
+  " 'done', ok + failed + invalid + unknown, 'not_ok', failed + invalid + unknown, 'rows_per_second'," +
+  ` ${shownSpeed}, 'chunks', chunks, 'created_at', created_at / 1000, 'ended_at', ended_at / 1000) AS stored` +
+  ' FROM userinfo_runs';
 
 const countsOf = (outcome: Outcome) => `COUNT(*) FILTER (WHERE outcome = '${outcome}') AS ${outcome}`;
 const sumOf = (outcome: Outcome) => `${outcome} = runs.${outcome} + added.${outcome}`;
@@ -66,9 +67,6 @@ const statements = {
   delete: 'DELETE FROM userinfo_runs WHERE run = $1',
 };
 
-/** Connections: a worker needs one for chunks, one for outcomes and one for maintenance. */
-const poolSize = 3;
-
 /** Rows that one worker takes together. */
 export interface TakenChunk {
   /** Of its job. */
@@ -102,7 +100,8 @@ export class Queue {
   static async open(url: string): Promise<Queue> {
     let driver: SqlDriver | undefined;
     try {
-      driver = await openPostgresDriver(url, { poolSize, prepares: false });
+      // A worker needs a connection for chunks, one for outcomes and one for maintenance.
+      driver = await openPostgresDriver(url, { poolSize: 3, prepares: false });
       await migrate(driver, queueSchema);
       return new Queue(driver, await openBoss(driver));
     } catch (error) {

@@ -19,22 +19,15 @@ export function targetDifferences(run: RunTarget, worker: RunTarget): string {
   return differing.join(', ').replaceAll('_', ' ').replace('url', 'URL');
 }
 
-/** The input file of a run, with the options that it was read with. Results are combined with it. */
-export interface RunSource {
-  /** SHA-256 of the file, in hex. */
-  readonly hash: string;
-  readonly from: string;
-  readonly format?: 'csv' | 'ndjson';
-  readonly delimiter?: string;
-  readonly encoding?: string;
-  readonly types?: string;
-  readonly empty?: 'keep' | 'drop';
-}
+/** The input file of a run: its path, its SHA-256 in hex, and the options that it was read with. */
+export type RunSource = Readonly<Record<'from' | 'hash', string>> &
+  Readonly<Partial<Record<'format' | 'delimiter' | 'encoding' | 'types' | 'empty', string>>>;
 
 /** The properties of a new run. */
 export interface NewRun {
   readonly target: RunTarget;
   readonly naming: UserNaming;
+  /** What results are combined with. */
   readonly source: RunSource;
   readonly rows: number;
   /** Maximum rows a second of all workers together; `null`: unlimited. */
@@ -43,17 +36,19 @@ export interface NewRun {
   readonly keepsRows: boolean;
 }
 
-/** A run in the queue. Times are seconds since 1970, by the clock of the database. */
-export interface QueuedRun extends NewRun {
+/** A run in the queue, named as in the output. Times are seconds since 1970, by the clock of the database. */
+export interface QueuedRun extends NewRun, OutcomeCounts {
   readonly run: string;
   /** `loading` while its rows are added; workers process it once it is `ready`. */
   readonly state: 'loading' | 'ready' | 'done' | 'cancelled';
-  readonly createdAt: number;
-  readonly endedAt: number | null;
+  /** How many rows have an outcome, and how many of these another than ok. */
+  readonly done: number;
+  readonly not_ok: number;
+  /** Over about the last minute; `null` if no row was done in it. */
+  readonly rows_per_second: number | null;
   readonly chunks: number;
-  readonly counts: OutcomeCounts;
-  /** Rows a second over about the last minute; 0 if no row was done in it. */
-  readonly speed: number;
+  readonly created_at: number;
+  readonly ended_at: number | null;
 }
 
 /** A row in the queue: its line in the input, and its values as flat JSON. */

@@ -27,8 +27,6 @@ export interface WorkerOptions {
 const idleMs = 500;
 /** How often a worker records outcomes, and checks whether it has to stop, in milliseconds. */
 const recordMs = 200;
-/** After so many attempts, about five seconds, a stopped worker waits no longer for a database that does not answer. */
-const lastAttempts = 6;
 
 /** What this worker does for a run. */
 interface Work {
@@ -44,8 +42,6 @@ export class Worker {
   readonly #work = new Map<string, Work | null>();
   /** Whether the database does not answer. */
   #isLost = false;
-  /** How often it has not answered since the worker was stopped. */
-  #misses = 0;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -62,19 +58,20 @@ export class Worker {
     const { queue, signal, drains } = this.#options;
     let isForUs = false;
     try {
-      for (;;) {
-        const ready = await this.#untilAnswered(() => queue.list('ready'), signal);
+      while (!signal.aborted) {
+        const ready = await this.#untilAnswered(() => queue.list('ready'));
         this.#reportEnded(ready);
         const left: (QueuedRun & ChunkCounts)[] = [];
         let isIdle = true;
         for (const run of ready) {
+          if (signal.aborted) return [];
           const work = this.#workFor(run);
           if (work === null) continue;
           isForUs = true;
-          const taken = await this.#untilAnswered(() => queue.take(run), signal);
+          const taken = await this.#untilAnswered(() => queue.take(run));
           if (taken !== null) await this.#process(run, work, taken);
           else if (drains) {
-            left.push({ ...run, ...(await this.#untilAnswered(() => queue.countChunks(run), signal)) });
+            left.push({ ...run, ...(await this.#untilAnswered(() => queue.countChunks(run))) });
           }
           isIdle &&= taken === null;
         }
@@ -86,8 +83,10 @@ export class Worker {
         }
         if (isIdle) await wait(idleMs, undefined, { signal });
       }
+      return [];
     } catch (error) {
-      if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
+      const isLost = error instanceof StoreUnavailableError;
+      if (signal.aborted && (isLost || (error instanceof Error && error.name === 'AbortError'))) return [];
       throw error;
     } finally {
       this.#reportEnded([]);
@@ -105,17 +104,14 @@ export class Worker {
   /** What is done for a run, which is reported first; `null` if it is for other workers. */
   #workFor({ run, target, rows, rate }: QueuedRun): Work | null {
     const { pacing, log, target: ours } = this.#options;
-    let work = this.#work.get(run);
-    if (work !== undefined) return work;
+    const known = this.#work.get(run);
+    if (known !== undefined) return known;
     const differences = targetDifferences(target, ours);
-    if (differences === '') {
-      work = { flow: new FlowControl({ ...pacing, ratePerSecond: rate }, performance.now()), rows: 0 };
-      log(`run ${run}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`);
-    } else {
-      work = null;
-      log(`run ${run} is for another ${differences} than this profile: left to other workers`);
-    }
+    const flow = new FlowControl({ ...pacing, ratePerSecond: rate }, performance.now());
+    const work = differences === '' ? { flow, rows: 0 } : null;
     this.#work.set(run, work);
+    if (work !== null) log(`run ${run}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`);
+    else log(`run ${run} is for another ${differences} than this profile: left to other workers`);
     return work;
   }
 
@@ -180,23 +176,22 @@ export class Worker {
   /**
    * Repeats work while the database does not answer.
    *
-   * @throws StoreUnavailableError some time after the worker was stopped, or at once an AbortError on `signal`
+   * @throws StoreUnavailableError or an AbortError once the worker is stopped
    */
-  async #untilAnswered<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #untilAnswered<T>(work: () => Promise<T>): Promise<T> {
+    const { signal, log } = this.#options;
     for (let pauses = 0; ; pauses += 1) {
-      signal?.throwIfAborted();
       try {
         const result = await work();
-        if (this.#isLost) this.#options.log('the queue is back');
+        if (this.#isLost) log('the queue is back');
         this.#isLost = false;
         return result;
       } catch (error) {
-        if (this.#options.signal.aborted) this.#misses += 1;
-        if (!(error instanceof StoreUnavailableError) || this.#misses >= lastAttempts) throw error;
-        if (!this.#isLost) this.#options.log(`waiting for the queue: ${error.message}`);
+        if (!(error instanceof StoreUnavailableError) || signal.aborted) throw error;
+        if (!this.#isLost) log(`waiting for the queue: ${error.message}`);
         this.#isLost = true;
       }
-      await wait(backOffMs(pauses, Math.random), undefined, signal && { signal });
+      await wait(backOffMs(pauses, Math.random), undefined, { signal });
     }
   }
 }

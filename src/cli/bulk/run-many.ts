@@ -26,7 +26,6 @@ import { resolveDeployment } from '../deployment.js';
 import { explainFailure } from '../explain-failure.js';
 import { printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
-import { passwordAdvice } from '../queue/queue-option.js';
 import type { BulkOptions } from './bulk-options.js';
 import { checkRows, noRows } from './preflight.js';
 import { withProgress } from './progress.js';
@@ -37,6 +36,7 @@ import {
   formatRows,
   formatSummary,
   notOk,
+  passwordAdvice,
   reportData,
   retryHint,
 } from './summary.js';

@@ -139,36 +139,29 @@ async function runShow({ options, isTable, print }: Call<QueueOptions>, name: st
     const speed = rows_per_second && { speed: `${rows_per_second} rows/s`, ends_at: endOf(seconds_left) };
     await print({
       ...found,
-      ...(isTable ? speed : { rows_per_second, seconds_left }),
       chunks_left: open,
       failed_chunks: failed,
       workers: held,
+      ...(isTable ? speed : { rows_per_second, seconds_left }),
       ...(ended_at === null ? {} : { ended_at }),
     });
   });
 }
 
-/** A run, how far it is, how fast over the last minute, and in how many seconds it will be done at that speed. */
-function describe({ run, state, target, source, naming, rows, counts, speed, ...others }: QueuedRun) {
-  const done = counts.ok + counts.failed + counts.invalid + counts.unknown;
-  const isRunning = state === 'ready' && speed > 0;
+/** A run for the output, and in how many seconds it will be done at its present speed. */
+function describe({ run, state, target, source, naming, rate, keepsRows, ...progress }: QueuedRun) {
+  const { rows, done, rows_per_second: speed } = progress;
   return {
     run,
     state,
     ...target,
     from: source.from,
     ...(naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key }),
-    rows,
-    ...counts,
-    done,
-    not_ok: done - counts.ok,
-    rows_per_second: isRunning ? Number(speed.toPrecision(3)) : null,
-    seconds_left: isRunning ? Math.ceil((rows - done) / speed) : null,
-    ...(others.rate === null ? {} : { rate: `${others.rate}/s` }),
-    keeps_rows: others.keepsRows,
-    chunks: others.chunks,
-    created_at: others.createdAt,
-    ended_at: others.endedAt,
+    ...(rate === null ? {} : { rate: `${rate}/s` }),
+    keeps_rows: keepsRows,
+    ...progress,
+    rows_per_second: speed && Number(speed.toPrecision(3)),
+    seconds_left: speed && Math.ceil((rows - done) / speed),
   };
 }
 
@@ -176,9 +169,6 @@ function describe({ run, state, target, source, naming, rows, counts, speed, ...
 function endOf(secondsLeft: number | null): number | null {
   return secondsLeft && Math.floor(Date.now() / 1000) + secondsLeft;
 }
-
-/** Interval between two checks whether a run has ended, in milliseconds. */
-const pollMs = 500;
 
 async function runResults(
   { context, io, options }: Call<ResultsOptions & QueueOptions & { readonly wait?: true }>,
@@ -189,7 +179,7 @@ async function runResults(
     let run = await queue.find(name);
     const isOpen = async () => (await queue.countChunks(run)).open > 0;
     while (options.wait && (run.state === 'loading' || (run.state === 'ready' && (await isOpen())))) {
-      await wait(pollMs, undefined, { signal: context.signal });
+      await wait(500, undefined, { signal: context.signal });
       run = await queue.find(name);
     }
     await writeResults(io, queue, run, options);

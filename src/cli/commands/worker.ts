@@ -1,17 +1,11 @@
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
-import { commandLine, FailedRowsError } from '../bulk/summary.js';
+import { commandLine, FailedRowsError, passwordAdvice } from '../bulk/summary.js';
 import { clientOptions } from '../client-options.js';
 import { type Call, command } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../options.js';
 import { showText } from '../output/terminal-text.js';
-import {
-  addQueueOption,
-  exampleQueue,
-  passwordAdvice,
-  type QueueOptions,
-  withQueue,
-} from '../queue/queue-option.js';
+import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
 
 interface WorkerOptions extends QueueOptions, ConnectionOptions {
   readonly concurrency: number;
@@ -59,8 +53,7 @@ async function runWorker({ context, command, options }: Call<WorkerOptions>): Pr
     );
     if (unfinished !== undefined) {
       const { run, chunks, failed } = unfinished;
-      const isNamed = command.getOptionValueSource('queue') === 'cli';
-      const named = isNamed ? ['--queue', options.queue] : [];
+      const named = command.getOptionValueSource('queue') === 'cli' ? ['--queue', options.queue] : [];
       const retry = commandLine(['runs', 'retry', run], named);
       throw new FailedRowsError(`run ${run} has failed chunks: ${failed} of ${chunks}`, {
         hint: `Their workers died or returned them, again and again. ${passwordAdvice(named)}Retry them:\n${retry}`,

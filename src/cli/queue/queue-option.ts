@@ -29,15 +29,3 @@ export async function withQueue<T>(url: string, work: (queue: Queue) => Promise<
     await queue.close();
   }
 }
-
-/** A word of a command that is printed: the URL of a queue without its password. */
-export function withoutPassword(word: string): string {
-  if (!/postgres(?:ql)?:\/\//i.test(word)) return word;
-  return word.replace(/(:\/\/[^:/?#@]*):.*@/, '$1@').replace(/([?&])password=[^&#]*&?/i, '$1');
-}
-
-/** What to do before a command that is printed without a word's password; empty if there is none. */
-export function passwordAdvice(words: readonly string[]): string {
-  const isHidden = words.some((word) => word !== withoutPassword(word));
-  return isHidden ? 'Put the password of the queue into PGPASSWORD. ' : '';
-}

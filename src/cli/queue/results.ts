@@ -11,16 +11,13 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
-import { openRows } from '../bulk/row-source.js';
+import type { BulkOptions } from '../bulk/bulk-options.js';
+import { openRows, type RowOptions } from '../bulk/row-source.js';
 import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/summary.js';
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 
-export interface ResultsOptions {
-  readonly from?: string;
-  readonly results?: string;
-  readonly failed?: string;
-}
+export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed'>>;
 
 /**
  * Writes the results of a run, as a run over its file would: a line for each row that has an outcome, and to
@@ -74,7 +71,10 @@ async function writeRows(
       const found = outcomes.get(row.line);
       if (found === undefined) continue;
       const { outcome, result } = found;
-      if (outcome !== 'ok') failures.add(outcome, row.line, reasonOf(result));
+      if (outcome !== 'ok') {
+        const { code, msg, error } = JSON.parse(`{${result}}`);
+        failures.add(outcome, row.line, { code, text: error ?? msg });
+      }
       if (outcome === 'failed' || outcome === 'unknown') failed?.add(row);
       text += `${placeOutcome(row.line, operation.userKey, userOf(row, operation), result)}\n`;
     }
@@ -86,33 +86,28 @@ async function writeRows(
   return failures;
 }
 
-/** Why a row is not ok, from the part of its results line that `formatOutcome` wrote. */
-function reasonOf(result: string): { code?: number; text: string } {
-  const { code, msg, error } = JSON.parse(`{${result}}`);
-  return error === undefined ? { code, text: msg } : { text: error };
-}
-
 /** @throws FailedRowsError if a row of the run is not ok */
 async function refuseFailed(
   io: Io,
-  { run, rows, state, counts }: QueuedRun,
+  run: QueuedRun,
   failures: FailureGroups,
   failed: string | undefined,
 ): Promise<void> {
-  const others = rows - counts.ok;
-  if (others === 0) return;
-  const summary = describeOutcomes({ counts, failures: failures.byRows() });
-  for (const line of [`run ${run}: ${formatRows(rows)}`, ...summary]) await printMessage(io, line);
-  const left = others - counts.failed - counts.invalid - counts.unknown;
+  const left = run.rows - run.done;
+  if (left + run.not_ok === 0) return;
+  const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
+  for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
   if (left > 0) {
-    const hint = state === 'ready' ? 'Use --wait to wait for its end.' : undefined;
-    throw new FailedRowsError(`run ${run} is ${state}: ${formatRows(left)} have no outcome`, { hint });
+    const hint = run.state === 'ready' ? 'Use --wait to wait for its end.' : undefined;
+    throw new FailedRowsError(`run ${run.run} is ${run.state}: ${formatRows(left)} have no outcome`, {
+      hint,
+    });
   }
   const hint =
     failed === undefined
       ? 'Add --failed <file> to get the rows to retry as a file.'
       : `Correct the cause, then pass the rows of ${quoteName(failed)} back.`;
-  throw new FailedRowsError(notOk(others, rows), { hint });
+  throw new FailedRowsError(notOk(run.not_ok, run.rows), { hint });
 }
 
 /**
@@ -123,9 +118,8 @@ async function refuseFailed(
 async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<RowSource> {
   const hint = 'The queue has outcomes without their users: name the input file of the run with --from.';
   const { hash, from, ...options } = run.source;
-  const { columns } = passbackRows(run.naming);
-  const given = { ...options, from: named ?? from, forceEncoding: true as const };
-  const source = await openRows(io, given, columns).catch((error) => {
+  const given = { ...options, from: named ?? from, forceEncoding: true } as RowOptions;
+  const source = await openRows(io, given, passbackRows(run.naming).columns).catch((error) => {
     const isMissing = named === undefined && error instanceof InvalidInputError;
     throw isMissing ? new InvalidInputError(error.message, { hint, cause: error }) : error;
   });
