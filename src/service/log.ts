@@ -13,6 +13,8 @@ import { describeFaults, type FaultSettings } from './faults.js';
 export type LogEvent =
   | { readonly event: 'listening'; readonly url: string }
   | { readonly event: 'monitoring'; readonly url: string }
+  /** The admin port takes the admin token without TLS at an address that other machines may reach. */
+  | { readonly event: 'unencrypted_token'; readonly host: string }
   | { readonly event: 'stopped' }
   | ({ readonly event: 'faults' } & FaultSettings)
   /** One of several processes ended, by a signal or with an exit status; another starts after `restart_ms`. */
@@ -151,6 +153,12 @@ const kinds: {
 } = {
   listening: ['info', ({ url }) => [`listening on ${url}`]],
   monitoring: ['info', ({ url }) => [`monitoring on ${url}`]],
+  unencrypted_token: [
+    'warn',
+    ({ host }) => [
+      `warning: the admin token comes unencrypted over the network: the admin port is on ${host}, without TLS`,
+    ],
+  ],
   stopped: ['info', () => ['stopped']],
   faults: ['warn', (faults) => [`warning: injecting faults: ${describeFaults(faults)}`]],
   worker_ended: [

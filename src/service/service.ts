@@ -73,7 +73,12 @@ export async function startService(
     metrics,
     codes:
       adminToken &&
-      answerCodes(adminToken, async () => createAdmin({ store, actor: 'POST /codes', ...host }), log),
+      answerCodes(
+        adminToken,
+        settings.host,
+        async () => createAdmin({ store, actor: 'POST /codes', ...host }),
+        log,
+      ),
   });
   const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring);
   const context = {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { StoreUnavailableError } from '../../database/errors.js';
+import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
@@ -18,12 +19,13 @@ const maxBytes = 1_048_576;
 const minTokenLength = 16;
 
 /**
- * Answers `POST /codes`: issues codes to the users that its body names, if it carries the token.
+ * Answers `POST /codes` on an address: issues codes to the users that its body names, if it carries the token.
  *
  * @throws InvalidInputError for a token that is too short
  */
 export function answerCodes(
   token: Secret,
+  host: string,
   open: () => Promise<Pick<CodeOperations, 'issueCodes'>>,
   log: Log,
 ) {
@@ -32,6 +34,7 @@ export function answerCodes(
       hint: 'Create one: openssl rand -hex 32',
     });
   }
+  if (!isLoopback(urlHost(host))) log({ event: 'unencrypted_token', host });
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
   const expected = digestOf(`Bearer ${token.reveal()}`);
   return async (request: IncomingMessage): Promise<MonitoringAnswer> => {

@@ -10,10 +10,11 @@ let service: Service;
 let url: string;
 let logged: LogEvent[];
 
-async function start(adminToken?: Secret) {
+async function start(adminToken?: Secret, host = '127.0.0.1') {
   logged = [];
   service = await createService({
     database: await freshDatabase(),
+    host,
     adminPort: 0,
     ...(adminToken && { adminToken }),
     log: (event) => void logged.push(event),
@@ -107,4 +108,15 @@ it('is not there without a token, nor on the port of the service', async () => {
   await expect(createService({ adminPort: 0, adminToken: new Secret('short') })).rejects.toThrow(
     'less than 16 characters',
   );
+});
+
+it('warns where the token can come unencrypted from another machine', async () => {
+  const warned = () => logged.filter(({ event }) => event === 'unencrypted_token');
+  expect(warned()).toEqual([]);
+  await service.close();
+  await start(undefined, '0.0.0.0');
+  expect(warned()).toEqual([]);
+  await service.close();
+  await start(new Secret(token), '0.0.0.0');
+  expect(warned()).toEqual([{ event: 'unencrypted_token', host: '0.0.0.0' }]);
 });

@@ -136,7 +136,11 @@ async function monitor({ context, options, log, token }: Supervision, isReady: (
     });
     return opened;
   };
-  const monitored = { isReady, metrics: workersMetrics, codes: token && answerCodes(token, open, log) };
+  const monitored = {
+    isReady,
+    metrics: workersMetrics,
+    codes: token && answerCodes(token, options.host, open, log),
+  };
   const server = await startMonitoring(options, adminPort, answerMonitoring(monitored));
   return {
     url: server.url,
