@@ -18,11 +18,13 @@ const internal = ['Error', 'TypeError', 'RangeError', 'ReportedError'];
 /** The texts of the errors that src throws on purpose, in alphabetical order, by folder of src. */
 export function errorTexts(): Map<string, ErrorText[]> {
   const folders = new Map<string, Map<string, Set<string>>>();
-  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (!name.endsWith('.ts')) continue;
-    const folder = name.replace(/[\\/].*/, '');
+  const names = readdirSync(source, { recursive: true, encoding: 'utf8' }).sort();
+  const files = names.filter((name) => name.endsWith('.ts')).map(readSource);
+  const resultsOf = new Map(files.map(({ name, results }) => [name, results]));
+  for (const file of files) {
+    const folder = file.name.replace(/[\\/].*/, '');
     const found = folders.get(folder) ?? new Map<string, Set<string>>();
-    for (const { message, advice } of textsOfFile(name)) {
+    for (const { message, advice } of errorsOf(file, resultsOf)) {
       found.set(message, new Set([...(found.get(message) ?? []), ...advice]));
     }
     if (found.size > 0) folders.set(folder, found);
@@ -38,12 +40,24 @@ export function errorTexts(): Map<string, ErrorText[]> {
   );
 }
 
-function textsOfFile(name: string): ErrorText[] {
+/** A file of src: the arguments of its errors, and what an identifier in them can stand for. */
+interface Source {
+  readonly name: string;
+  readonly errors: readonly { readonly name: string; readonly values: readonly Value[] }[];
+  readonly constants: ReadonlyMap<string, readonly Value[]>;
+  /** What its functions return. */
+  readonly results: ReadonlyMap<string, readonly Value[]>;
+  /** The files that its imported names come from. */
+  readonly imports: ReadonlyMap<string, string>;
+}
+
+function readSource(name: string): Source {
   const errors: { readonly name: string; readonly values: readonly Value[] }[] = [];
-  /** The values of constants and the results of functions. */
-  const values = new Map<string, Value[]>();
-  const add = (key: string | undefined, value: Value | null) => {
-    if (key !== undefined && value !== null) values.set(key, [...(values.get(key) ?? []), value]);
+  const constants = new Map<string, Value[]>();
+  const results = new Map<string, Value[]>();
+  const imports = new Map<string, string>();
+  const add = (to: Map<string, Value[]>, key: string | undefined, value: Value | null) => {
+    if (key !== undefined && value !== null) to.set(key, [...(to.get(key) ?? []), value]);
   };
   const functions: (string | undefined)[] = [];
   let className = '';
@@ -52,10 +66,15 @@ function textsOfFile(name: string): ErrorText[] {
     ClassDeclaration: ({ id }) => {
       className = id?.name ?? '';
     },
+    ImportDeclaration: ({ source: { value: from }, specifiers }) => {
+      for (const { local } of specifiers)
+        imports.set(local.name, join(name, '..', from.replace(/js$/, 'ts')));
+    },
     FunctionDeclaration: ({ id }) => functions.push(id?.name),
     'FunctionDeclaration:exit': () => functions.pop(),
-    ReturnStatement: ({ argument }) => add(functions.at(-1), argument),
-    VariableDeclarator: ({ id, init }) => add(id.type === 'Identifier' ? id.name : undefined, init),
+    ReturnStatement: ({ argument }) => add(results, functions.at(-1), argument),
+    VariableDeclarator: ({ id, init }) =>
+      add(constants, id.type === 'Identifier' ? id.name : undefined, init),
     NewExpression: ({ callee, arguments: given }) => {
       if (callee.type === 'Identifier') errors.push({ name: callee.name, values: given });
     },
@@ -72,14 +91,21 @@ function textsOfFile(name: string): ErrorText[] {
       if (isTable && known[0]?.type === 'Literal') errors.push({ name: 'TableError', values: known });
     },
   }).visit(parseSync(name, readFileSync(join(source, name), 'utf8')).program);
+  return { name, errors, constants, results, imports };
+}
 
-  /** The texts that an expression can have, as far as they stand in this file. */
+function errorsOf(file: Source, resultsOf: ReadonlyMap<string, Source['results']>): ErrorText[] {
+  const valuesOf = (key: string, outer: readonly string[]) => {
+    // A function of another file is followed where it makes the message itself.
+    const imported = outer.length === 0 ? resultsOf.get(file.imports.get(key) ?? '')?.get(key) : undefined;
+    return file.constants.get(key) ?? file.results.get(key) ?? imported ?? [];
+  };
+
+  /** The texts that an expression can have. */
   function textsOf(value: Value | undefined, outer: readonly string[] = []): string[] {
     const texts = (inner: Value) => textsOf(inner, outer);
     const named = (key: string, choose: (all: readonly Value[]) => readonly Value[]) =>
-      outer.includes(key)
-        ? []
-        : choose(values.get(key) ?? []).flatMap((one) => textsOf(one, [...outer, key]));
+      outer.includes(key) ? [] : choose(valuesOf(key, outer)).flatMap((one) => textsOf(one, [...outer, key]));
     const all = (found: readonly Value[]) => found;
     switch (value?.type) {
       case 'Literal':
@@ -116,13 +142,15 @@ function textsOfFile(name: string): ErrorText[] {
   const adviceOf = (value: Value) =>
     textsOf(value.type === 'ObjectExpression' ? propertyOf(value.properties, 'hint') : value);
 
-  return errors
+  return file.errors
     .filter((error) => error.name.endsWith('Error') && !internal.includes(error.name))
     .flatMap(({ name: error, values: [first, ...rest] }) => {
       // The field comes first in an error of a recipe, the code in one of a database.
       const isSecond = error === 'RecipeError' || error === 'StartError';
-      const field = error === 'RecipeError' ? `${textsOf(first)[0] ?? '…'}: ` : '';
-      const messages = textsOf(isSecond ? rest[0] : first).map((text) => field + text);
+      const [field = '…'] = textsOf(first).filter((text) => !text.includes('….'));
+      const messages = textsOf(isSecond ? rest[0] : first).map((text) =>
+        error === 'RecipeError' ? `${field}: ${text}` : text,
+      );
       const advice = new Set((isSecond ? rest.slice(1) : rest).flatMap(adviceOf));
       return messages
         .filter((message) => message.replace(/\P{L}/gu, '').length >= 7)

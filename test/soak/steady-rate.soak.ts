@@ -10,7 +10,7 @@ import { expectFlat, type ProcessSize, processSize } from './process-size.js';
 
 const minutes = Number(process.env.SOAK_MINUTES ?? 10);
 
-/** About 100 requests a second. */
+/** Less than 100 requests a second. */
 const operation = { pauseMs: 400 };
 
 it(`serves ${minutes} minutes at a steady rate: no request fails, memory and descriptors stay flat`, async () => {
