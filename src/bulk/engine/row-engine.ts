@@ -180,9 +180,10 @@ export class RowEngine<Row extends SourceRow> {
     if (rows.length === 0) return;
     const { sender, context } = this.#options;
     this.#listener.onSend?.(rows.map(({ row }) => row));
+    const now = performance.now();
     for (const [index, row] of rows.entries()) {
       row.sent += 1;
-      row.startedAt = performance.now();
+      row.startedAt = now;
       this.#inFlight += 1;
       const done = (result: AttemptResult) => this.#orStop(() => this.#take(row, result));
       try {

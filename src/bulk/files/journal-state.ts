@@ -41,12 +41,17 @@ export class LineSet {
   }
 
   #set(line: number, isIn: boolean): void {
-    if (this.has(line) === isIn) return;
     const number = Math.floor(line / pageLines);
-    const page = this.#pages.get(number) ?? new Uint8Array(pageLines / 8);
+    let page = this.#pages.get(number);
+    if (page === undefined) {
+      if (!isIn) return;
+      page = new Uint8Array(pageLines / 8);
+      this.#pages.set(number, page);
+    }
     const at = (line % pageLines) >> 3;
-    page[at] = (page[at] ?? 0) ^ (1 << (line & 7));
-    this.#pages.set(number, page);
+    const [byte = 0, bit] = [page[at], 1 << (line & 7)];
+    if (((byte & bit) !== 0) === isIn) return;
+    page[at] = byte ^ bit;
     this.#size += isIn ? 1 : -1;
   }
 }

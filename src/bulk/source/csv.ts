@@ -11,7 +11,7 @@ const quote = 0x22;
 const newline = 0x0a;
 const lineEnd = /\r\n|\n|\r/g;
 
-/** Approximate memory of a row beside its text, in bytes. */
+/** Approximate memory of a row beside its text, in bytes. Its text is taken as that of the average row of its batch. */
 const rowOverhead = 128;
 
 /** Whole records, a few at a time: an escaped quote is two quotes, so a record has an even number of them. */
@@ -40,6 +40,10 @@ function countQuotes(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(quote); at >= 0; at = bytes.indexOf(quote, at + 1)) count += 1;
   return count;
+}
+
+function countLineEnds(cell: string): number {
+  return cell.includes('\n') || cell.includes('\r') ? (cell.match(lineEnd)?.length ?? 0) : 0;
 }
 
 /**
@@ -154,16 +158,14 @@ export async function* parseCsv(
     if (line === 1) refuseJson(bytes);
     const { records, error } = parseRecords(bytes, options.delimiter);
     const rows: CsvRow[] = [];
+    const size = rowOverhead + Math.ceil(bytes.length / records.length);
+    const isQuoted = bytes.includes(quote);
     let lines: string[] | undefined;
     const first = line;
     for (const cells of records) {
       const start = line;
       line += 1;
-      let size = rowOverhead;
-      for (const cell of cells) {
-        size += cell.length;
-        if (cell.includes('\n') || cell.includes('\r')) line += cell.match(lineEnd)?.length ?? 0;
-      }
+      if (isQuoted) for (const cell of cells) line += countLineEnds(cell);
       if (cells.length === 1 && cells[0] === '') {
         lines ??= bytes.toString('latin1').split(lineEnd);
         if (lines[start - first] === '') continue; // an empty line, and not a quoted cell
