@@ -182,7 +182,7 @@ export class FileRun {
       file.finish();
       return file.count;
     } finally {
-      file.discard();
+      file.close();
     }
   }
 

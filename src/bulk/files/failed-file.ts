@@ -76,22 +76,18 @@ export class FailedFile {
    * @throws InvalidInputError if another file was put there meanwhile: neither is replaced
    */
   finish(): void {
-    try {
-      this.#flush();
-      if (this.#count > 0) this.#place.onWrite?.(this.#draft);
-      const found = requireOurs(this.#place);
-      if (this.#count > 0) this.#draft.moveIntoPlace();
-      else if (found !== null) {
-        rmSync(placeOf(this.#place.path));
-        syncFolder(placeOf(this.#place.path));
-      }
-    } finally {
-      this.discard();
+    this.#flush();
+    if (this.#count > 0) this.#place.onWrite?.(this.#draft);
+    const found = requireOurs(this.#place);
+    if (this.#count > 0) this.#draft.moveIntoPlace();
+    else if (found !== null) {
+      rmSync(placeOf(this.#place.path));
+      syncFolder(placeOf(this.#place.path));
     }
   }
 
-  /** Leaves alone what is in its place; does nothing after `finish`. */
-  discard(): void {
+  /** Closes the file, and leaves alone what is in its place unless it was finished. */
+  close(): void {
     this.#draft.close();
   }
 

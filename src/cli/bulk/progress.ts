@@ -73,15 +73,8 @@ function words({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, ro
     const count = counts?.[outcome] ?? 0;
     if (count > 0) parts.push(`${outcome} ${formatCount(count)}`);
   }
-  const left = leftMs(rows, share, total, rowsPerMs);
-  if (left !== null) parts.push(`${formatDuration(left)} left`);
+  if (share && rowsPerMs > 0) parts.push(`${formatDuration((rows / share - rows) / rowsPerMs)} left`);
   return parts.join(', ');
-}
-
-function leftMs(rows: number, share: number | null, total: number | null, rowsPerMs: number): number | null {
-  if (rowsPerMs === 0) return null;
-  if (total !== null) return (total - rows) / rowsPerMs;
-  return share === null || share === 0 ? null : (rows / share - rows) / rowsPerMs;
 }
 
 function cut(text: string, width: number): string {

@@ -271,11 +271,16 @@ async function execute(
     for (const line of formatSummary(report, bulkRun, paths)) await printMessage(io, line);
   }
   if (!isTable && paths !== null) await print(reportData(report, bulkRun, paths));
-  const error = errorOf(report, bulkRun, total);
+  const error = errorOf(report, bulkRun, paths, total);
   if (error !== null) throw explainFailure(error, settings, operation.name);
 }
 
-function errorOf(report: RunReport, run: BulkRun, total: number | null): Error | null {
+function errorOf(
+  report: RunReport,
+  run: BulkRun,
+  paths: RunPaths | null,
+  total: number | null,
+): Error | null {
   const { counts, done, stoppedBy } = report;
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
@@ -293,7 +298,7 @@ function errorOf(report: RunReport, run: BulkRun, total: number | null): Error |
   if (rows === 0) return noRows(run.source.input.name);
   if (counts.ok === rows && stoppedBy === null) return null;
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
-  const hint = retryHint(report, run);
+  const hint = retryHint(report, run, paths);
   return new FailedRowsError(`${stopped}${notOk(rows - counts.ok, total ?? rows)}`, { hint });
 }
 

@@ -178,18 +178,21 @@ function withoutPassword(arg: string): string {
   return arg.replace(/(:\/\/[^:/?#@]*):.*@/, '$1@').replace(/([?&])password=[^&#]*&?/i, '$1');
 }
 
-/** What to do about the rows that are not ok. */
+/** What to do about the rows that are not ok; without `paths`, the rows are of a stream. */
 export function retryHint(
   { counts, failedRows, stoppedBy }: RunReport,
   { context: { args }, options: { from, failed }, operation: { usesUpCode } }: BulkRun,
+  paths: RunPaths | null,
 ): string {
-  if (stoppedBy !== null || counts.failed + counts.unknown === 0) return 'The results say why, row by row.';
+  if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
+    return `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}`;
+  }
   const warning = usesUpCode && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
   if (failed !== undefined && failedRows !== null) {
     const retry = commandLine(args, ['--from', failed], fileOptions);
     return `${warning}Correct the cause, then retry them: ${retry}`;
   }
-  if (from === '-') return `${warning}Add --failed <file> to get the rows to retry as a file.`;
+  if (paths === null) return `${warning}Add --failed <file> to get the rows to retry as a file.`;
   const file = from.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
   const collect = commandLine(args, ['--failed', file, '--resume']);
   return `${warning}To retry them, get them as a file: ${collect}`;

@@ -49,7 +49,7 @@ export async function writeResults(
     await refuseFailed(io, run, failures, failed);
   } finally {
     sink?.close();
-    failedFile?.discard();
+    failedFile?.close();
     await source?.input.close();
     release();
   }

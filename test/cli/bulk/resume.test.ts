@@ -231,6 +231,7 @@ describe('failed rows', () => {
     expect(done.status).toBe(6);
     expect(done.stderr).toMatch(/error: stopped: \d of 200 rows are not ok/);
     expect(resultsOf(name).length).toBeLessThan(40);
+    expect(done.stderr).toContain('The results say why, row by row: enough.csv.results.ndjson\n');
     expect(done.stderr).toContain('resume with: userinfo -p local passback --from enough.csv');
   });
 
