@@ -2,12 +2,11 @@ import { randomBytes as cryptoBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Migration } from '../database/migrations.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { Secret } from '../signing/secret.js';
 import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { Service } from './service.js';
 import { checkSettings, type ServiceHost, type ServiceSettings } from './settings.js';
-import { openStore } from './store/store.js';
+import { openStore, type StoreOptions } from './store/store.js';
 import type { ServerExtension, TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
@@ -33,6 +32,7 @@ export type { Service } from './service.js';
 export type { ServiceHost, ServiceSettings } from './settings.js';
 export type { AuditLine } from './store/audit.js';
 export type { Code } from './store/codes.js';
+export type { StoreOptions } from './store/store.js';
 export type { DeletedRows } from './store/users.js';
 export type {
   TestAnswer,
@@ -51,30 +51,7 @@ export type {
  * @example
  * const serviceOptions: ServiceOptions = { port: 8787, database: 'users.db' };
  */
-export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {
-  /** Whether a missing database is created. Default: true. */
-  readonly create?: boolean;
-}
-
-/**
- * Options of the store.
- *
- * @example
- * const store: StoreOptions = { database: 'postgres://localhost/users', poolSize: 20 };
- */
-export interface StoreOptions {
-  /** A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a PostgreSQL database. */
-  readonly database?: string;
-  /**
-   * Keys that encrypt the secrets of apps in the database (AES-256-GCM), 32 bytes each in base64 or hex: the first
-   * encrypts, all of them decrypt. Default: none; the secrets are stored as they are.
-   */
-  readonly masterKeys?: readonly Secret[];
-  /** PostgreSQL: maximum number of connections. Default: 10. */
-  readonly poolSize?: number;
-  /** Whether the tables of an older version are brought up to date, rather than refused. Default: true. */
-  readonly upgrade?: boolean;
-}
+export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
 
 /**
  * The admin operations on a store.
@@ -189,8 +166,6 @@ export function useTestService(hooks: TestHooks, options: TestServiceOptions = {
  */
 export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly database: string;
-  /** Whether a missing database or missing tables are created. Default: true. */
-  readonly create?: boolean;
   /** Who acts, for the audit. Default: the user of the operating system. */
   readonly actor?: string;
 }

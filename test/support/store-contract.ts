@@ -533,10 +533,10 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
 
     /** An app that was added before is not added again. */
     const useNonce = ({ random = 'abcdefgh', app_key = 'k1', from = store } = {}) =>
-      from.write(async ({ apps, nonces }) => {
+      from.write(async ({ apps }) => {
         const caller = { ...app(), app_key, revision: 0 };
         await apps.add(caller);
-        return await nonces.use(caller, random);
+        return (await apps.useRandom(caller, random)) === null;
       });
 
     it('gives a nonce to one of many, and again only after twice the largest clock window', async () => {

@@ -1,5 +1,6 @@
 import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import type { Secret } from '../../signing/secret.js';
+import { nonceSeconds, type Obstacle } from './operations.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { statements } from './statements.js';
 
@@ -41,10 +42,15 @@ export class Apps {
     return row === undefined ? null : this.#toApp(row);
   }
 
-  /** Whether an app is still what it was when it was read. */
-  async isCurrent({ app_key, tenant_code, channel, revision }: App): Promise<boolean> {
-    const values = [app_key, tenant_code, channel, revision];
-    return (await this.#sql.all(statements.findRevision, values)).length === 1;
+  /** Uses up a random (§5.4) of an app that is still what it was when it was read; returns why that is not possible. */
+  async useRandom(
+    { app_key, tenant_code, channel, revision }: App,
+    random: string,
+  ): Promise<Obstacle | null> {
+    const app = [app_key, tenant_code, channel, revision];
+    if ((await this.#sql.run(statements.useNonce, [...app, random, nonceSeconds])) === 1) return null;
+    const found = await this.#sql.all(statements.findRevision, app);
+    return found.length === 1 ? 'random used' : 'app changed';
   }
 
   /** Returns `false` if the key is taken. */

@@ -1,8 +1,15 @@
 import type { UserInfoError } from '../../protocol/errors.js';
+import { maxClockWindowSeconds } from '../../protocol/limits.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { UserRecord } from '../../protocol/user-record.js';
 import type { App } from './apps.js';
 import type { Records } from './store.js';
+
+/**
+ * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
+ * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
+ */
+export const nonceSeconds = 2 * maxClockWindowSeconds;
 
 /** What each authenticated request uses up (§5.4), whatever its result. */
 export interface AppRequest {
@@ -40,7 +47,7 @@ export type PassbackOutcome = Obstacle | 'no user' | 'several users' | UserRecor
 
 /** The two operations over the statements that all databases share: one request in a transaction. */
 export async function readInTransaction(records: Records, request: ReadRequest): Promise<ReadOutcome> {
-  const obstacle = await useRandom(records, request);
+  const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
   const { tenant_code } = request.app;
   const code = request.code === null ? null : await records.codes.use(tenant_code, request.code);
@@ -52,12 +59,7 @@ export async function passBackInTransaction(
   records: Records,
   request: PassbackRequest,
 ): Promise<PassbackOutcome> {
-  const obstacle = await useRandom(records, request);
+  const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
   return await records.users.change(request.app.tenant_code, request.user, request.change);
-}
-
-async function useRandom({ apps, nonces }: Records, { app, random }: AppRequest): Promise<Obstacle | null> {
-  if (await nonces.use(app, random)) return null;
-  return (await apps.isCurrent(app)) ? 'random used' : 'app changed';
 }

@@ -1,5 +1,5 @@
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
-import { type MigrateOptions, type Migration, migrate } from '../../database/migrations.js';
+import { type Migration, migrate } from '../../database/migrations.js';
 import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
@@ -7,7 +7,6 @@ import { loadPart } from '../../support/errors.js';
 import { type App, Apps } from './apps.js';
 import { Audit } from './audit.js';
 import { Codes } from './codes.js';
-import { Nonces } from './nonces.js';
 import {
   type PassbackOutcome,
   type PassbackRequest,
@@ -27,7 +26,6 @@ export interface Records {
   readonly apps: Apps;
   readonly users: Users;
   readonly codes: Codes;
-  readonly nonces: Nonces;
   readonly audit: Audit;
 }
 
@@ -140,7 +138,6 @@ export class Store {
       apps: new Apps(sql, this.#cipher),
       users: new Users(sql),
       codes: new Codes(sql),
-      nonces: new Nonces(sql),
       audit: new Audit(sql),
     };
   }
@@ -158,9 +155,26 @@ export class Store {
   }
 }
 
-interface CreateStoreOptions extends MigrateOptions {
-  /** Keys for the secrets of apps: the first encrypts, all of them decrypt. Default: none, nothing is encrypted. */
+/**
+ * Options of the store.
+ *
+ * @example
+ * const store: StoreOptions = { database: 'postgres://localhost/users', poolSize: 20 };
+ */
+export interface StoreOptions {
+  /** A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a PostgreSQL database. */
+  readonly database?: string;
+  /**
+   * Keys that encrypt the secrets of apps in the database (AES-256-GCM), 32 bytes each in base64 or hex: the first
+   * encrypts, all of them decrypt. Default: none; the secrets are stored as they are.
+   */
   readonly masterKeys?: readonly Secret[];
+  /** PostgreSQL: maximum number of connections. Default: 10. */
+  readonly poolSize?: number;
+  /** Whether a missing database or missing tables are created. Default: true. */
+  readonly create?: boolean;
+  /** Whether the tables of an older version are brought up to date, rather than refused. Default: true. */
+  readonly upgrade?: boolean;
 }
 
 /**
@@ -168,7 +182,7 @@ interface CreateStoreOptions extends MigrateOptions {
  *
  * @throws StartError as `migrate` does
  */
-export async function createStore(driver: SqlDriver, options: CreateStoreOptions = {}): Promise<Store> {
+export async function createStore(driver: SqlDriver, options: StoreOptions = {}): Promise<Store> {
   const cipher = new SecretCipher(options.masterKeys ?? []);
   try {
     const store = new Store(driver, cipher, await migrate(driver, storeSchema, options));
@@ -181,11 +195,6 @@ export async function createStore(driver: SqlDriver, options: CreateStoreOptions
   }
 }
 
-interface OpenStoreOptions extends CreateStoreOptions {
-  /** PostgreSQL: maximum number of connections. Default: 10. */
-  readonly poolSize?: number;
-}
-
 /** A mistyped URL, which may hold a password: no message may show it as the name of a file. */
 const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
 
@@ -194,7 +203,7 @@ const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
  *
  * @throws StartError if it cannot be used
  */
-export async function openStore(database: string, options: OpenStoreOptions = {}): Promise<Store> {
+export async function openStore(database: string, options: StoreOptions = {}): Promise<Store> {
   const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase();
   const isPostgres = scheme === 'postgres' || scheme === 'postgresql';
   if (!isPostgres) refuseOtherDatabases(database, scheme);
