@@ -6,7 +6,6 @@ export const bossSchema = 'userinfo_pgboss';
 
 /** pg-boss removes jobs that waited, have failed or are kept for longer; the default is hours or days. */
 const retentionDays = 365 * 20;
-const retentionSeconds = retentionDays * 86_400;
 
 /** Opens pg-boss, and creates its tables if they do not exist. Its maintenance offers the jobs of dead workers again. */
 export function openBoss(driver: SqlDriver): Promise<PgBoss> {
@@ -16,8 +15,7 @@ export function openBoss(driver: SqlDriver): Promise<PgBoss> {
     maintenanceIntervalSeconds: 2, // how often workers look for jobs that have expired
     schedule: false,
     retentionDays,
-    archiveCompletedAfterSeconds: retentionSeconds,
-    archiveFailedAfterSeconds: retentionSeconds,
+    archiveCompletedAfterSeconds: retentionDays * 86_400, // failed ones, too
   });
   boss.on('error', () => {}); // every call throws its own errors; maintenance is tried again
   return boss.start();
@@ -39,10 +37,7 @@ function toParameter(value: unknown): SqlParameter {
   return isObject ? JSON.stringify(value) : ((value ?? null) as SqlParameter);
 }
 
-/** The SQL state of a fetch from a queue that allows one active job, and has one. */
-const uniqueViolation = '23505';
-
-/** Fetches a job. pg-boss takes every error for "no job"; of these, only one means that. */
+/** Fetches a job. pg-boss takes every error for "no job", which only a unique violation means: one job is active. */
 export async function fetchJob(boss: PgBoss, name: string) {
   const faults: { readonly code?: string }[] = [];
   const executeSql: PgBoss.Db['executeSql'] = (text, values) => {
@@ -51,6 +46,6 @@ export async function fetchJob(boss: PgBoss, name: string) {
     return result;
   };
   const [job] = await boss.fetch(name, { db: { executeSql } });
-  for (const fault of faults) if (fault.code !== uniqueViolation) throw fault;
+  for (const fault of faults) if (fault.code !== '23505') throw fault;
   return job;
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { NdjsonRow } from '../bulk/source/ndjson.js';
+import type { FileRow } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { QueuedRow } from './run.js';
+import { formatFlatJson } from '../protocol/user-info.js';
 
 /**
  * Refuses rows whose user an earlier row names: workers do chunks in any order, and the last row of a user would not
@@ -44,16 +46,17 @@ const chunkLength = 256 * 1024;
 
 /** Cuts the rows of a run into what a worker takes together. */
 export async function* cutIntoChunks(
-  batches: AsyncIterable<readonly QueuedRow[]>,
+  batches: AsyncIterable<readonly FileRow[]>,
   rate: number | null,
-): AsyncGenerator<readonly QueuedRow[]> {
+): AsyncGenerator<readonly NdjsonRow[]> {
   const maxRows = Math.min(chunkRows, rate === null ? chunkRows : rate * chunkSeconds);
-  let rows: QueuedRow[] = [];
+  let rows: NdjsonRow[] = [];
   let length = 0;
   for await (const batch of batches) {
     for (const row of batch) {
-      rows.push(row);
-      length += row.json.length;
+      const queued = new NdjsonRow(row.line, formatFlatJson(row.fields()));
+      rows.push(queued);
+      length += queued.size;
       if (rows.length < maxRows && length < chunkLength) continue;
       yield rows;
       [rows, length] = [[], 0];

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type PgBoss from 'pg-boss';
 import { type Outcome, outcomes } from '../bulk/outcome.js';
 import { NdjsonRow } from '../bulk/source/ndjson.js';
+import type { FileRow } from '../bulk/source/rows.js';
 import { StartError, StoreUnavailableError } from '../database/errors.js';
 import { migrate } from '../database/migrations.js';
 import { describePostgres, openPostgresDriver } from '../database/postgres-driver.js';
@@ -10,10 +11,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { bossSchema, fetchJob, openBoss } from './boss.js';
 import { cutIntoChunks } from './load-run.js';
-import { type NewRun, type QueuedOutcome, type QueuedRow, type QueuedRun, queueSchema } from './run.js';
-
-/** How often a chunk is offered again after its worker died or returned it; then it has failed. */
-const retryLimit = 1000;
+import { type NewRun, type QueuedOutcome, type QueuedRun, queueSchema } from './run.js';
 
 /** The current time, by the clock of the database; in milliseconds since 1970. */
 const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
@@ -43,8 +41,8 @@ const statements = {
   list: `${selectRuns} ORDER BY created_at, run`,
   ready: `${selectRuns} WHERE state = 'ready' ORDER BY created_at, run`,
   countChunks:
-    "SELECT COUNT(*) FILTER (WHERE state < 'completed') AS open, COUNT(*) FILTER (WHERE state = 'active') AS held," +
-    ` COUNT(*) FILTER (WHERE state = 'failed') AS failed FROM ${bossSchema}.job WHERE name = $1`,
+    "SELECT COUNT(*) FILTER (WHERE state < 'completed') AS chunks_left, COUNT(*) FILTER (WHERE state = 'failed')" +
+    ` AS failed_chunks, COUNT(*) FILTER (WHERE state = 'active') AS workers FROM ${bossSchema}.job WHERE name = $1`,
   failedChunks: `SELECT id FROM ${bossSchema}.job WHERE name = $1 AND state = 'failed'`,
   outcomes: 'SELECT line, outcome, result FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $2 AND $3',
   /** The first outcome of a row counts: two workers may have sent it. */
@@ -76,8 +74,8 @@ export interface TakenChunk {
   readonly leasedUntil: number;
 }
 
-/** How many chunks of a run wait or are in progress, how many of these workers hold, and how many have failed. */
-export type ChunkCounts = Readonly<Record<'open' | 'held' | 'failed', number>>;
+/** How many chunks of a run wait or are in progress, how many have failed, and how many workers hold one. */
+export type ChunkCounts = Readonly<Record<'chunks_left' | 'failed_chunks' | 'workers', number>>;
 
 /**
  * A queue of runs in a PostgreSQL database, which many machines may share. A run is a queue of pg-boss, a chunk of its
@@ -119,18 +117,19 @@ export class Queue {
 
   /**
    * Adds rows as one run, and returns its name: all of them, or none. After `leaseMs` milliseconds other workers may
-   * take the chunk of a silent one. A run with a rate has one chunk under way at a time.
+   * take the chunk of a silent one. A run with a rate has one chunk under way at a time. A chunk that workers took
+   * 1,000 times and did not finish has failed.
    *
    * @throws InvalidInputError if the run was cancelled meanwhile, and what reading the rows throws
    */
-  async load(given: NewRun, leaseMs: number, batches: AsyncIterable<readonly QueuedRow[]>): Promise<string> {
+  async load(given: NewRun, leaseMs: number, batches: AsyncIterable<readonly FileRow[]>): Promise<string> {
     const run = randomBytes(5).toString('hex');
     const name = nameOf(run);
     await this.#driver.writeOnce(statements.add, [run, JSON.stringify(given)]);
     try {
       const policy = given.rate === null ? 'standard' : 'singleton';
       const expireInSeconds = Math.ceil(leaseMs / 1000);
-      await this.#boss.createQueue(name, { name, policy, retryLimit, expireInSeconds });
+      await this.#boss.createQueue(name, { name, policy, retryLimit: 1000, expireInSeconds });
       let chunks = 0;
       for await (const rows of cutIntoChunks(batches, given.rate)) {
         await this.#boss.insert([{ name, id: idOf(chunks), data: { rows } }]);
@@ -146,12 +145,10 @@ export class Queue {
   }
 
   /** @throws InvalidInputError if there is no such run */
-  async find(run: string): Promise<QueuedRun> {
+  async find(run: string): Promise<QueuedRun & ChunkCounts> {
     const [found] = await this.#select(statements.find, run);
-    if (found !== undefined) return found;
-    throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
-      hint: '"userinfo runs list" shows those that there are.',
-    });
+    if (found !== undefined) return { ...found, ...(await this.countChunks(found)) };
+    throw new InvalidInputError(`there is no run ${quoteName(run)}: see "userinfo runs list"`);
   }
 
   /** All runs, or those that workers may process; the oldest first. */
@@ -200,11 +197,10 @@ export class Queue {
    * @throws InvalidInputError if no chunk of the run has failed
    */
   async retry(run: string): Promise<number> {
-    const { state } = await this.find(run);
+    await this.find(run);
     const failed = await this.#driver.read((sql) => sql.all(statements.failedChunks, [nameOf(run)]));
     const ids = failed.map(({ id }) => String(id));
-    if (ids.length === 0)
-      throw new InvalidInputError(`run ${run} is ${state}: none of its chunks has failed`);
+    if (ids.length === 0) throw new InvalidInputError(`run ${run}: none of its chunks has failed`);
     await this.#boss.retry(nameOf(run), ids);
     return ids.length;
   }
@@ -228,11 +224,7 @@ export class Queue {
    */
   async purge(run: string): Promise<void> {
     const { state } = await this.find(run);
-    if (state === 'ready') {
-      throw new InvalidInputError(`run ${run} is not over: workers may be at it`, {
-        hint: '"userinfo runs cancel" ends it.',
-      });
-    }
+    if (state === 'ready') throw new InvalidInputError(`run ${run} is not over: cancel it first`);
     await this.#drop(run);
     const { purgeRows } = this.#driver;
     while ((await this.#change(statements.deleteOutcomes, run, purgeRows)) === purgeRows);
@@ -240,7 +232,7 @@ export class Queue {
   }
 
   /** The outcomes of those rows that have one, by line; the rows are in the order of the file. */
-  async outcomes(run: string, rows: readonly Pick<QueuedRow, 'line'>[]): Promise<Map<number, QueuedOutcome>> {
+  async outcomes(run: string, rows: readonly Pick<FileRow, 'line'>[]): Promise<Map<number, QueuedOutcome>> {
     const lines = [rows[0]?.line ?? 0, rows.at(-1)?.line ?? 0];
     const found = await this.#driver.read((sql) => sql.all(statements.outcomes, [run, ...lines]));
     return new Map(found.map((row) => [Number(row.line), row as unknown as QueuedOutcome]));
@@ -274,7 +266,6 @@ export class Queue {
   }
 }
 
-/** The queue of a run. */
 function nameOf(run: string): string {
   return `userinfo-${run}`;
 }
@@ -286,6 +277,6 @@ function idOf(chunk: number): string {
 
 /** The driver returns everything but integers as text, unlike the types of pg-boss. */
 function rowsOf({ data }: { readonly data: unknown }): readonly NdjsonRow[] {
-  const { rows } = JSON.parse(String(data)) as { readonly rows: readonly QueuedRow[] };
+  const { rows } = JSON.parse(String(data)) as { readonly rows: readonly NdjsonRow[] };
   return rows.map(({ line, json }) => new NdjsonRow(line, json));
 }

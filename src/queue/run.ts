@@ -1,6 +1,5 @@
 import type { UserNaming } from '../bulk/operations.js';
 import { type Outcome, type OutcomeCounts, outcomes } from '../bulk/outcome.js';
-import type { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { Schema } from '../database/migrations.js';
 
 const targetSettings = ['environment', 'base_url', 'tenant_code', 'channel'] as const;
@@ -27,7 +26,6 @@ export type RunSource = Readonly<Record<'from' | 'hash', string>> &
 export interface NewRun {
   readonly target: RunTarget;
   readonly naming: UserNaming;
-  /** What results are combined with. */
   readonly source: RunSource;
   readonly rows: number;
   /** Maximum rows a second of all workers together; `null`: unlimited. */
@@ -50,9 +48,6 @@ export interface QueuedRun extends NewRun, OutcomeCounts {
   readonly created_at: number;
   readonly ended_at: number | null;
 }
-
-/** A row in the queue: its line in the input, and its values as flat JSON. */
-export type QueuedRow = Pick<NdjsonRow, 'line' | 'json'>;
 
 /** The outcome of a row of a run. */
 export interface QueuedOutcome {

@@ -17,7 +17,6 @@ export interface WorkerOptions {
   readonly target: RunTarget;
   /** Whether to end when nothing is left to do. */
   readonly drains: boolean;
-  /** Receives what the worker does. */
   readonly log: (words: string) => void;
   /** Ends the worker, and returns its chunk to the queue. */
   readonly signal: AbortSignal;
@@ -75,18 +74,15 @@ export class Worker {
           }
           isIdle &&= taken === null;
         }
-        if (drains && isIdle && left.every(({ open }) => open === 0)) {
-          if (isForUs || ready.length === 0) return left.filter(({ failed }) => failed > 0);
-          throw new InvalidInputError('no run of the queue is for this profile: nothing was sent', {
-            hint: '"userinfo runs show" has the deployment of a run: choose its profile with -p.',
-          });
+        if (drains && isIdle && left.every((run) => run.chunks_left === 0)) {
+          if (isForUs || ready.length === 0) return left.filter((run) => run.failed_chunks > 0);
+          throw new InvalidInputError('no run of the queue is for this profile: nothing was sent');
         }
         if (isIdle) await wait(idleMs, undefined, { signal });
       }
       return [];
     } catch (error) {
-      const isLost = error instanceof StoreUnavailableError;
-      if (signal.aborted && (isLost || (error instanceof Error && error.name === 'AbortError'))) return [];
+      if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
       throw error;
     } finally {
       this.#reportEnded([]);
@@ -176,7 +172,7 @@ export class Worker {
   /**
    * Repeats work while the database does not answer.
    *
-   * @throws StoreUnavailableError or an AbortError once the worker is stopped
+   * @throws AbortError once the worker is stopped
    */
   async #untilAnswered<T>(work: () => Promise<T>): Promise<T> {
     const { signal, log } = this.#options;
@@ -187,7 +183,8 @@ export class Worker {
         this.#isLost = false;
         return result;
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError) || signal.aborted) throw error;
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        signal.throwIfAborted();
         if (!this.#isLost) log(`waiting for the queue: ${error.message}`);
         this.#isLost = true;
       }

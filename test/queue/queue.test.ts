@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
+import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { UniqueUsers } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import type { QueuedRun } from '../../src/queue/run.js';
@@ -35,7 +36,7 @@ async function load(
   fault?: Error,
 ) {
   const rows = Array.from({ length: count }, (_, i) => {
-    return { line: i + 2, json: `{"union_id":"${user}${i}","n":${i}}` };
+    return new NdjsonRow(i + 2, `{"union_id":"${user}${i}","n":${i}}`);
   });
   async function* batches() {
     yield rows;
@@ -118,12 +119,12 @@ describe('a queue', () => {
     const returned = `UPDATE userinfo_pgboss.job SET retry_count = 998 WHERE name = 'userinfo-${run.run}'`;
     for (let hold = 0; hold < 4; hold += 1) {
       const taken = await take(run);
-      expect(await queue.countChunks(run)).toEqual({ open: 1, held: 1, failed: 0 });
+      expect(await queue.countChunks(run)).toEqual({ chunks_left: 1, failed_chunks: 0, workers: 1 });
       await queue.handBack(run.run, taken);
       if (hold === 1) await query(schema.url, returned);
     }
     expect(await queue.take(run)).toBeNull();
-    expect(await queue.countChunks(run)).toEqual({ open: 0, held: 0, failed: 1 });
+    expect(await queue.countChunks(run)).toEqual({ chunks_left: 0, failed_chunks: 1, workers: 0 });
     expect(await queue.retry(run.run)).toBe(1);
     expect(linesOf(await take(run))).toEqual([2]);
     await expect(queue.retry(run.run)).rejects.toThrow('none of its chunks has failed');

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { Queue } from '../../src/queue/queue.js';
 import { createService } from '../../src/service/index.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
@@ -80,7 +81,7 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
     const source = { from: 'f', hash: '' };
     const naming = { by: 'union_id', column: 'union_id' } as const;
     async function* batches() {
-      yield [{ line: 1, json: '{"union_id":"u1","a":"b"}' }];
+      yield [new NdjsonRow(1, '{"union_id":"u1","a":"b"}')];
     }
     const given = { target, source, naming, rows: 1, rate: 5, keepsRows: false };
     const name = await queue.load(given, 60_000, batches());

@@ -2,11 +2,10 @@
 
 import { passbackRows } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import { readRows } from '../../bulk/source/rows.js';
+import { type FileRow, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { formatFlatJson } from '../../protocol/user-info.js';
 import { UniqueUsers } from '../../queue/load-run.js';
-import { type NewRun, type QueuedRow, type RunSource, targetOf } from '../../queue/run.js';
+import { type NewRun, type RunSource, targetOf } from '../../queue/run.js';
 import { type BulkOptions, defaultLeaseMs } from '../bulk/bulk-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
@@ -30,9 +29,7 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
   await withRows(call, { ...operation, prepare }, async (opened) => {
     const { source, settings } = opened;
     if (source.input.size === null) {
-      throw new InvalidInputError('--queue needs a file, not a stream', {
-        hint: 'Save the rows to a file first: they are checked before they are queued.',
-      });
+      throw new InvalidInputError('--queue needs a file, not a stream: save the rows to a file first');
     }
     const { hash, digest, rows } = await checkRows(opened);
     users.check();
@@ -49,10 +46,10 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
       keepsRows: keep ?? false,
     };
     let queued = 0;
-    async function* rowsToQueue(): AsyncGenerator<readonly QueuedRow[]> {
+    async function* rowsToQueue(): AsyncGenerator<readonly FileRow[]> {
       for await (const batch of readRows({ ...source, input: checkedInput(source.input, digest) })) {
         context.signal.throwIfAborted();
-        yield batch.map((row) => ({ line: row.line, json: formatFlatJson(row.fields()) }));
+        yield batch;
         queued += batch.length;
       }
     }

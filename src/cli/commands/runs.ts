@@ -30,8 +30,7 @@ const declareList = command({
 const declareShow = command({
   name: 'show',
   summary: 'show the progress of a run',
-  description:
-    'Show a run: its deployment, how many rows are done, how fast, and how many workers process it now.',
+  description: 'Show a run: its deployment, its progress and speed, and how many workers process it.',
   examples: [
     [example('show'), 'as a table'],
     [`${example('show')} --query state`, 'its state: loading, ready, done or cancelled'],
@@ -43,8 +42,7 @@ const declareShow = command({
 const declareResults = command({
   name: 'results',
   summary: 'get the outcomes of the rows of a run',
-  description:
-    'Write one line per row, as "passback --from" does. The user of each comes from the input file.',
+  description: 'Write a line per row, as "passback --from" does; the users come from the input file.',
   examples: [
     [`${example('results')} --wait`, 'to standard output, when all rows are done'],
     [`${example('results')} --failed again.csv`, 'also write the rows to retry'],
@@ -132,19 +130,13 @@ async function runList({ io, options, style, isTable }: Call<QueueOptions>): Pro
 }
 
 async function runShow({ options, isTable, print }: Call<QueueOptions>, name: string): Promise<void> {
-  await withQueue(options.queue, async (queue) => {
-    const run = await queue.find(name);
-    const { open, held, failed } = await queue.countChunks(run);
-    const { rows_per_second, seconds_left, ended_at, ...found } = describe(run);
-    const speed = rows_per_second && { speed: `${rows_per_second} rows/s`, ends_at: endOf(seconds_left) };
-    await print({
-      ...found,
-      chunks_left: open,
-      failed_chunks: failed,
-      workers: held,
-      ...(isTable ? speed : { rows_per_second, seconds_left }),
-      ...(ended_at === null ? {} : { ended_at }),
-    });
+  const run = await withQueue(options.queue, (queue) => queue.find(name));
+  const { rows_per_second, seconds_left, ended_at, ...found } = describe(run);
+  const speed = rows_per_second && { speed: `${rows_per_second} rows/s`, ends_at: endOf(seconds_left) };
+  await print({
+    ...found,
+    ...(isTable ? speed : { rows_per_second, seconds_left }),
+    ...(ended_at === null ? {} : { ended_at }),
   });
 }
 
@@ -167,7 +159,7 @@ function describe({ run, state, target, source, naming, rate, keepsRows, ...prog
 
 /** When a run ends that has so many seconds left, which a table shows as "in 4 min". */
 function endOf(secondsLeft: number | null): number | null {
-  return secondsLeft && Math.floor(Date.now() / 1000) + secondsLeft;
+  return secondsLeft === null ? null : Math.floor(Date.now() / 1000) + secondsLeft;
 }
 
 async function runResults(
@@ -177,8 +169,8 @@ async function runResults(
   const { writeResults } = await import('../queue/results.js');
   await withQueue(options.queue, async (queue) => {
     let run = await queue.find(name);
-    const isOpen = async () => (await queue.countChunks(run)).open > 0;
-    while (options.wait && (run.state === 'loading' || (run.state === 'ready' && (await isOpen())))) {
+    const isOpen = () => run.state === 'loading' || (run.state === 'ready' && run.chunks_left > 0);
+    while (options.wait && isOpen()) {
       await wait(500, undefined, { signal: context.signal });
       run = await queue.find(name);
     }

@@ -23,11 +23,10 @@ export const declareWorker = command({
     [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
     [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
   ],
-  takes: (command) =>
-    addConnectionOptions(addConcurrencyOption(addQueueOption(command))).option(
-      '--drain',
-      'exit when no rows are left',
-    ),
+  takes: (command) => {
+    addConnectionOptions(addConcurrencyOption(addQueueOption(command)));
+    return command.option('--drain', 'exit when no rows are left');
+  },
   run: runWorker,
 });
 
@@ -52,7 +51,7 @@ async function runWorker({ context, command, options }: Call<WorkerOptions>): Pr
       }).run(),
     );
     if (unfinished !== undefined) {
-      const { run, chunks, failed } = unfinished;
+      const { run, chunks, failed_chunks: failed } = unfinished;
       const named = command.getOptionValueSource('queue') === 'cli' ? ['--queue', options.queue] : [];
       const retry = commandLine(['runs', 'retry', run], named);
       throw new FailedRowsError(`run ${run} has failed chunks: ${failed} of ${chunks}`, {
