@@ -41,7 +41,7 @@ export interface Instance {
   readonly adminUrl: string;
 }
 
-export type RunSql = (statement: string) => Promise<readonly Record<string, unknown>[]>;
+type RunSql = (statement: string) => Promise<readonly Record<string, unknown>[]>;
 
 /** Runs statements on a SQLite file. */
 export const runOnFile =
