@@ -2,7 +2,6 @@ import { describeOrigin } from '../profiles/flags-and-environment.js';
 import { resolveSettings, type Settings } from '../profiles/settings.js';
 import { refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { shellRunner } from '../support/shell.js';
 import type { CliContext } from './context.js';
 import { type Io, printMessage } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
@@ -29,7 +28,7 @@ export async function resolveDeployment(
 
 /** Where settings come from: flags, then environment variables, then the profile in use. */
 export function settingSources<Flags>({ io, profiles }: CliContext, flags: Flags) {
-  return { flags, env: io.env, run: shellRunner(io.env), store: profiles };
+  return { flags, env: io.env, store: profiles };
 }
 
 /** @throws InvalidInputError for a base URL with the path of the operations, which is added to it */

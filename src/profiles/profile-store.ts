@@ -120,15 +120,13 @@ export function findProfile(list: ProfileList, name: string, askedBy?: string): 
   if (profile !== undefined) return profile;
   const nearest = nearestName(name, list.profiles.keys());
   const asked = askedBy === undefined ? '' : `, which ${askedBy} names`;
-  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, { hint: hintFor(list, nearest) });
-}
-
-function hintFor(list: ProfileList, nearest: string | null): string {
-  if (list.profiles.size === 0)
-    return 'There are no profiles yet: add one with "userinfo profile add <name>".';
-  return nearest === null
-    ? '"userinfo profile list" lists the profiles.'
-    : `Did you mean ${quoteName(nearest)}? "userinfo profile list" lists the profiles.`;
+  const suggestion = nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `;
+  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, {
+    hint:
+      list.profiles.size === 0
+        ? 'There are no profiles yet: add one with "userinfo profile add <name>".'
+        : `${suggestion}"userinfo profile list" lists the profiles.`,
+  });
 }
 
 /**

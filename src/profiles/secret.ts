@@ -1,5 +1,7 @@
+import { getBuiltinModule } from 'node:process';
 import { Secret } from '../signing/secret.js';
-import type { CommandOutcome, EnvironmentVariables, RunCommand } from '../support/shell.js';
+import { isSystemError } from '../support/errors.js';
+import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError } from './profile.js';
 
 /**
@@ -22,28 +24,24 @@ export function describeSecretSource(source: SecretSource): string {
   }
 }
 
-/** What reading a secret needs. */
-export interface SecretReaders {
-  readonly env: EnvironmentVariables;
-  readonly run: RunCommand;
-}
-
-/** Long enough for a password manager that asks the user to unlock it. */
-const limits = { timeoutMs: 30_000, maxOutputBytes: 65_536 };
-
 /**
- * Reads the secret, unchanged except for the line break at the end of a command's output.
+ * Reads the secret, unchanged except for the line break at the end of a command's output. `timeoutMs` bounds a command:
+ * by default long enough for a password manager that asks the user to unlock it.
  *
  * @throws CredentialError, which never shows the output of the command
  */
-export async function readSecret(source: SecretSource, { env, run }: SecretReaders): Promise<Secret> {
+export async function readSecret(
+  source: SecretSource,
+  env: EnvironmentVariables,
+  timeoutMs = 30_000,
+): Promise<Secret> {
   switch (source.kind) {
     case 'file':
       return source.value;
     case 'environment':
       return readVariable(source.name, env[source.name]);
     case 'command':
-      return readOutput(run(source.command, limits));
+      return readOutput(source.command, env, timeoutMs);
   }
 }
 
@@ -55,10 +53,31 @@ function readVariable(name: string, value: string | undefined): Secret {
   });
 }
 
-function readOutput(outcome: CommandOutcome): Secret {
-  const fault = describeFailure(outcome);
-  if (fault !== null) throw failed(fault);
-  const text = outputText(outcome.stdout);
+const maxOutputBytes = 65_536;
+
+/**
+ * Runs a command line in the system's shell. Standard error is the terminal's, so that a password manager can prompt.
+ * Standard input is empty: ours may contain the data of our own command.
+ */
+function readOutput(command: string, env: EnvironmentVariables, timeoutMs: number): Secret {
+  const { spawnSync } = getBuiltinModule('node:child_process'); // few commands need it
+  const { status, signal, stdout, error } = spawnSync(command, {
+    shell: true,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    windowsHide: true,
+    timeout: timeoutMs,
+    maxBuffer: maxOutputBytes,
+    killSignal: 'SIGKILL',
+  });
+  if (isSystemError(error, 'ETIMEDOUT'))
+    throw failed(`took longer than ${timeoutMs / 1000} s and was stopped`);
+  if (isSystemError(error, 'ENOBUFS'))
+    throw failed(`printed more than ${maxOutputBytes / 1024} KiB and was stopped`);
+  if (error !== undefined) throw failed('could not be started');
+  if (signal !== null) throw failed(`was killed by ${signal}`);
+  if (status !== 0) throw failed(`ended with exit status ${status}`);
+  const text = outputText(stdout);
   if (text === null) throw failed('printed text that is not UTF-8');
   if (text === '') throw failed('printed nothing');
   return new Secret(text);
@@ -80,16 +99,6 @@ function failed(what: string): CredentialError {
   return new CredentialError(`the command that should print the app secret ${what}`, {
     hint: 'Run it on its own to see the problem, or set another with "userinfo profile set".',
   });
-}
-
-/** Why the command failed, in words that follow "the command"; `null` if it did not. */
-function describeFailure({ status, signal, error }: CommandOutcome): string | null {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  if (code === 'ETIMEDOUT') return `took longer than ${limits.timeoutMs / 1000} s and was stopped`;
-  if (code === 'ENOBUFS') return `printed more than ${limits.maxOutputBytes / 1024} KiB and was stopped`;
-  if (error !== undefined) return 'could not be started';
-  if (signal !== null) return `was killed by ${signal}`;
-  return status === 0 ? null : `ended with exit status ${status}`;
 }
 
 /** The output of a command without the line break at its end; `null` if it is not UTF-8. */

@@ -1,5 +1,6 @@
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import type { Secret } from '../signing/secret.js';
+import type { EnvironmentVariables } from '../support/shell.js';
 import {
   describeOrigin,
   type Origin,
@@ -14,7 +15,7 @@ import type { Environment, Profile } from './profile.js';
 import { CredentialError, ProfileFileError } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore } from './profile-store.js';
-import { pasteWarnings, readSecret, type SecretReaders, type SecretSource } from './secret.js';
+import { pasteWarnings, readSecret, type SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
@@ -52,8 +53,9 @@ interface SecretSetting {
   read(): Promise<Secret>;
 }
 
-export interface SettingSources extends SecretReaders {
+export interface SettingSources {
   readonly flags: SettingFlags;
+  readonly env: EnvironmentVariables;
   readonly store: Pick<ProfileStore, 'load' | 'refuseUnsafeFile'>;
 }
 
@@ -147,7 +149,7 @@ function selectProfile(list: ProfileList, named: Setting<string> | null): Profil
 }
 
 function findSecret(sources: SettingSources, profile: Profile | null): SecretSetting | null {
-  const { env, run, store } = sources;
+  const { env, store } = sources;
   const variable = { kind: 'environment', name: secretVariable } as const;
   const source = env[secretVariable] ? variable : profile?.secret;
   if (source === undefined) return null;
@@ -157,7 +159,7 @@ function findSecret(sources: SettingSources, profile: Profile | null): SecretSet
     origin: source === variable ? variable : { kind: 'profile', name: profile?.name ?? '' },
     async read() {
       if (source.kind === 'command') store.refuseUnsafeFile();
-      secret ??= readSecret(source, { env, run });
+      secret ??= readSecret(source, env);
       return secret;
     },
   };

@@ -1,4 +1,5 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +10,6 @@ import { addProfile, ProfileStore, removeProfile } from '../../src/profiles/prof
 import { resolveSettings, resolveSigning } from '../../src/profiles/settings.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { Secret } from '../../src/signing/secret.js';
-import { type RunCommand, shellRunner } from '../../src/support/shell.js';
 import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const everything = {
@@ -32,13 +32,8 @@ async function storeOf(...profiles: Profile[]): Promise<ProfileStore> {
   return store;
 }
 
-function resolve(
-  store: ProfileStore,
-  flags: SettingFlags = {},
-  env: Record<string, string> = {},
-  run: RunCommand = shellRunner({ PATH: process.env.PATH }),
-) {
-  return resolveSettings({ flags, env, run, store });
+function resolve(store: ProfileStore, flags: SettingFlags = {}, env: Record<string, string> = {}) {
+  return resolveSettings({ flags, env, store });
 }
 
 describe('where a setting comes from', () => {
@@ -292,20 +287,19 @@ describe('test or production', () => {
 
 describe('the secret', () => {
   it('is fetched only when it is needed, and once', async () => {
-    let runs = 0;
-    const run: RunCommand = () => {
-      runs += 1;
-      return { status: 0, signal: null, stdout: Buffer.from('fetched\n') };
-    };
-    const store = await storeOf(sampleProfile({ secret: { kind: 'command', command: 'vault' } }));
-    const { secret } = await resolve(store, {}, {}, run);
-    expect(runs).toBe(0);
+    const runs = join(temporaryFolder(), 'runs');
+    writeFileSync(runs, '');
+    const script = "require('fs').appendFileSync(process.env.RUNS, '1'); console.log('fetched')";
+    const command = `"${process.execPath}" -e "${script}"`;
+    const store = await storeOf(sampleProfile({ secret: { kind: 'command', command } }));
+    const { secret } = await resolve(store, {}, { RUNS: runs });
+    expect(readFileSync(runs, 'utf8')).toBe('');
     expect([(await secret.read()).reveal(), (await secret.read()).reveal()]).toEqual(['fetched', 'fetched']);
-    expect(runs).toBe(1);
+    expect(readFileSync(runs, 'utf8')).toBe('1');
   });
 
   it('can be resolved alone, without sending anything', async () => {
-    const sources = { flags: {}, run: shellRunner({}), store: await storeOf() };
+    const sources = { flags: {}, store: await storeOf() };
     const alone = await resolveSigning({ ...sources, env: { USERINFO_APP_SECRET: 's' } });
     expect((await alone.secret().read()).reveal()).toBe('s');
     expect(alone).toMatchObject({ profile: null, signing: null });
