@@ -1,5 +1,5 @@
 import { env } from 'node:process';
-import { Client, type ClientConfig, type CustomTypesConfig, type PoolConfig } from 'pg';
+import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, type PoolConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import pgpass from 'pgpass';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
@@ -13,27 +13,19 @@ class PostgresClient extends Client {
   override connect(): Promise<Client>;
   override connect(done: Done): void;
   override connect(done?: Done): Promise<Client> | undefined {
-    const connecting = this.open();
+    const connecting = super.connect();
     connecting.catch(() => this.end());
     if (done === undefined) return connecting;
     const report = done as (error: Error | null, client?: Client) => void;
     connecting.then((client) => report(null, client), report);
     return undefined;
   }
-
-  protected open(): Promise<Client> {
-    return super.connect();
-  }
 }
 
-/** A client that refuses a server which cannot be written to, such as a standby. */
-class WritingClient extends PostgresClient {
-  protected override async open(): Promise<Client> {
-    const client = await super.open();
-    const { rows } = await this.query('SHOW transaction_read_only');
-    if (rows[0]?.transaction_read_only === 'off') return client;
-    throw new ConnectionLostError('the database is read-only');
-  }
+/** Refuses a server that cannot be written to, such as a standby. */
+async function refuseStandby(client: ClientBase): Promise<void> {
+  const { rows } = await client.query('SHOW transaction_read_only');
+  if (rows[0]?.transaction_read_only !== 'off') throw new ConnectionLostError('the database is read-only');
 }
 
 /** A server of the database. */
@@ -42,6 +34,8 @@ export type PostgresHost = Readonly<Pick<Client, 'host' | 'port'>>;
 /** The configuration of a pool, and the servers that it tries in this order. */
 export interface PostgresConfig extends PoolConfig {
   readonly hosts: readonly PostgresHost[];
+  /** Refuses a new connection; its types do not have it yet. */
+  readonly onConnect?: (client: ClientBase) => Promise<void>;
 }
 
 /** Maximum duration of a statement in milliseconds, unless the URL sets another. */
@@ -74,7 +68,8 @@ export function postgresConfig(url: string): PostgresConfig {
     ...settings,
     ...passwordFrom(clients),
     ...verifiedTls(settings, hosts),
-    Client: target_session_attrs === 'read-write' ? WritingClient : PostgresClient,
+    ...(target_session_attrs === 'read-write' ? { onConnect: refuseStandby } : {}),
+    Client: PostgresClient,
     hosts,
     types: valueTypes,
     // BEGIN is sent together with the first statement.

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { checkFields } from '../../protocol/fields.js';
 import type { Secret } from '../../signing/secret.js';
 import { type Log, logFault } from '../log.js';
 import type { MonitoringAnswer } from '../monitoring.js';
@@ -88,14 +88,13 @@ const fields: Readonly<Record<string, readonly [isValid: (value: unknown) => boo
 
 /** @throws InvalidInputError that names the field */
 function parseBody(body: Buffer): Parameters<CodeOperations['issueCodes']>[0] {
-  let given: Record<string, unknown>;
+  let json: unknown;
   try {
-    given = { ...JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     throw new InvalidInputError('the body is not JSON');
   }
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
-  if (unknown !== undefined) throw new InvalidInputError(`unknown field ${quoteName(unknown)}`);
+  const given = checkFields(json, 'the body', Object.keys(fields));
   for (const [name, [isValid, what]] of Object.entries(fields)) {
     if (!isValid(given[name])) throw new InvalidInputError(`${name} is not ${what}`);
   }

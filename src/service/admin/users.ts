@@ -22,8 +22,6 @@ export interface UserKey {
 const batchSize = 5000;
 /** Maximum size of their text, in characters. */
 const batchLength = 8_388_608;
-/** Number of users that are looked up at once. */
-const foundAtOnce = 50;
 
 export interface UserOperations {
   /**
@@ -123,14 +121,11 @@ export function userOperations(context: AdminContext): UserOperations {
     async *findUsers({ tenantCode, key, value }) {
       const line = { action: 'user find', tenant_code: tenantCode, subject: `by ${maskName(key)}` };
       await audited(context, line, async () => undefined);
-      for (let after: string | null = ''; after !== null; ) {
-        const from: string = after;
-        const page = await store.read(({ users }) =>
-          users.listByValue(tenantCode, { name: key, value }, from, foundAtOnce),
-        );
-        yield* page.records;
-        after = page.last;
-      }
+      const wanted = { name: key, value };
+      yield* listAll(
+        (after, limit) => store.read(({ users }) => users.listByValue(tenantCode, wanted, after, limit)),
+        (record) => record.union_id,
+      );
     },
     async *listUsers({ tenantCode }) {
       const line = { action: 'user list', tenant_code: tenantCode, subject: 'all users' };

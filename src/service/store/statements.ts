@@ -92,8 +92,10 @@ export const statements = {
   findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
 
   listUsersByValue:
-    'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 AND union_id > $3' +
-    ' ORDER BY union_id LIMIT $4',
+    'SELECT users.record FROM user_values JOIN users' +
+    ' ON users.tenant_code = user_values.tenant_code AND users.union_id = user_values.union_id' +
+    ' WHERE user_values.tenant_code = $1 AND user_values.digest = $2 AND user_values.union_id > $3' +
+    ' ORDER BY user_values.union_id LIMIT $4',
 
   /** For a user that exists, and is not deleted meanwhile. */
   addCode:

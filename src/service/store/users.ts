@@ -49,20 +49,16 @@ export class Users {
     return rows.map(({ record }) => toRecord(record));
   }
 
-  /** The users after an ID that have a value, ordered by ID; `last` is the ID to go on from. */
+  /** The users after an ID that have a value, ordered by ID. */
   async listByValue(
     tenantCode: string,
     value: { readonly name: string; readonly value: string },
     after: string,
     limit: number,
-  ): Promise<{ readonly records: UserRecord[]; readonly last: string | null }> {
+  ): Promise<UserRecord[]> {
     const digest = valueDigest(value.name, value.value);
     const rows = await this.#sql.all(statements.listUsersByValue, [tenantCode, digest, after, limit]);
-    const found = await Promise.all(rows.map(({ union_id }) => this.find(tenantCode, String(union_id))));
-    const records = found.filter(
-      (record): record is UserRecord => record !== null && hasValue(record, value),
-    );
-    return { records, last: rows.length < limit ? null : String(rows.at(-1)?.union_id) };
+    return rows.map(({ record }) => toRecord(record));
   }
 
   /**

@@ -71,7 +71,8 @@ it.each([
 
 it.each([
   ['not JSON', '{', 'the body is not JSON'],
-  ['nothing', 'null', 'tenant_code is not text'],
+  ['nothing', 'null', 'the body is not an object'],
+  ['no tenant', {}, 'tenant_code is not text'],
   ['an unknown field', { ...wanted, union_id: 'u1' }, 'unknown field "union_id"'],
   ['no user', { ...wanted, union_ids: [] }, 'union_ids is not a list of 1 to 500 texts'],
   ['too many', { ...wanted, union_ids: Array(501).fill('u1') }, 'union_ids is not a list of 1 to 500 texts'],
