@@ -253,6 +253,7 @@ async function* outcomesOf<Row>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   let waiting: RowOutcome<TakenRow<Row>>[] = [];
+  let hasSecret = false;
   let isOver = false;
   let wake = () => {};
   const { sender } = options;
@@ -267,29 +268,27 @@ async function* outcomesOf<Row>(
         waiting.push(outcome);
         wake();
       },
-      isFull: () => waiting.length >= maxWaiting,
+      isFull: () => !hasSecret || waiting.length >= maxWaiting,
     },
   });
-  let abort = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    abort = resolve;
-  });
-  const stop = () => {
-    abort();
-    engine.stop();
+  const fetchSecret = async () => {
+    try {
+      await sender.prepare();
+      hasSecret = true;
+      engine.resume();
+    } catch (error) {
+      engine.stop(error);
+    }
   };
+  const stop = () => engine.stop();
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  const fetchSecret = () => sender.prepare()?.catch((error) => engine.stop(error));
-  const run = async () => {
-    if (!signal?.aborted) await Promise.race([fetchSecret(), aborted]);
-    return engine.run();
-  };
-  const end = run().finally(() => {
+  else fetchSecret();
+  const secretTimer = setInterval(fetchSecret, secretMs);
+  const end = engine.run().finally(() => {
     isOver = true;
     wake();
   });
-  const secretTimer = setInterval(fetchSecret, secretMs);
   end.catch(() => {}); // thrown below, after the outcomes
   try {
     for (;;) {

@@ -42,7 +42,7 @@ export class OpenRow<Row extends SourceRow> {
   }
 }
 
-/** More rows are fetched while at most this many rows are left, or as many as the last batch had. */
+/** More rows are fetched while at most this many rows are left. */
 const rowsAhead = 32;
 /** No more rows are fetched while those that are left have this size, in bytes. */
 const bytesAhead = 64 * 1024;
@@ -56,7 +56,6 @@ export class RowFeed<Row extends SourceRow> {
   #at = 0;
   /** The size of those that are left, in bytes. */
   #bytes = 0;
-  #rowsAhead = rowsAhead;
   #fetching = false;
   #ended = false;
   #error: unknown;
@@ -102,7 +101,7 @@ export class RowFeed<Row extends SourceRow> {
   }
 
   #fetch(): void {
-    const isEnough = this.#rows.length - this.#at > this.#rowsAhead || this.#bytes >= bytesAhead;
+    const isEnough = this.#rows.length - this.#at > rowsAhead || this.#bytes >= bytesAhead;
     if (this.#fetching || this.#ended || isEnough) return;
     this.#fetching = true;
     this.#source.next().then(
@@ -123,7 +122,6 @@ export class RowFeed<Row extends SourceRow> {
   }
 
   #add(batch: readonly Row[]): void {
-    this.#rowsAhead = Math.max(rowsAhead, batch.length);
     this.#rows = [...this.#rows.slice(this.#at), ...batch];
     this.#at = 0;
     for (const { size } of batch) this.#bytes += size;

@@ -69,15 +69,16 @@ export class AppendFile implements Contents {
   #place: string;
   #isDraft: boolean;
   #isOpen = true;
-  #size: number;
-  #crc: number;
+  /** In bytes. */
+  size: number;
+  crc: number;
 
   private constructor(path: string, place: string, isDraft: boolean, { size, crc }: Contents) {
     this.path = path;
     this.#place = place;
     this.#isDraft = isDraft;
-    this.#size = size;
-    this.#crc = crc;
+    this.size = size;
+    this.crc = crc;
     try {
       // A link or pipe that is put there meanwhile is neither followed nor waited for.
       this.#fd = openSync(place, O_RDWR | O_CREAT | O_NOFOLLOW | (isDraft ? O_EXCL : O_NONBLOCK), mode);
@@ -119,16 +120,6 @@ export class AppendFile implements Contents {
     return new AppendFile(path, place, true, noContents);
   }
 
-  /** In bytes. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** CRC-32 of its contents. */
-  get crc(): number {
-    return this.#crc;
-  }
-
   /**
    * Appends all of the text, or nothing.
    *
@@ -139,14 +130,14 @@ export class AppendFile implements Contents {
     this.#requireSize(fstatSync(this.#fd).size);
     try {
       for (let at = 0; at < bytes.length; ) {
-        at += writeSync(this.#fd, bytes, at, bytes.length - at, this.#size + at);
+        at += writeSync(this.#fd, bytes, at, bytes.length - at, this.size + at);
       }
     } catch (error) {
       this.#cutBack();
       throw fault(this.path, error);
     }
-    this.#size += bytes.length;
-    this.#crc = crc32(bytes, this.#crc);
+    this.size += bytes.length;
+    this.crc = crc32(bytes, this.crc);
   }
 
   /** Its bytes from `start` to before `end`, one at least. No other descriptor is opened: there may be none left. */
@@ -210,7 +201,7 @@ export class AppendFile implements Contents {
   }
 
   #requireSize(size: number): void {
-    if (size !== this.#size) throw this.#touched(size < this.#size ? 'cut' : 'written to');
+    if (size !== this.size) throw this.#touched(size < this.size ? 'cut' : 'written to');
   }
 
   #touched(how: string): RunFileError {
@@ -229,7 +220,7 @@ export class AppendFile implements Contents {
 
   #cutBack(): void {
     try {
-      ftruncateSync(this.#fd, this.#size);
+      ftruncateSync(this.#fd, this.size);
     } catch {
       // Readers skip an incomplete line.
     }
