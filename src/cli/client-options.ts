@@ -38,7 +38,7 @@ export async function clientOptions(
   secret?: Secret,
 ): Promise<UserInfoClientOptions> {
   const { io } = context;
-  const resultCodes = (await readResultCodes(context, options)) ?? settings.result_codes;
+  const resultCodes = (await readResultCodes(context, options.resultCodes)) ?? settings.result_codes;
   return {
     baseUrl: settings.base_url.value,
     tenantCode: settings.tenant_code.value,
@@ -61,7 +61,7 @@ export async function clientOptions(
  */
 export async function readResultCodes(
   context: CliContext,
-  { resultCodes: file }: Pick<ConnectionOptions, 'resultCodes'>,
+  file: string | undefined,
 ): Promise<PlatformResultCodes | null | undefined> {
   if (file === undefined) return undefined;
   if (file === '') return null;

@@ -7,31 +7,26 @@ import { usesModule } from '../profiles/signing-source.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 
-type Inputs = Pick<Settings, 'profile' | 'secret' | 'signing' | 'base_url' | (typeof identifiers)[number]>;
-
-const identifiers = ['tenant_code', 'channel', 'app_key'] as const;
-
 /** The command that failed. */
 type Failed = 'read' | 'passback' | 'doctor';
 
 /** Where the secret and the rule came from, and the commands that find the fault; two lines where it is an error. */
-function refusedSignatureHint(settings: Inputs, operation: Failed): string {
+function refusedSignatureHint(settings: Settings, operation: Failed): string {
   const { profile } = settings;
-  const name = profile === null ? '' : quoteWhereNeeded(profile);
-  const of = profile === null ? '' : ` -p ${name}`;
-  const save = profile === null ? '' : ` --save ${name}`;
+  const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
+  const of = flag('-p');
   const example = operation === 'passback' ? 'passback name=x --union-id ID' : 'read CODE';
   const inputs = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
   const commands = [
     `What is signed: "userinfo sign explain ${example}${of}".`,
-    `The rule of an accepted request: "userinfo sign solve -${save}${of}".`,
+    `The rule of an accepted request: "userinfo sign solve -${flag('--save')}${of}".`,
   ];
   if (operation === 'doctor') return [inputs, ...commands].join('\n');
   return `${inputs}\n${commands.join(' ')} Every setting: "userinfo doctor${of}".`;
 }
 
 /** The same error; its hint says where the settings came from that may be wrong. */
-export function explainFailure<T>(error: T, settings: Inputs, operation: Failed): T {
+export function explainFailure<T>(error: T, settings: Settings, operation: Failed): T {
   if (error instanceof NoAnswerError) {
     const origin = describeOrigin(settings.base_url.origin);
     return Object.assign(error, { hint: error.hint?.replace('the base URL', `$& (${origin})`) });
@@ -43,14 +38,14 @@ export function explainFailure<T>(error: T, settings: Inputs, operation: Failed)
   if (means === 'wrongAppSign' || means === 'wrongSign' || isWrongLength)
     return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return error;
-  const sent = identifiers.map((field) => {
+  const sent = (['tenant_code', 'channel', 'app_key'] as const).map((field) => {
     const { value, origin } = settings[field];
     return `${settingNames[field].title} ${quoteName(value)} (${describeOrigin(origin)})`;
   });
   return Object.assign(error, { hint: `${error.hint}\nSent: ${sent.join(', ')}.` });
 }
 
-function describeSecret({ profile, secret }: Inputs): string {
+function describeSecret({ profile, secret }: Settings): string {
   const { origin, source } = secret;
   if (origin.kind !== 'profile') {
     const other = profile === null ? '' : `, not that of profile ${quoteName(profile)}`;
@@ -60,7 +55,7 @@ function describeSecret({ profile, secret }: Inputs): string {
   return `the secret of profile ${quoteName(origin.name)}${where}`;
 }
 
-function describeRule({ profile, signing }: Inputs): string {
+function describeRule({ profile, signing }: Settings): string {
   if (signing === null || profile === null) return 'the default recipes';
   return `the ${usesModule(signing) ? 'module' : 'recipes'} of profile ${quoteName(profile)}`;
 }

@@ -47,7 +47,8 @@ export const declareExplain = command({
 
 /** The result codes of `--result-codes`, else of the profile in use, else those of this project. */
 async function tableOf(context: CliContext, options: CommonOptions & ConnectionOptions) {
-  const given = (await readResultCodes(context, options)) ?? (await codesOfProfile(context, options.profile));
+  const given =
+    (await readResultCodes(context, options.resultCodes)) ?? (await codesOfProfile(context, options.profile));
   return given === undefined ? ownResultCodes : parseResultCodes(given, 'the result codes');
 }
 

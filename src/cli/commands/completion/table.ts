@@ -11,10 +11,7 @@ type ByName = Readonly<Record<string, Values>>;
 /** The program as completion needs it, without hidden commands and options. */
 export function completionTable(program: Command): CommandNode {
   const commands = visible(program).commands.map((one) => one.name());
-  return nodeOf(program, '', {
-    ...byArgument,
-    'help words': [...Object.keys(helpTopics), ...commands],
-  });
+  return nodeOf(program, '', { ...byArgument, 'help words': [...Object.keys(helpTopics), ...commands] });
 }
 
 function nodeOf(command: Command, path: string, known: ByName): CommandNode {

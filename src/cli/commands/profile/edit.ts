@@ -176,7 +176,7 @@ async function patchOf(
   const secret = await secretSourceOf(options, context);
   const file = options.signing === undefined ? null : await readSigningFile(context, options.signing);
   const signing = await signingSourceOf(context, options, file?.signing, current);
-  const codes = await readResultCodes(context, options);
+  const codes = await readResultCodes(context, options.resultCodes);
   const result_codes = codes === undefined ? file?.resultCodes : codes;
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
