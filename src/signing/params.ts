@@ -124,17 +124,10 @@ export function compileSelection(rule: ParamsRule): (params: readonly Param[], s
 }
 
 function compileFilter({ exclude, include, order, empty }: ParamsRule): (param: Param) => boolean {
-  const isNamed = compileNameFilter(
-    new Set(exclude),
-    [include, order].filter((list) => Array.isArray(list)),
-  );
-  return empty === 'keep' ? (param) => isNamed(param[0]) : (param) => param[1] !== '' && isNamed(param[0]);
-}
-
-function compileNameFilter(excluded: ReadonlySet<string>, lists: readonly (readonly string[])[]) {
-  if (lists.length === 0) return (name: string) => !excluded.has(name);
-  const named = new Set(lists.flat().filter((name) => lists.every((list) => list.includes(name))));
-  return (name: string) => named.has(name) && !excluded.has(name);
+  const excluded = new Set(exclude);
+  const lists = [include, order].filter((list) => Array.isArray(list)).map((list) => new Set(list));
+  return ([name, value]) =>
+    (empty === 'keep' || value !== '') && !excluded.has(name) && lists.every((list) => list.has(name));
 }
 
 function foldNames(params: readonly Param[], fold: (name: string) => string): Param[] {

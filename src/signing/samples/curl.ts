@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { encoders } from '../encodings.js';
 import { type CapturedRequest, SampleError } from './captured-request.js';
-import { isCmd, splitCmdWords, splitShellWords } from './words.js';
+import { isCmd, splitCmdWords, splitShellWords } from './command-words.js';
 
 /** Options with a value, with their short names where they have one. */
 const valueOptions =

@@ -1,10 +1,5 @@
 import { arrangementsOf } from '../candidates/arrangements.js';
-import {
-  type BlockChange,
-  changesOf,
-  type MessageChange,
-  messageChanges,
-} from '../candidates/block-changes.js';
+import { changesOf, messageChanges } from '../candidates/block-changes.js';
 import { blockKind, blockShapes, isFramed } from '../candidates/block-shapes.js';
 import { type BlockTexts, blockTexts, pooledTexts, writingsOf } from '../candidates/block-texts.js';
 import { type Chain, chainIdentity } from '../candidates/chains.js';
@@ -56,14 +51,22 @@ export function blockSearch(
       for (const block of changesOf(group.changeable)) {
         for (const message of messageChanges) {
           for (const chain of space.chains) {
-            const spent = block.bits + message.bits + chain.bits;
-            if (spent >= room) break;
+            const least = block.bits + message.bits + chain.bits;
+            if (least >= room) break;
             turn += 1;
-            const isSplit = room - spent > partedBits;
+            const isSplit = room - least > partedBits;
             if (!isSplit && turn % share.parts !== share.part) continue;
             const { part, parts } = isSplit ? share : { part: 0, parts: 1 };
-            const product = productOf(group, block, message, chain, share);
-            tryProduct(product, fitsOf(chain), tally, (part + turn) % parts, parts);
+            const spent = least + secretCost(group.layouts.keyed, group.keyed, chain.keyed);
+            const product = {
+              blocks: group.texts.changed(block)(message),
+              layouts: group.layouts.around(block)(message),
+              chain,
+              fits: fitsOf(chain),
+              range: lessSpent(share, spent),
+              spent,
+            };
+            tryProduct(product, tally, (part + turn) % parts, parts);
             if (tally.hit !== null) return;
           }
         }
@@ -119,49 +122,32 @@ interface Product {
   readonly blocks: LazyList<string>;
   readonly layouts: LazyList<LayoutText>;
   readonly chain: Chain;
+  readonly fits: Fits;
   /** Of block and layout together. */
   readonly range: CostRange;
   /** The cost of a candidate without its block and its layout. */
   readonly spent: number;
 }
 
-function productOf(
-  { texts, keyed, layouts }: Group,
-  block: BlockChange,
-  message: MessageChange,
-  chain: Chain,
-  share: Share,
-): Product {
-  const spent = block.bits + message.bits + chain.bits + secretCost(layouts.keyed, keyed, chain.keyed);
-  return {
-    blocks: texts.changed(block)(message),
-    layouts: layouts.around(block)(message),
-    chain,
-    range: lessSpent(share, spent),
-    spent,
-  };
-}
-
 /**
  * Tries the candidates of a product whose total cost is within the range. The shorter list is the outer loop, so
  * that the inner loop, a stretch of the longer list, is long. A part is every `parts`-th round of the outer loop.
  */
-function tryProduct(product: Product, fits: Fits, tally: Tally, part: number, parts: number): void {
+function tryProduct(product: Product, tally: Tally, part: number, parts: number): void {
   const { blocks, layouts, range } = product;
   const blockCount = blocks.countBelow(range.to - layouts.cheapest);
   const layoutCount = layouts.countBelow(range.to - blocks.cheapest);
   const tryAt =
     blockCount < layoutCount
-      ? tryItem(product, fits, tally, blocks, layouts, (block, { before, after }) => before + block + after)
-      : tryItem(product, fits, tally, layouts, blocks, ({ before, after }, block) => before + block + after);
+      ? tryItem(product, tally, blocks, layouts, (block, { before, after }) => before + block + after)
+      : tryItem(product, tally, layouts, blocks, ({ before, after }, block) => before + block + after);
   const count = Math.min(blockCount, layoutCount);
   for (let index = part; index < count && tally.hit === null; index += parts) tryAt(index);
 }
 
 /** Tries an item of the outer list with those of the inner list that are within the range with it. */
 function tryItem<Outer, Inner>(
-  { chain, range, spent }: Product,
-  fits: Fits,
+  { chain, fits, range, spent }: Product,
   tally: Tally,
   outer: LazyList<Outer>,
   inner: LazyList<Inner>,
