@@ -20,16 +20,16 @@ import type { Fits } from './search/compiled-chain.js';
 import type { Share, Tally } from './search/search.js';
 
 /** The cost of a message without a parameter block, in bits. */
-export const listBits = 2;
+const listBits = 2;
 
 /** Maximum cost of a list, without its joiner and its changes. */
-export const maxListBits = 16;
+const maxListBits = 16;
 
 /** One item of a list: a value, or several parts that go together, such as the method and the path. */
-export type ListItem = readonly Piece[];
+type ListItem = readonly Piece[];
 
 /** The possible items of a list, each with the cost of choosing it. An empty text is not searched for. */
-export function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<ListItem>[] {
+function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<ListItem>[] {
   const { method, path, url, host, bodies, shortPaths, values, extras } = pieces;
   const items: Choice<ListItem>[] = [
     ...values.map((value) => choice([value], value.bits + 0.5)),
@@ -53,12 +53,12 @@ export function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<
 }
 
 /** The place of the secret in a list: at the end, at the start, both, before the part with this index, or nowhere. */
-export type SecretPlace = 'end' | 'start' | 'both' | 'none' | number;
+type SecretPlace = 'end' | 'start' | 'both' | 'none' | number;
 
 const places = choices<SecretPlace>([0.5, 'end'], [2.2, 'start'], [3.5, 1], [4, 2], [4.5, 'both', 3], [6, 4]);
 
 /** How a list becomes a digest. */
-export interface Finish extends Weighted {
+interface Finish extends Weighted {
   /** The text in the place of the secret. */
   readonly form: Piece;
   readonly place: SecretPlace;
@@ -68,7 +68,7 @@ export interface Finish extends Weighted {
 }
 
 /** The ways to turn a list into a digest that cost at most `bound`, the likeliest first. */
-export function finishesOf(forms: readonly Piece[], chains: readonly Chain[], bound: number): Finish[] {
+function finishesOf(forms: readonly Piece[], chains: readonly Chain[], bound: number): Finish[] {
   const finishes: Finish[] = [];
   for (const chain of chains) {
     for (const change of messageChanges) {
@@ -101,7 +101,7 @@ const listJoiners: readonly Choice<string>[] = [
 ];
 
 /** The parts in order with the secret in its place; null where a list of this length has no such place. */
-export function placeSecret<T>(parts: readonly T[], place: SecretPlace, secret: T): readonly T[] | null {
+function placeSecret<T>(parts: readonly T[], place: SecretPlace, secret: T): readonly T[] | null {
   switch (place) {
     case 'none':
       return parts;
