@@ -182,7 +182,7 @@ class PostgresDriver implements SqlDriver {
 
 /** A statement for one row as one for many: `$1` stands for the texts of the first column. */
 export function forArrays(statement: string): string {
-  return statement.replace(/\$\d+/g, 'unnest($&::text[])');
+  return statement.replace(/VALUES \((.*?)\)/, 'SELECT $1').replace(/\$\d+/g, 'unnest($&::text[])');
 }
 
 function columnsOf(rows: readonly (readonly string[])[]): string[][] {

@@ -16,8 +16,8 @@ export interface Sql {
   /** Runs a statement and returns its rows. */
   all(statement: string, values?: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
   /**
-   * Runs a statement for each of many rows, in their order, and returns what it returns for them. The rows are text,
-   * and their parameters stand in one list of a SELECT, each once: `INSERT INTO t (a, b) SELECT $1, $2 WHERE true`.
+   * Runs a statement for each of many rows of text, in their order, and returns what it returns for them. All its
+   * parameters stand in one list, each once: that of VALUES, or of a SELECT without FROM.
    */
   each(statement: string, rows: readonly (readonly string[])[]): Promise<readonly SqlRow[]>;
 }

@@ -163,14 +163,14 @@ function purge(table: string, key: string): string {
 export const rowStatements = {
   /** Adds a user, or locks the one that there is and returns its current record. */
   addOrLockUser:
-    'INSERT INTO users (tenant_code, union_id, record, revision) SELECT $1, $2, $3, 1 WHERE true' +
+    'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET revision = users.revision + 1' +
     ' RETURNING tenant_code, union_id, CASE WHEN revision > 1 THEN record END AS record',
   replaceRecord:
-    'INSERT INTO users (tenant_code, union_id, record, revision) SELECT $1, $2, $3, 1 WHERE true' +
+    'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET record = excluded.record',
   addValue:
-    'INSERT INTO user_values (tenant_code, digest, union_id) SELECT $1, $2, $3 WHERE true' +
+    'INSERT INTO user_values (tenant_code, digest, union_id) VALUES ($1, $2, $3)' +
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
