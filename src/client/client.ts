@@ -254,7 +254,7 @@ export class UserInfoClient implements AsyncDisposable {
       }
       const { outcome, retryAfterMs } = result;
       call.received ||= mayHaveActed(outcome);
-      const waitMs = pauseBefore(call.attempts + 1, retryAfterMs, Math.random);
+      const waitMs = pauseBefore(call.attempts + 1, retryAfterMs);
       const isLast =
         call.attempts >= attempts ||
         !mayRetry(operation, outcome) ||

@@ -48,8 +48,8 @@ export function isFaultOfService(refusal: RejectedError): boolean {
  * Pause before attempt number `next` (2 and up): what the service requested, otherwise exponential back-off with
  * jitter.
  */
-export function pauseBefore(next: number, retryAfterMs: number | undefined, random: () => number): number {
-  return retryAfterMs ?? random() * Math.min(longestPauseMs, firstPauseMs * 2 ** (next - 1));
+export function pauseBefore(next: number, retryAfterMs: number | undefined): number {
+  return retryAfterMs ?? Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** (next - 1));
 }
 
 /** Maximum pause in milliseconds: the maximum delay of a timer in Node. */

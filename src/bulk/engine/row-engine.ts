@@ -243,7 +243,7 @@ export class RowEngine<Row extends SourceRow> {
 
   #putBack(row: OpenRow<Row>, now: number, retryAfterMs: number | undefined): void {
     this.#listener.onTakenBack?.(row.row);
-    row.dueAt = now + pauseBefore(row.attempts + 1, retryAfterMs, Math.random);
+    row.dueAt = now + pauseBefore(row.attempts + 1, retryAfterMs);
     this.#queue.putBack(row);
   }
 
