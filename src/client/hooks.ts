@@ -153,17 +153,11 @@ export class Hooks {
     name: Name,
     event: () => Parameters<Required<ClientHooks>[Name]>[0],
   ): void {
-    if (this.#hooks[name] === undefined) return;
-    try {
-      const hook = this.#hooks[name] as (event: unknown) => unknown;
-      const returned = hook.call(this.#hooks, event());
-      // Not instanceof: the promise may be of another realm.
-      if (typeof returned === 'object' && returned !== null && 'then' in returned) {
-        Promise.resolve(returned).catch((error: unknown) => this.#warn(name, error));
-      }
-    } catch (error) {
-      this.#warn(name, error);
-    }
+    const hook = this.#hooks[name] as ((event: unknown) => unknown) | undefined;
+    if (hook === undefined) return;
+    // The hook runs at once; the function is async for what the hook throws, or a promise that it returns.
+    const called = async () => hook.call(this.#hooks, event());
+    called().catch((error: unknown) => this.#warn(name, error));
   }
 
   #warn(name: keyof ClientHooks, error: unknown): void {
@@ -172,10 +166,7 @@ export class Hooks {
     // The global: to import node:process as a module opens the standard streams.
     process.emitWarning(
       `the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
-      {
-        type: 'UserInfoHookWarning',
-        code: 'USERINFO_HOOK',
-      },
+      { type: 'UserInfoHookWarning', code: 'USERINFO_HOOK' },
     );
   }
 }

@@ -184,8 +184,9 @@ function wholeData(record: UserRecord, allows: (name: string) => boolean): AnyRe
   const { union_id, basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
   const allowedOf = (fields: object) =>
     Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== undefined && allows(name)));
+  const locationFields: readonly string[] = locationInfoKeys;
   const deviceFields = loginDeviceFields.filter((field) =>
-    allows(isLocationField(field) ? 'location_info' : 'device_info'),
+    allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
   );
   return {
     union_id,
@@ -194,10 +195,6 @@ function wholeData(record: UserRecord, allows: (name: string) => boolean): AnyRe
     login_device_info:
       deviceFields.length === 0 ? [] : login_device_info.map((device) => known(device, deviceFields)),
   };
-}
-
-function isLocationField(field: string): boolean {
-  return (locationInfoKeys as readonly string[]).includes(field);
 }
 
 function namedData(record: UserRecord, names: readonly string[]): AnyReadData {
