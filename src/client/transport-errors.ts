@@ -90,11 +90,13 @@ export interface FailedRequest {
 }
 
 /** Translates an error of the transport. */
-export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswerError {
+export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedRequest): NoAnswerError {
   const { host, proxy, operation } = request;
-  const code = codeOf(error);
-  // A proxy that refuses plain http answers the request itself and does not forward it.
-  const started = request.started && !(proxy !== null && isRefusedByProxy(error));
+  const code = error.name === notHttp ? notHttp : typeof error.code === 'string' ? error.code : '';
+  // A proxy that refuses plain http answers the request itself and does not forward it. undici reports its HTTP status
+  // 407 as an error that only the message identifies.
+  const isRefused = proxy !== null && error.message.startsWith('Proxy Authentication Required');
+  const started = request.started && !isRefused;
   const failure = findFailure(error, code, started);
   const { reason, message } = failure;
   const received = failure.received && started;
@@ -102,7 +104,7 @@ export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswe
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') {
     return new NoAnswerError(
-      `cannot reach ${host} through the proxy ${proxy.host}${proxyFault(error, shown)}`,
+      `cannot reach ${host} through the proxy ${proxy.host}${proxyFault(error.message, shown)}`,
       {
         reason: 'proxy',
         received: false,
@@ -116,31 +118,19 @@ export function toNoAnswerError(error: unknown, request: FailedRequest): NoAnswe
   return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
 }
 
-/** undici reports HTTP status 407 as an error that only its message identifies. */
-function isRefusedByProxy(error: unknown): boolean {
-  return /^Proxy Authentication Required/.test(String((error as { message?: unknown }).message));
-}
-
-function findFailure(error: unknown, code: string, started: boolean): Failure {
+function findFailure(error: NodeJS.ErrnoException, code: string, started: boolean): Failure {
   const known = failures.find(({ codes }) => codes.test(code));
   if (known !== undefined) return known;
-  return started && (error as { syscall?: unknown }).syscall !== 'write' ? connectionLost : notSent;
+  return started && error.syscall !== 'write' ? connectionLost : notSent;
 }
 
 /** undici reports the status with which a proxy refuses a tunnel only in the message. */
-function proxyFault(error: unknown, shown: string): string {
-  const status = /\((\d{3})\)/.exec(String((error as { message?: unknown }).message))?.[1];
+function proxyFault(message: string, shown: string): string {
+  const status = /\((\d{3})\)/.exec(message)?.[1];
   return status === undefined ? shown : `, which answered HTTP ${status}`;
 }
 
-function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return name === notHttp ? notHttp : typeof code === 'string' ? code : '';
-}
-
 /** undici's parser adds the bytes that it could not parse to its error: they may hold personal data. */
-function withoutData(error: unknown, code: string): unknown {
-  return error instanceof Error && 'data' in error
-    ? Object.assign(new Error(error.message), { code })
-    : error;
+function withoutData(error: Error, code: string): Error {
+  return 'data' in error ? Object.assign(new Error(error.message), { code }) : error;
 }

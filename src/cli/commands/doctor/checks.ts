@@ -174,7 +174,7 @@ async function checkSigning(known: Known): Promise<Finding> {
 async function checkDns(known: Known): Promise<Finding> {
   const [url, proxy] = [need(known, 'url'), need(known, 'proxy')];
   const { hostname } = proxy === null ? url : new URL(proxy.url);
-  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch((error: unknown) => {
+  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch((error: Error) => {
     throw toNoAnswerError(error, { host: url.host, proxy, started: false });
   });
   known.resolved = true;
