@@ -13,6 +13,10 @@ import { prepareStore } from './prepared-store.js';
 /** A new process is at its full speed after some thousand requests. */
 const warmUp = 5000;
 const counted = 8000;
+/** How long requests are sent at a steady rate. */
+const pacedSeconds = 4;
+/** Not counted of them: a client opens its connections then, and its code is compiled. */
+const settlingSeconds = 0.5;
 /** As many as the service has connections. */
 const poolSize = 10;
 
@@ -33,13 +37,15 @@ it('measures the service on PostgreSQL', async () => {
     { name: 'signed reads', perSecond: readRate },
     { name: 'durable passbacks', perSecond: passbackRate },
   );
-  for (const [name, requests, rate] of [
-    ['signed reads', await store.reads(warmUp + counted / 2), readRate / 2],
-    ['durable passbacks', store.passbacks(warmUp + counted / 2), passbackRate / 2],
+  for (const [name, prepare, rate] of [
+    ['signed reads', store.reads, readRate / 2],
+    ['durable passbacks', store.passbacks, passbackRate / 2],
   ] as const) {
+    const requests = await prepare(warmUp + Math.ceil(pacedSeconds * rate));
     const ours = await measureLatencies(server.url, requests.slice(0, warmUp), requests.slice(warmUp), rate);
-    printLatencies(`${name} at half that rate, ${rate.toFixed(0)}/s`, ours);
-    printLatencies('  pgbench at the same rate', await least.latencies(rate));
+    const settled = settlingSeconds * rate;
+    printLatencies(`${name} at half that rate, ${rate.toFixed(0)}/s`, ours.slice(settled));
+    printLatencies('  pgbench at the same rate', (await least.latencies(rate)).slice(settled));
   }
   printRates(
     'Two service processes on one PostgreSQL',
@@ -100,7 +106,7 @@ async function prepareLeast(url: string, users: number) {
       '-j',
       '1',
       '-T',
-      '4',
+      `${pacedSeconds}`,
       ...more,
       '-f',
       script,
