@@ -57,13 +57,13 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
 }
 
 /**
- * Group commit: work that arrives in one turn of the event loop, or during a commit, shares the next transaction, and
+ * Group commit: work that arrives in two turns of the event loop, or during a commit, shares the next transaction, and
  * is answered after its COMMIT. So one write to the disk serves many. If a unit fails, the others are run again without
  * it.
  */
 class SqliteDriver implements SqlDriver {
   readonly engine = 'sqlite';
-  /** About as many pages as SQLite caches. */
+  /** A statement blocks the event loop. */
   readonly purgeRows = 128;
   #connection: SqliteConnection;
   readonly #busyTimeoutMs: number;
@@ -120,6 +120,8 @@ class SqliteDriver implements SqlDriver {
 
   async #commitJobs(): Promise<void> {
     while (this.#jobs.length > 0) {
+      // The second turn is for callers that a commit has just answered: many have their next request on its way.
+      await nextTurn();
       await nextTurn();
       try {
         await this.#begin();
