@@ -23,6 +23,18 @@ test('the secret appears as <secret>; a parameter that looks like it is left alo
   });
 });
 
+test('no text of the request or the recipe is shown as a secret', () => {
+  const halves = ['\ud800', '\udc00', '\udc01', 'x'];
+  const odd = fc.array(fc.constantFrom(...halves), { maxLength: 4 }).map((units) => units.join(''));
+  fc.assert(
+    fc.property(odd, odd, (value, literal) => {
+      const recipe = completeRecipe({ message: ['$params', `/${literal}`], steps: ['md5'] });
+      const { message } = compileRecipe(recipe).explain(requestOf([['a', value]]), new Secret('s3cret'));
+      expect(message).toBe(`a=${value}/${literal}`.toWellFormed());
+    }),
+  );
+});
+
 test('a secret that was sent as a parameter is not shown there either', () => {
   const swapped = { ...request, params: [['app_key', 's3cret'] as const, ...request.params] };
   const recipe = completeRecipe({ message: ['$params', '$param:app_key'], steps: ['md5'] });
