@@ -30,11 +30,13 @@ export function namedDatabase(option: string | undefined, env: Io['env']): strin
 
 /** `--database` for a command to paste, without the password of a URL; empty for a variable, which stays set. */
 export function databaseFlag(option: string | undefined): string {
-  if (option === undefined) return '';
-  const name = option
-    .replace(/^(\w+:\/\/[^:/@]*):.*@/, '$1@')
-    .replace(/([?&](?:ssl)?password=)[^&]*/g, '$1…');
-  return ` --database ${quoteWhereNeeded(name)}`;
+  return option === undefined ? '' : ` --database ${quoteWhereNeeded(withoutPassword(option))}`;
+}
+
+/** The URL of a database without its passwords; any other argument as it is. */
+export function withoutPassword(arg: string): string {
+  if (!/postgres(?:ql)?:\/\//i.test(arg)) return arg;
+  return arg.replace(/(:\/\/[^:/?#@]*):.*@/, '$1@').replace(/(?<=[?&])(?:ssl)?password=[^&#]*&?/gi, '');
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withoutPassword } from '../../src/cli/database.js';
 import { tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 
@@ -188,3 +189,15 @@ it.skipIf(process.platform !== 'linux')(
     expect(seen.join()).not.toContain(secret);
   },
 );
+
+it.each([
+  ['postgres://me:secret@db.example/app', 'postgres://me@db.example/app'],
+  ['--queue=postgresql://me:se@cret@db.example/app', '--queue=postgresql://me@db.example/app'],
+  [
+    'postgres://db/app?password=secret&sslpassword=secret&sslmode=require',
+    'postgres://db/app?sslmode=require',
+  ],
+  ['userinfo.db', 'userinfo.db'],
+])('a command to paste has no password of a database: %s', (given, shown) => {
+  expect(withoutPassword(given)).toBe(shown);
+});

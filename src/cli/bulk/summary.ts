@@ -4,6 +4,7 @@ import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { reasonsForMissing } from '../../protocol/info-names.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
+import { withoutPassword } from '../database.js';
 import type { BulkRun } from './run-many.js';
 
 const counts = new Intl.NumberFormat('en');
@@ -170,12 +171,6 @@ export function commandLine(
 export function passwordAdvice(args: readonly string[]): string {
   const isHidden = args.some((arg) => arg !== withoutPassword(arg));
   return isHidden ? 'Put the password of the queue into PGPASSWORD. ' : '';
-}
-
-/** The URL of a queue without its password; any other argument as it is. */
-function withoutPassword(arg: string): string {
-  if (!/postgres(?:ql)?:\/\//i.test(arg)) return arg;
-  return arg.replace(/(:\/\/[^:/?#@]*):.*@/, '$1@').replace(/([?&])password=[^&#]*&?/i, '$1');
 }
 
 /** What to do about the rows that are not ok; without `paths`, the rows are of a stream. */
