@@ -24,8 +24,7 @@ export interface SignerSources {
   readonly sign: SignerSource;
 }
 
-const parseModule: Parse<ModuleSource> = (json, field) =>
-  fields<ModuleSource>({ module: parseModulePath })(json, field);
+const parseModule = fields<ModuleSource>({ module: parseModulePath });
 
 const parseSignerSource: Parse<SignerSource> = (json, field) =>
   (isModuleJson(json) ? parseModule : parseRecipe)(json, field);

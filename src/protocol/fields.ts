@@ -8,6 +8,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 /**
  * Checks that a value from outside is an object with `known` fields only; without `known`, of any name.
+ * `advice` replaces the list of the known fields.
  *
  * @throws InvalidInputError that begins with `label`
  */
@@ -15,8 +16,10 @@ export function checkFields(
   value: unknown,
   label: string,
   known?: readonly string[],
-  hint = known && `Known fields: ${known.join(', ')}.`,
+  advice?: string,
 ): Readonly<Record<string, unknown>> {
+  const usual = known && `Known fields: ${known.join(', ')}.`;
+  const hint = advice ?? usual;
   if (!isObject(value)) throw new InvalidInputError(`${label} is not an object`, { hint });
   const unknown = known && Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return value;
