@@ -51,6 +51,25 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       return rows.map((row) => row.name);
     };
 
+    it('runs a statement for each of many rows, whose texts stay as they are', async () => {
+      const texts = ['', '"', '\\', '{}', 'NULL', ',', '\n', '张三 👍', "it's"];
+      for (let i = 0; i < 2500; i++) texts.push(`text ${i}`);
+      const each = (rows: readonly (readonly string[])[]) =>
+        driver.write((sql) =>
+          sql.each('INSERT INTO things (name, n, note) VALUES ($1, 1, $2) RETURNING note', rows),
+        );
+      const returned = await each(texts.map((text, index) => [`thing ${index}`, text]));
+      expect(returned.map(({ note }) => note)).toEqual(texts);
+      const stored = await driver.read((sql) => sql.all('SELECT name, note FROM things'));
+      expect(new Map(stored.map(({ name, note }) => [name, note]))).toEqual(
+        new Map(texts.map((text, index) => [`thing ${index}`, text])),
+      );
+      expect(await each([])).toEqual([]);
+      const damaged = each([...Array.from({ length: 1200 }, (_, i) => [`${i}`, 'x']), ['a', 'b\0c']]);
+      await expect(damaged).rejects.toThrow('holds U+0000');
+      expect(await names()).toHaveLength(texts.length);
+    });
+
     it('binds a value to its number, not to its turn', async () => {
       await driver.write((sql) => sql.run('INSERT INTO things (n, name) VALUES ($2, $1)', ['one', 2]));
       expect(await driver.read((sql) => sql.all('SELECT name, n FROM things'))).toEqual([
