@@ -48,9 +48,16 @@ export function answerParserErrors(
   );
   // RFC 9110 §10.1.1: an unknown expectation may be ignored.
   server.on('checkExpectation', (request, reply) => server.emit('request', request, reply));
+  const refused = new WeakSet<Duplex>();
   return (error, socket) => {
-    if (error.code === 'ECONNRESET') socket.destroy();
-    else if (inFlight.isAnswered(socket)) hangUp(socket, '');
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    // Whatever else it sends is an error, too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (inFlight.isAnswered(socket)) hangUp(socket, '');
     else answer(socket, 'an unreadable request', codeFor(error));
   };
 }

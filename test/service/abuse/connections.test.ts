@@ -197,6 +197,32 @@ describe('a service with limits of its own', () => {
     await service.close();
   });
 
+  it('answers a connection that goes on sending garbage once, after the request before it', async () => {
+    const log: LogEvent[] = [];
+    const faults = { latencyMs: { min: 300, max: 300 }, seed: 1 };
+    const service = await createService({ faults, log: (event) => log.push(event) });
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on('warning', warn);
+    const socket = openSocket(service.url);
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk;
+    });
+    socket.write(`${read}\r\n`);
+    for (let sent = 0; sent < 20; sent++) {
+      await pause(5);
+      socket.write('garbage\u0001\r\n\r\n');
+    }
+    await expect.poll(() => parseAnswers(Buffer.from(received)).length).toBe(2);
+    expect(parseAnswers(Buffer.from(received)).map(expectAnyEnvelope)).toEqual([40001, 40002]);
+    expect(log.filter(({ event }) => event === 'request')).toHaveLength(2);
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+    socket.destroy();
+    await service.close();
+  });
+
   it('closes the connections past its limit at once, says so, and takes new ones when there is room', async () => {
     const log: LogEvent[] = [];
     const service = await createService({ maxConnections: 3, log: (event) => log.push(event) });
