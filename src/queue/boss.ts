@@ -37,7 +37,7 @@ function toParameter(value: unknown): SqlParameter {
   return isObject ? JSON.stringify(value) : ((value ?? null) as SqlParameter);
 }
 
-/** Fetches a job. pg-boss takes every error for "no job", which only a unique violation means: one job is active. */
+/** Fetches a job. pg-boss takes any error for "no job"; only 23505 means that: one may be active, and one is. */
 export async function fetchJob(boss: PgBoss, name: string) {
   const faults: { readonly code?: string }[] = [];
   const executeSql: PgBoss.Db['executeSql'] = (text, values) => {
