@@ -39,20 +39,14 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
 export type Declare = (parent: Command, context: CliContext) => void;
 
 /** Makes a command of its specification. The output options are checked before its work begins. */
-export function command<Options, Arguments extends unknown[]>({
-  name,
-  summary,
-  description,
-  examples: shown,
-  common = ['output'],
-  takes,
-  run,
-  commands = [],
-}: CommandSpec<Options, Arguments>): Declare {
+export function command<Options, Arguments extends unknown[]>(
+  spec: CommandSpec<Options, Arguments>,
+): Declare {
+  const { common = ['output'], takes, run, commands = [] } = spec;
   return (parent, context) => {
-    const command = parent.command(name).summary(summary).description(description);
+    const command = parent.command(spec.name).summary(spec.summary).description(spec.description);
     takes?.(command);
-    command.addHelpText('after', examples(...shown));
+    command.addHelpText('after', examples(...spec.examples));
     for (const declare of commands) declare(command, context);
     if (run === undefined) {
       command.helpCommand('help [command]', 'show the help of a command');
