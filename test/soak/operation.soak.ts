@@ -173,7 +173,7 @@ describe('PostgreSQL', () => {
     'kill -9 of a backend': async () => {
       const [row] = await query(
         server.url,
-        `SELECT pid FROM pg_stat_activity WHERE query LIKE '%nonces%' LIMIT 1`,
+        `SELECT pid FROM pg_stat_activity WHERE query LIKE '%nonces%' AND pid <> pg_backend_pid() LIMIT 1`,
       );
       process.kill(Number(row?.pid), 'SIGKILL');
       // PostgreSQL ends all of them.
