@@ -49,6 +49,9 @@ export function openLayouts(
   }
 }
 
+/** Whether a layout with the secret in this spot is wanted, for any surroundings. */
+export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
+
 /** How the secret is separated where the rest is joined with this text. */
 export type StylesBeside = (joiner: string) => readonly SecretStyle[];
 
@@ -57,17 +60,20 @@ export interface KeyedParts {
   readonly stylesBeside: StylesBeside;
   /** Texts that can be in the place of the secret. */
   readonly forms: readonly Piece[];
+  readonly admit?: Admit;
 }
 
 export function keyedLayouts(parts: KeyedParts, range: CostRange, take: (layout: Layout) => void): void {
-  const { around, stylesBeside, forms } = parts;
+  const { around, stylesBeside, forms, admit = () => true } = parts;
   for (const [joiner, places] of byJoiner(around)) {
     const least = places[0]?.bits ?? 0;
     for (const style of stylesBeside(joiner)) {
       if (least + style.bits >= range.to) break;
       for (const form of forms) {
         if (least + style.bits + form.bits >= range.to) break;
-        for (const spot of spots) layAround(places, spot, style, form, range, take);
+        for (const spot of spots) {
+          if (admit(spot, style, form)) layAround(places, spot, style, form, range, take);
+        }
       }
     }
   }

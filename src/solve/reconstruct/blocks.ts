@@ -17,6 +17,7 @@ import {
 import { type BlockParts, type Writing, writeBlocks, writingsOf } from '../candidates/block-texts.js';
 import type { Chain } from '../candidates/chains.js';
 import {
+  type Admit,
   gluedStyles,
   keyedLayouts,
   type Layout,
@@ -175,6 +176,15 @@ function frameFinder(
   const places = memoize((encoded: boolean) =>
     around(encoded).filter(({ front, tail }) => isHeld(front.text) && isHeld(tail.text)),
   );
+  /** Whether the secret can be in this spot, for any surroundings. */
+  const admit: Admit = ({ opens, closes, needs }, { first, last, end }, form) => {
+    const opening = () => change.apply(first.text + form.text + end.text);
+    const closing = () => change.apply(last.text + form.text);
+    if (opens && !message.startsWith(opening())) return false;
+    if (closes && !message.endsWith(closing())) return false;
+    if (opens || closes) return true;
+    return message.includes(needs === 'front' ? opening() : closing());
+  };
   /** Keeps the layouts that match the message. */
   const collect = (make: (take: (layout: Layout) => void) => void): Frame[] => {
     const frames: Frame[] = [];
@@ -188,7 +198,7 @@ function frameFinder(
     return frames;
   };
   const keyed = (encoded: boolean, stylesBeside: StylesBeside) =>
-    collect((take) => keyedLayouts({ around: places(encoded), stylesBeside, forms }, range, take));
+    collect((take) => keyedLayouts({ around: places(encoded), stylesBeside, forms, admit }, range, take));
   const shared = memoize((encoded: boolean) => [
     ...collect((take) => openLayouts(places(encoded), range, take)),
     ...keyed(encoded, gluedStyles),
