@@ -39,6 +39,9 @@ const planByIndex =
 const firstPlansMs = 1000;
 const longestPlansMs = 10_000;
 
+/** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
+const withoutRowId = ' WITHOUT ROWID';
+
 /** What `unixepoch()` is in PostgreSQL. */
 const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
 
@@ -152,7 +155,7 @@ class PostgresDriver implements SqlDriver {
     const query = async (statement: string, values: readonly SqlParameter[] = []) => {
       checkValues(values);
       const text = statement.replaceAll('unixepoch()', unixEpoch);
-      if (values.length === 0) return await send(client, text);
+      if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
       // Other arrays, such as the IDs of pg-boss, are not of the type text.
       const toSend = values.map((value, index) =>

@@ -1,6 +1,9 @@
 import type { Schema } from '../../database/migrations.js';
 
-/** The tables of the store. */
+/**
+ * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
+ * (`WITHOUT ROWID`, which the driver of PostgreSQL leaves out).
+ */
 export const storeSchema: Schema = {
   table: 'userinfo_migrations',
   owner: 'the service',
@@ -15,15 +18,15 @@ export const storeSchema: Schema = {
       PRIMARY KEY (tenant_code, union_id))`,
       `CREATE TABLE user_values (
       tenant_code TEXT NOT NULL, digest TEXT NOT NULL, union_id TEXT NOT NULL,
-      PRIMARY KEY (tenant_code, digest, union_id))`,
+      PRIMARY KEY (tenant_code, digest, union_id)) WITHOUT ROWID`,
       `CREATE TABLE codes (
       tenant_code TEXT NOT NULL, code TEXT NOT NULL, union_id TEXT NOT NULL, info_names TEXT,
-      expires_at BIGINT NOT NULL, uses_left BIGINT, PRIMARY KEY (tenant_code, code))`,
+      expires_at BIGINT NOT NULL, uses_left BIGINT, PRIMARY KEY (tenant_code, code)) WITHOUT ROWID`,
       'CREATE INDEX codes_by_user ON codes (tenant_code, union_id)',
       'CREATE INDEX codes_by_expiry ON codes (tenant_code, expires_at)',
       `CREATE TABLE nonces (
       tenant_code TEXT NOT NULL, app_key TEXT NOT NULL, random TEXT NOT NULL, expires_at BIGINT NOT NULL,
-      PRIMARY KEY (tenant_code, app_key, random))`,
+      PRIMARY KEY (tenant_code, app_key, random)) WITHOUT ROWID`,
       'CREATE INDEX nonces_by_expiry ON nonces (tenant_code, expires_at)',
     ],
     [
