@@ -37,8 +37,11 @@ export interface BlockParts {
 /** Writes the blocks of one shape that cost from `from` to below `to`; the cost of the shape is not included. */
 export function writeBlocks(parts: BlockParts, { from, to }: CostRange, add: AddBlock): void {
   const { shape, arrangements, writings, secret, maxPairs = Number.POSITIVE_INFINITY } = parts;
-  arrangements.visit(0, to, (arrangement, arranged) => {
-    if (arrangement.entries.length > maxPairs) return;
+  const count = arrangements.countBelow(to);
+  for (let index = 0; index < count; index++) {
+    const arrangement = arrangements.items[index] as Arrangement;
+    if (arrangement.entries.length > maxPairs) continue;
+    const arranged = arrangements.bits[index] ?? 0;
     for (const writing of writings) {
       const bits = arranged + writing.bits;
       if (bits >= to) break;
@@ -46,7 +49,7 @@ export function writeBlocks(parts: BlockParts, { from, to }: CostRange, add: Add
       const { write } = writing;
       add(writeShape(shape, inOrder(arrangement, shape, write), write, secret), bits, arrangement, writing);
     }
-  });
+  }
 }
 
 function inOrder(

@@ -101,6 +101,9 @@ export type Add<T> = (item: T, bits: number) => void;
 /** Adds the items that cost from `from` to below `to`, in any order; others are ignored. */
 type Make<T> = (from: number, to: number, add: Add<T>) => void;
 
+/** Costs are told apart by an eighth of a bit. */
+const steps = 8;
+
 /** Items up to this cost are made in the first step. */
 const firstStage = 6;
 
@@ -110,13 +113,16 @@ const firstStage = 6;
  */
 export class LazyList<T> {
   /** The items made so far. */
-  readonly made: Choice<T>[] = [];
+  readonly items: T[] = [];
+  /** Their costs. */
+  readonly bits: number[] = [];
   readonly #make: Make<T>;
   readonly #maxBits: number;
   readonly #key: ((item: T) => string) | null;
   readonly #known = new Set<string>();
-  /** All items up to this cost are made. */
-  #madeTo = 0;
+  /** The number of items below each step of the cost. */
+  readonly #cheaper: number[] = [0];
+  #made = 0;
 
   /** `maxBits` bounds the cost; of items with the same `key` only the cheapest is kept. */
   constructor(maxBits: number, key: ((item: T) => string) | null, make: Make<T>) {
@@ -125,28 +131,34 @@ export class LazyList<T> {
     this.#make = make;
   }
 
-  /** The number of items that cost less than `bound`: the first ones of `made`. */
+  /**
+   * The number of items that cost less than `bound`: they are `items[0]` to `items[count - 1]`. Exact to an eighth
+   * of a bit, so that adjacent ranges neither overlap nor leave a gap.
+   */
   countBelow(bound: number): number {
-    while (this.#madeTo < bound && this.#madeTo < this.#maxBits) {
-      const to = Math.min(this.#maxBits, Math.max(firstStage, this.#madeTo + 1));
-      this.#extend(this.#madeTo, to);
-      this.#madeTo = to;
+    while (this.#made < bound && this.#made < this.#maxBits) {
+      const to = Math.min(this.#maxBits, Math.max(firstStage, this.#made + 1));
+      this.#extend(this.#made, to);
+      this.#made = to;
     }
-    return firstFrom(this.made, bound);
+    const step = Math.max(0, Math.ceil(bound * steps));
+    return this.#cheaper[step] ?? this.items.length;
   }
 
   /** The lowest cost; infinite for an empty list. */
   get cheapest(): number {
-    for (let bound = firstStage; this.made.length === 0 && this.#madeTo < this.#maxBits; bound++) {
+    for (let bound = firstStage; this.items.length === 0 && this.#made < this.#maxBits; bound++) {
       this.countBelow(bound);
     }
-    return this.made[0]?.bits ?? Number.POSITIVE_INFINITY;
+    return this.bits[0] ?? Number.POSITIVE_INFINITY;
   }
 
   /** Visits the items that cost from `from` to below `to`. */
   visit(from: number, to: number, take: Add<T>): void {
     const count = this.countBelow(to);
-    for (const { value, bits } of this.made.slice(this.countBelow(from), count)) take(value, bits);
+    for (let index = this.countBelow(from); index < count; index++) {
+      take(this.items[index] as T, this.bits[index] ?? 0);
+    }
   }
 
   /** A list of the changed items, up to a cost, each at its own cost; null leaves one out. */
@@ -160,11 +172,23 @@ export class LazyList<T> {
   }
 
   #extend(from: number, to: number): void {
-    const found: Choice<T>[] = [];
-    this.#make(from, to, (value, bits) => {
-      if (bits >= from && bits < to) found.push({ value, bits });
+    const found: { readonly items: T[]; readonly bits: number[] }[] = [];
+    this.#make(from, to, (item, bits) => {
+      if (bits < from || bits >= to) return;
+      const step = Math.floor((bits - from) * steps);
+      const place = found[step] ?? { items: [], bits: [] };
+      place.items.push(item);
+      place.bits.push(bits);
+      found[step] = place;
     });
-    for (const item of sortByBits(found)) if (!this.#isKnown(item.value)) this.made.push(item);
+    for (let step = 0; step < (to - from) * steps; step++) {
+      found[step]?.items.forEach((item, index) => {
+        if (this.#isKnown(item)) return;
+        this.items.push(item);
+        this.bits.push(found[step]?.bits[index] ?? 0);
+      });
+      this.#cheaper.push(this.items.length);
+    }
   }
 
   #isKnown(item: T): boolean {

@@ -11,7 +11,7 @@ import {
   secretCost,
 } from '../candidates/layouts.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import { type Choice, type CostRange, type LazyList, lessSpent } from '../candidates/weighted.js';
+import { type CostRange, type LazyList, lessSpent } from '../candidates/weighted.js';
 import type { Fits } from './compiled-chain.js';
 import type { Share, Tally } from './search.js';
 
@@ -154,14 +154,14 @@ function tryItem<Outer, Inner>(
   write: (outer: Outer, inner: Inner) => string,
 ): (index: number) => void {
   return (index) => {
-    const { value: item, bits } = outer.made[index] as Choice<Outer>;
+    const item = outer.items[index] as Outer;
+    const bits = outer.bits[index] ?? 0;
     const end = inner.countBelow(range.to - bits);
     for (let at = inner.countBelow(range.from - bits); at < end; at++) {
       tally.tried += 1;
-      const other = inner.made[at] as Choice<Inner>;
-      const message = write(item, other.value);
+      const message = write(item, inner.items[at] as Inner);
       if (!fits(message)) continue;
-      tally.hit = { message, bits: spent + bits + other.bits, chain: chainIdentity(chain) };
+      tally.hit = { message, bits: spent + bits + (inner.bits[at] ?? 0), chain: chainIdentity(chain) };
       return;
     }
   };
