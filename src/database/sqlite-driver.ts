@@ -57,7 +57,7 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
 }
 
 /**
- * Group commit: work that arrives in two turns of the event loop, or during a commit, shares the next transaction, and
+ * Group commit: work that arrives in one turn of the event loop, or during a commit, shares the next transaction, and
  * is answered after its COMMIT. So one write to the disk serves many. If a unit fails, the others are run again without
  * it.
  */
@@ -120,8 +120,6 @@ class SqliteDriver implements SqlDriver {
 
   async #commitJobs(): Promise<void> {
     while (this.#jobs.length > 0) {
-      // The second turn is for callers that a commit has just answered: many have their next request on its way.
-      await nextTurn();
       await nextTurn();
       try {
         await this.#begin();
