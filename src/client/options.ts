@@ -6,7 +6,7 @@ import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import type { UserInfo } from '../protocol/user-info.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { SigningRecipes } from '../signing/recipe.js';
-import { Secret } from '../signing/secret.js';
+import { Secret, secretLabel } from '../signing/secret.js';
 import type { ClientHooks } from './hooks.js';
 import type { ReadInput } from './request.js';
 
@@ -150,7 +150,7 @@ export const isSignal = isA('an AbortSignal', (value) =>
 export const isSecret: Check = (value) => {
   if (typeof value === 'function') return null;
   const text = value instanceof Secret ? value.reveal() : value;
-  return text === '<secret>' ? 'is <secret>, the placeholder that a Secret prints' : isFilledText(text);
+  return text === secretLabel ? 'is <secret>, the placeholder that a Secret prints' : isFilledText(text);
 };
 
 /**

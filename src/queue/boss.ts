@@ -1,5 +1,6 @@
 import PgBoss from 'pg-boss';
 import type { Sql, SqlDriver, SqlParameter, SqlRow } from '../database/sql-driver.js';
+import { isObject } from '../protocol/fields.js';
 
 /** The schema of pg-boss's tables. */
 export const bossSchema = 'userinfo_pgboss';
@@ -33,8 +34,7 @@ async function execute(sql: Sql, text: string, values?: readonly unknown[]): Pro
 
 /** pg-boss passes objects for JSON. */
 function toParameter(value: unknown): SqlParameter {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? JSON.stringify(value) : ((value ?? null) as SqlParameter);
+  return isObject(value) ? JSON.stringify(value) : ((value ?? null) as SqlParameter);
 }
 
 /** Fetches a job. pg-boss takes any error for "no job"; only 23505 means that: one may be active, and one is. */

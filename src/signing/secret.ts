@@ -1,6 +1,7 @@
 import { UserInfoError } from '../support/errors.js';
 
-const hidden = '<secret>';
+/** What is shown in place of a secret. */
+export const secretLabel = '<secret>';
 
 /** The same symbol in every copy of this package, so that each recognizes the secrets of the others. */
 const brand: unique symbol = Symbol.for('userinfo-cli.Secret');
@@ -26,8 +27,8 @@ export class Secret {
 
   /** @throws SecretError for `<secret>`, the text that a Secret shows in place of itself */
   constructor(text: string) {
-    if (text === hidden) {
-      throw new SecretError(`${hidden} is what a secret shows in place of itself, not a secret`, {
+    if (text === secretLabel) {
+      throw new SecretError(`${secretLabel} is what a secret shows in place of itself, not a secret`, {
         hint: 'Give the secret itself; of a Secret, reveal() returns it.',
       });
     }
@@ -48,18 +49,18 @@ export class Secret {
   }
 
   toString(): string {
-    return hidden;
+    return secretLabel;
   }
 
   toJSON(): string {
-    return hidden;
+    return secretLabel;
   }
 
   [Symbol.toPrimitive](): string {
-    return hidden;
+    return secretLabel;
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return hidden;
+    return secretLabel;
   }
 }

@@ -1,7 +1,7 @@
 import { algorithms, digestText } from './digest-algorithms.js';
 import { encoders, folds } from './encodings.js';
 import { RecipeError } from './recipe.js';
-import { Secret } from './secret.js';
+import { type Secret, secretLabel } from './secret.js';
 
 /** A change of text. A `local` one works character by character, so it can be applied part by part. */
 export interface TextChange {
@@ -193,7 +193,7 @@ export class Renderer {
 
 /** Masked text with words in place of the marks. */
 export function showMarks(text: string): string {
-  return text.replace(/[\udc00\udc01]/gu, (mark) => (mark === subMark ? '<sub>' : String(new Secret(''))));
+  return text.replace(/[\udc00\udc01]/gu, (mark) => (mark === subMark ? '<sub>' : secretLabel));
 }
 
 /** Renders a template: the value of each token, changed by its modifiers. */

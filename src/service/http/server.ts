@@ -129,7 +129,7 @@ async function listen(
 
 /** Takes at most `drainMs` and `closeGraceMs`. */
 async function close(app: FastifyInstance, inFlight: InFlight, drainMs: number): Promise<void> {
-  // Bun's.
+  // Bun's server is another class, which closes by itself.
   if (!(app.server instanceof NetServer)) return await app.close();
   const drainedAt = performance.now() + Math.max(1, drainMs);
   await acceptWaiting(inFlight, drainedAt);

@@ -26,6 +26,7 @@ function orderedId(): string {
   return `${Math.round((performance.timeOrigin + performance.now()) * 1_000)}-${randomUUID()}`;
 }
 
+/** The primary key of a line. */
 export interface AuditKey {
   readonly at: number;
   readonly id: string;

@@ -1,6 +1,6 @@
 import { decodePercent, encoders, escapePattern } from '../encodings.js';
 import { type ParamsRule, recipeDefaults } from '../recipe.js';
-import type { Secret } from '../secret.js';
+import { type Secret, secretLabel } from '../secret.js';
 import { sortMembers } from './request-suspects.js';
 
 /** Where two texts to sign differ, and why. */
@@ -65,8 +65,6 @@ function firstDifference<T extends string | Buffer>(a: T, b: T): number {
   return at;
 }
 
-const label = '<secret>';
-
 const other = '<another secret>';
 
 /** Placeholders for a secret in logs and messages. */
@@ -82,17 +80,18 @@ function placeSecret(
   secret: Secret,
 ): { readonly text: string; readonly otherLength: number | null } {
   // Our text with any text in place of the secret.
-  const pattern = new RegExp(`^${ours.split(label).map(escapePattern).join('(.*?)')}$`, 's');
+  const pattern = new RegExp(`^${ours.split(secretLabel).map(escapePattern).join('(.*?)')}$`, 's');
   const found = pattern.exec(theirs)?.slice(1) ?? [];
   const [first] = found;
   if (!first || found.some((one) => one !== first)) {
     return { text: hideSecret(theirs, secret), otherLength: null };
   }
-  const hidden = first === secret.reveal() ? label : hideSecret(first, secret);
-  if (hidden.includes(label)) return { text: ours.replaceAll(label, () => hidden), otherLength: null };
+  const hidden = first === secret.reveal() ? secretLabel : hideSecret(first, secret);
+  if (hidden.includes(secretLabel))
+    return { text: ours.replaceAll(secretLabel, () => hidden), otherLength: null };
   return placeholder.test(hidden)
     ? { text: ours, otherLength: null }
-    : { text: ours.replaceAll(label, other), otherLength: hidden.length };
+    : { text: ours.replaceAll(secretLabel, other), otherLength: hidden.length };
 }
 
 /** A shorter text would match by chance. */
@@ -104,7 +103,7 @@ function hideSecret(text: string, secret: Secret): string {
   const { rfc3986, form } = encoders;
   const forms = [plain, rfc3986(plain), form(plain), plain.toUpperCase(), plain.toLowerCase()];
   const patterns = forms.filter((written) => written.length >= shortestForm).map(escapePattern);
-  return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), label);
+  return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), secretLabel);
 }
 
 function findCauses(ours: string, theirs: string, separators: Separators): string[] {
@@ -127,20 +126,21 @@ function stretchCause(ours: string, theirs: string): string[] {
 }
 
 function secretCause(theirs: string): string {
-  return theirs.includes(label)
+  return theirs.includes(secretLabel)
     ? 'The secret stands at another place, or under another name.'
     : 'Theirs has no secret in it, or another one than ours.';
 }
 
 /** The parameters alone: without pairs that contain the secret, and without a secret at the end. */
 function withoutSecret(text: string, { pairSep, kvSep }: Separators): string {
-  if (pairSep === '') return text.replaceAll(label, '');
-  const holdsSecret = (pair: string) => pair === label || (kvSep !== '' && pair.endsWith(kvSep + label));
+  if (pairSep === '') return text.replaceAll(secretLabel, '');
+  const holdsSecret = (pair: string) =>
+    pair === secretLabel || (kvSep !== '' && pair.endsWith(kvSep + secretLabel));
   return text
     .split(pairSep)
     .filter((pair) => !holdsSecret(pair))
     .join(pairSep)
-    .replaceAll(label, '');
+    .replaceAll(secretLabel, '');
 }
 
 type Pair = readonly [name: string, value: string];
