@@ -34,7 +34,7 @@ export type PostgresHost = Readonly<Pick<Client, 'host' | 'port'>>;
 /** The configuration of a pool, and the servers that it tries in this order. */
 export interface PostgresConfig extends PoolConfig {
   readonly hosts: readonly PostgresHost[];
-  /** Refuses a new connection; its types do not have it yet. */
+  /** Checks a new connection. The types of pg-pool do not have this option yet. */
   readonly onConnect?: (client: ClientBase) => Promise<void>;
 }
 

@@ -33,8 +33,8 @@ const planByIndex =
   'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
 
 /**
- * How long the plans of a connection are kept, in milliseconds: first the one, then twice as long each time, up to the
- * other. The request that makes them waits for them.
+ * How long a connection keeps its plans, in milliseconds: `firstPlansMs`, then twice as long each time, up to
+ * `longestPlansMs`. A request waits while its plans are made.
  */
 const firstPlansMs = 1000;
 const longestPlansMs = 10_000;
@@ -196,8 +196,8 @@ function columnsOf(rows: readonly (readonly string[])[]): string[][] {
 const textType = 25;
 
 /**
- * An array of texts in PostgreSQL's binary format, with which neither side escapes and parses each of them: dimensions,
- * no nulls, type, length, first index, and the length and bytes of each. Other values are as they were.
+ * Converts an array of texts to PostgreSQL's binary format, so that neither side has to escape or parse it: dimensions,
+ * no nulls, type, length, first index, and the length and bytes of each text. Returns other values as they are.
  */
 function toBinary(value: SqlParameter): unknown {
   if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string'))

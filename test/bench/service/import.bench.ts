@@ -109,7 +109,7 @@ async function compare(baseline: string, bareSeconds: number, machine: Machine):
   printRates(
     `An import of ${users} users`,
     { name: baseline, perSecond: users / bareSeconds },
-    { name: `admin user put, ${cpu.toFixed(0)} us of a core a user`, perSecond: users / seconds },
+    { name: `admin user put, ${cpu.toFixed(0)} µs of a core a user`, perSecond: users / seconds },
   );
 }
 
