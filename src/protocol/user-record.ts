@@ -182,8 +182,10 @@ export function readData(
 
 function wholeData(record: UserRecord, allows: (name: string) => boolean): AnyReadData {
   const { union_id, basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
-  const allowedOf = (fields: object) =>
-    Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== undefined && allows(name)));
+  const allowedOf = (...fields: readonly object[]) =>
+    Object.fromEntries(
+      fields.flatMap(Object.entries).filter(([name, value]) => value !== undefined && allows(name)),
+    );
   const locationFields: readonly string[] = locationInfoKeys;
   const deviceFields = loginDeviceFields.filter((field) =>
     allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
@@ -191,7 +193,7 @@ function wholeData(record: UserRecord, allows: (name: string) => boolean): AnyRe
   return {
     union_id,
     basic_info: allowedOf(basic_info),
-    extension_info: allowedOf({ ...extension_info, mobile_district_code, gps }),
+    extension_info: allowedOf(extension_info, { mobile_district_code, gps }),
     login_device_info:
       deviceFields.length === 0 ? [] : login_device_info.map((device) => known(device, deviceFields)),
   };
@@ -215,7 +217,7 @@ function namedData(record: UserRecord, names: readonly string[]): AnyReadData {
 export function readableValues(record: UserRecord): ReadonlyMap<string, string> {
   const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
   const device_token = login_device_info[0]?.device_token;
-  const own = Object.entries({ ...basic_info, mobile_district_code, gps, device_token });
+  const own = [basic_info, { mobile_district_code, gps, device_token }].flatMap(Object.entries);
   const values = new Map(Object.entries(extension_info));
   for (const [name, value] of own) if (value !== undefined) values.set(name, value);
   return values;

@@ -38,6 +38,12 @@ describe('data of a read', () => {
     });
   });
 
+  it('has an extension key named as a field that the record does not have', () => {
+    const imported = { ...record, extension_info: { gps: '30.2,120.2' } };
+    expect(readData(imported, null, null)).toMatchObject({ extension_info: { gps: '30.2,120.2' } });
+    expect(readData(imported, ['gps'], null)).toMatchObject({ gps: '30.2,120.2' });
+  });
+
   it('has one key per requested name that exists, own fields first', () => {
     const names = [
       'mobile',

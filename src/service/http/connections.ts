@@ -2,16 +2,21 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+/** An open connection. */
+interface Connection {
+  /** The answers to its unanswered requests, in order. */
+  awaited: readonly ServerResponse[];
+  /** The answer to its latest request, until both are complete. */
+  latest: ServerResponse | null;
+}
+
 /** The open connections of a server, and their unanswered requests. */
 export class InFlight {
   /** Number of accepted connections. */
   accepted = 0;
   /** When each request arrived, by `#now`. */
   readonly #cameAt = new WeakMap<ServerResponse, number>();
-  /** The unanswered requests of each open connection, in order. */
-  readonly #awaited = new Map<Duplex, Set<ServerResponse>>();
-  /** The answer to the latest request on each connection. */
-  readonly #latest = new WeakMap<Duplex, ServerResponse>();
+  readonly #connections = new Map<Duplex, Connection>();
   readonly #now: () => number;
 
   /** `now` returns milliseconds of a monotonic clock. */
@@ -19,15 +24,19 @@ export class InFlight {
     this.#now = now;
     server.on('connection', (socket: Socket) => {
       this.accepted += 1;
-      this.#awaited.set(socket, new Set());
-      socket.once('close', () => this.#awaited.delete(socket));
+      this.#connections.set(socket, { awaited: [], latest: null });
+      socket.once('close', () => this.#connections.delete(socket));
     });
     server.on('request', ({ socket }, answer) => {
-      const awaited = this.#awaited.get(socket);
-      awaited?.add(answer);
       this.#cameAt.set(answer, now());
-      this.#latest.set(socket, answer);
-      answer.once('close', () => awaited?.delete(answer));
+      const connection = this.#connections.get(socket);
+      if (connection === undefined) return;
+      connection.awaited = [...connection.awaited, answer];
+      connection.latest = answer;
+      answer.once('close', () => {
+        connection.awaited = connection.awaited.filter((other) => other !== answer);
+        if (connection.latest === answer && answer.req.complete) connection.latest = null;
+      });
     });
   }
 
@@ -39,23 +48,23 @@ export class InFlight {
 
   /** The pending answer of a connection whose request was received completely. */
   awaitedOn(socket: Duplex): ServerResponse | undefined {
-    return [...(this.#awaited.get(socket) ?? [])].find((answer) => answer.req.complete);
+    return this.#connections.get(socket)?.awaited.find((answer) => answer.req.complete);
   }
 
   /** Whether the bytes that still arrive on a connection belong to an answered request: it was too large. */
   isAnswered(socket: Duplex): boolean {
-    const latest = this.#latest.get(socket);
+    const latest = this.#connections.get(socket)?.latest;
     return latest?.writableEnded === true && !latest.req.complete;
   }
 
   /** Whether a connection can be closed after an answer: its request is complete, and no other followed. */
   isLast(answer: ServerResponse): boolean {
-    return answer.req.complete && this.#latest.get(answer.req.socket) === answer;
+    return answer.req.complete && this.#connections.get(answer.req.socket)?.latest === answer;
   }
 
   /** Closes the connections that never received anything. */
   closeUnused(): void {
-    for (const socket of this.#awaited.keys()) {
+    for (const socket of this.#connections.keys()) {
       if ((socket as Socket).bytesRead === 0) socket.destroy();
     }
   }

@@ -24,7 +24,7 @@ export interface RequestInfo {
   /** Whether the signatures are valid. */
   isAuthenticated?: boolean;
   /** Who sent it; absent if it was not parsed. */
-  readonly source?: RequestSource;
+  source?: RequestSource;
 }
 
 /** Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. */
@@ -71,7 +71,8 @@ export class Responder {
     // When the answer is sent or aborted, before other listeners run.
     reply.raw.prependOnceListener('close', () => {
       const rejection = failure === undefined ? null : this.#logReason(failure.error);
-      this.logAnswer(withSource(info, reply), code, failure?.msg, this.#ageOf(reply.raw), rejection);
+      info.source = sourceOf(reply);
+      this.logAnswer(info, code, failure?.msg, this.#ageOf(reply.raw), rejection);
     });
     return reply.code(httpStatusOf(code)).header('content-type', envelopeContentType).send(envelope);
   }
@@ -121,10 +122,10 @@ export class Responder {
   }
 }
 
-function withSource(info: RequestInfo, { request }: FastifyReply): RequestInfo {
+function sourceOf({ request }: FastifyReply): RequestSource {
   const { id } = traceOf(request.headers);
   const trace = id === undefined ? {} : { trace_id: id };
-  return { ...info, source: { request_id: request.id, ...trace, client: request.ip } };
+  return { request_id: request.id, ...trace, client: request.ip };
 }
 
 /** The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid. */
