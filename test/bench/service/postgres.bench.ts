@@ -7,16 +7,23 @@ import { expect, it } from 'vitest';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { execute } from '../../support/postgres/test-schema.js';
 import { printRates } from '../print-rates.js';
+import { startBareServer } from './bare-server.js';
+import { pacedLoad } from './load.js';
 import { measureLatencies, measureServices } from './measure-service.js';
 import { prepareStore } from './prepared-store.js';
 
 /** A new process is at its full speed after some thousand requests. */
 const warmUp = 5000;
 const counted = 8000;
+/** How long pgbench runs for its rate. */
+const leastSeconds = 4;
 /** How long requests are sent at a steady rate. */
-const pacedSeconds = 4;
-/** Not counted of them: a client opens its connections then, and its code is compiled. */
-const settlingSeconds = 0.5;
+const pacedSeconds = 12;
+/**
+ * Not counted of them: code is compiled, connections are opened, and PostgreSQL writes whole pages at their first
+ * change.
+ */
+const settlingSeconds = 4;
 /** As many as the service has connections. */
 const poolSize = 10;
 
@@ -46,6 +53,10 @@ it('measures the service on PostgreSQL', async () => {
     const settled = settlingSeconds * rate;
     printLatencies(`${name} at half that rate, ${rate.toFixed(0)}/s`, ours.slice(settled));
     printLatencies('  pgbench at the same rate', (await least.latencies(rate)).slice(settled));
+    const bare = await startBareServer();
+    const bareLatencies = await pacedLoad(bare.url, requests.slice(warmUp), rate);
+    bare.stop();
+    printLatencies('  bare node:http server at the same rate', bareLatencies.slice(settled));
   }
   printRates(
     'Two service processes on one PostgreSQL',
@@ -97,21 +108,7 @@ async function prepareLeast(url: string, users: number) {
      COMMIT;\n`,
   );
   const run = async (...more: string[]) => {
-    const args = [
-      '-n',
-      '-M',
-      'prepared',
-      '-c',
-      `${poolSize}`,
-      '-j',
-      '1',
-      '-T',
-      `${pacedSeconds}`,
-      ...more,
-      '-f',
-      script,
-      url,
-    ];
+    const args = ['-n', '-M', 'prepared', '-c', `${poolSize}`, '-j', '1', ...more, '-f', script, url];
     try {
       return (await promisify(execFile)('pgbench', args, { cwd: folder })).stdout;
     } catch (cause) {
@@ -119,10 +116,10 @@ async function prepareLeast(url: string, users: number) {
     }
   };
   return {
-    rate: async () => Number(/tps = ([\d.]+)/.exec(await run())?.[1]),
+    rate: async () => Number(/tps = ([\d.]+)/.exec(await run('-T', `${leastSeconds}`))?.[1]),
     /** How long each transaction took from when it was due, in milliseconds, at a steady rate. */
     async latencies(perSecond: number) {
-      await run('-R', perSecond.toFixed(0), '-l', '--log-prefix=latencies');
+      await run('-T', `${pacedSeconds}`, '-R', perSecond.toFixed(0), '-l', '--log-prefix=latencies');
       const [log = ''] = (await readdir(folder)).filter((name) => name.startsWith('latencies'));
       const lines = (await readFile(join(folder, log), 'utf8')).trim().split('\n');
       await rm(join(folder, log));
