@@ -163,6 +163,9 @@ describe('passback', () => {
     const damaged = await machine.shell(`printf '${record}' 1 "$(printf '\\325\\305')" | ${put}`);
     expect(damaged).toMatchObject({ status: 2, stdout: '' });
     expect(damaged.stderr).toContain('error: line 2: the record is not UTF-8');
+    expect(damaged.stderr).toContain('The records of earlier lines are stored.');
+    const first = await machine.shell(`printf '{' | ${put}`);
+    expect(first).toMatchObject({ status: 2, stderr: expect.stringContaining('Nothing was stored.') });
     const marked = await machine.shell(`printf '\\357\\273\\277${record}' 138 | ${put}`);
     expect(marked).toMatchObject({ status: 0, stderr: 'put 1 user\n' });
     expect((await machine.record('u003')).basic_info).toEqual({ mobile: '138' });

@@ -161,8 +161,9 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
     return await store.putUsers(records());
   } catch (error) {
     if (line === null || !(error instanceof InvalidInputError)) throw error;
+    const stored = line === 1 ? 'Nothing was stored.' : 'The records of earlier lines are stored.';
     throw new InvalidInputError(`line ${line}: ${error.message}`, {
-      hint: 'The records of earlier lines are stored. Correct the line and put the file again: records are replaced as a whole.',
+      hint: `${stored} Correct the line and put the file again: records are replaced as a whole.`,
       cause: error,
     });
   }
