@@ -14,8 +14,9 @@ import {
   type User,
 } from './binaries.js';
 
-/** Reads until whoever started it ends or says so, then stops the server: none is left behind. */
-const untilToldToStop = '"$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid';
+/** Stops the server when whoever started it ends or says so: none is left behind. Ends with the server. */
+const untilToldToStop =
+  'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill -INT $pid; } 2>/dev/null & wait $pid';
 
 /** The role that the tests are; it needs no password, others do. */
 const role = 'userinfo';
