@@ -61,8 +61,7 @@ export async function migrate(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      await applySteps(driver, schema);
-      return { from, to: last };
+      return { from: await applySteps(driver, schema), to: last };
     } catch (error) {
       if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
       if (attempt === attempts) {
@@ -104,9 +103,10 @@ function noTable(error: unknown): number {
   return 0;
 }
 
-async function applySteps(driver: SqlDriver, schema: Schema): Promise<void> {
+/** Returns the number of the last step that was applied before; another process may have applied them all by now. */
+async function applySteps(driver: SqlDriver, schema: Schema): Promise<number> {
   const { table, steps: all, worksWith } = schema;
-  await driver.write(async (sql) => {
+  return await driver.write(async (sql) => {
     await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);
     const current = await readVersion(sql, schema);
     for (const [index, steps] of all.entries()) {
@@ -115,5 +115,6 @@ async function applySteps(driver: SqlDriver, schema: Schema): Promise<void> {
       await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [index + 1]);
     }
     await sql.run(`UPDATE ${table} SET works_with = $1 WHERE version = $2`, [worksWith, all.length]);
+    return current;
   });
 }

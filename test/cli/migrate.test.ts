@@ -8,9 +8,11 @@ it('migrates a database apart from the service, which says how where that is wan
   const missing = await machine.run([...serve, '--database', 'new.db']);
   expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining('userinfo migrate')]);
   const migrate = ['migrate', '--database', 'new.db', '--json'];
-  const { to } = JSON.parse((await machine.run(migrate)).stdout);
+  // Of several at once, one does it.
+  const ran = await Promise.all([1, 2, 3].map(async () => JSON.parse((await machine.run(migrate)).stdout)));
+  const [{ to }] = ran;
   expect(to).toBeGreaterThan(3);
-  expect(JSON.parse((await machine.run(migrate)).stdout)).toEqual({ from: to, to });
+  expect(ran.map(({ from }) => from).sort()).toEqual([0, to, to]);
 
   const database = new DatabaseSync(machine.database);
   database.exec('CREATE TABLE userinfo_migrations (version BIGINT NOT NULL PRIMARY KEY)');
