@@ -56,34 +56,49 @@ export async function chooseDatabase(named: string | undefined, create: boolean)
 }
 
 /**
- * A secret of the service: the text of a variable, or the content of a file that another names; empty if there is none.
- * Never an argument: other users of the machine can see those.
+ * A secret of the service: the text of a variable, or the content of a file that another names; `undefined` if neither
+ * is set. Never an argument: other users of the machine can see those.
  *
- * @throws InvalidInputError if the file cannot be read
+ * @throws InvalidInputError if the file cannot be read, or what is set is blank: it was meant to hold a secret
  */
-async function readSecretOf(text: string | undefined, file: string | undefined): Promise<string> {
-  if (text || !file) return text ?? '';
-  return await readNamedFile(file, `the file ${quoteName(file)}`);
+async function readSecretOf(
+  env: Io['env'],
+  name: 'USERINFO_ADMIN_TOKEN' | 'USERINFO_MASTER_KEY',
+): Promise<string | undefined> {
+  const [text, file] = [env[name], env[`${name}_FILE`]];
+  if (!text && !file) return undefined;
+  const from = text ? name : `the file ${quoteName(file ?? '')}`;
+  const secret = (text || (await readNamedFile(file ?? '', from))).trim();
+  if (secret !== '') return secret;
+  throw new InvalidInputError(`${from} holds no secret`, {
+    hint: `Without one, unset ${text ? name : `${name}_FILE`}.`,
+  });
 }
 
 /**
  * The token for issuing codes over HTTP; `undefined` if none is set.
  *
- * @throws InvalidInputError if its file cannot be read
+ * @throws InvalidInputError if its file cannot be read, or is empty
  */
 export async function adminToken(env: Io['env']): Promise<Secret | undefined> {
-  const text = (await readSecretOf(env.USERINFO_ADMIN_TOKEN, env.USERINFO_ADMIN_TOKEN_FILE)).trim();
-  return text === '' ? undefined : new Secret(text);
+  const token = await readSecretOf(env, 'USERINFO_ADMIN_TOKEN');
+  return token === undefined ? undefined : new Secret(token);
 }
 
 /**
- * The master keys of the store, separated by commas or white space.
+ * The master keys of the store, separated by commas or white space; none if none is set.
  *
- * @throws InvalidInputError if their file cannot be read
+ * @throws InvalidInputError if their file cannot be read or is empty, or there is no key before or after a comma
  */
 export async function masterKeys(env: Io['env']): Promise<Secret[]> {
-  return (await readSecretOf(env.USERINFO_MASTER_KEY, env.USERINFO_MASTER_KEY_FILE))
-    .split(/[\s,]+/)
-    .filter((key) => key !== '')
-    .map((key) => new Secret(key));
+  const keys = await readSecretOf(env, 'USERINFO_MASTER_KEY');
+  if (keys === undefined) return [];
+  const parts = keys.split(/\s*,\s*|\s+/);
+  // As of "$NEW,$OLD" where a variable is not set: the old key, or none, would encrypt.
+  if (parts.includes('')) {
+    throw new InvalidInputError('a master key is missing before or after a comma', {
+      hint: 'Is it a variable that is not set?',
+    });
+  }
+  return parts.map((key) => new Secret(key));
 }

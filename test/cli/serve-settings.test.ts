@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Machine, printedBy } from '../support/cli.js';
@@ -83,4 +83,29 @@ it('takes the master key from a file, and needs it from then on', async () => {
   expect(without.status).toBe(2);
   expect(without.stderr).toContain('are encrypted with another key\nGive that key in USERINFO_MASTER_KEY');
   expect(await serve(['--port', '0'], env)).toMatch(/^http:/);
+});
+
+it('stores no secret in plain text where a master key is meant, and does not come', async () => {
+  write('empty.key', ['']);
+  const database = join(machine.folder, 'plain.db');
+  const app = (args: string, env: Record<string, string> = {}) =>
+    machine.run(['admin', 'app', ...args.split(' ')], { env: { DATABASE_URL: database, ...env } });
+  const create = 'create --tenant-code acme --channel web --app-key k';
+  const file = join(machine.folder, 'empty.key');
+  expect(await app(create, { USERINFO_MASTER_KEY_FILE: file })).toMatchObject({
+    status: 2,
+    stderr: `error: the file "${file}" holds no secret\nWithout one, unset USERINFO_MASTER_KEY_FILE.\n`,
+  });
+  const missing =
+    'error: a master key is missing before or after a comma\nIs it a variable that is not set?\n';
+  for (const keys of [',', `,${randomBytes(32).toString('base64')}`]) {
+    expect((await app(create, { USERINFO_MASTER_KEY: keys })).stderr).toBe(missing);
+  }
+  expect(existsSync(database)).toBe(false);
+  expect((await app(create)).status).toBe(0);
+  const encrypted = await app('encrypt-secrets');
+  expect(encrypted).toMatchObject({ status: 2, stdout: '' });
+  expect(encrypted.stderr).toMatch(
+    /^error: there is no master key to encrypt with\nSet USERINFO_MASTER_KEY,/,
+  );
 });

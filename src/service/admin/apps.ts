@@ -120,6 +120,7 @@ export interface AppOperations {
   /**
    * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their apps.
    *
+   * @throws InvalidInputError if no master key is given
    * @throws StartError if the key of a secret is not given
    */
   encryptSecrets(): Promise<number>;
@@ -128,7 +129,7 @@ export interface AppOperations {
 }
 
 export function appOperations(context: AdminContext): AppOperations {
-  const { store, now } = context;
+  const { store, now, actor } = context;
   const newSecret = () => new Secret(randomHex(context, secretBytes));
   /** @throws NotFoundError if `work` changes no app */
   const change = async (action: string, appKey: string, work: (records: Records) => Promise<boolean>) => {
@@ -199,8 +200,13 @@ export function appOperations(context: AdminContext): AppOperations {
       let encrypted = 0;
       for (let after: string | null = ''; after !== null; ) {
         const from: string = after;
-        const line = { action: 'app encrypt-secrets', tenant_code: null, subject: 'all apps' };
-        const page = await audited(context, line, ({ apps }) => apps.encryptAll(from, encryptedAtOnce));
+        const page = await store.write(async ({ apps, audit }) => {
+          const done = await apps.encryptAll(from, encryptedAtOnce);
+          const subject = done.encrypted === 1 ? '1 app' : `${done.encrypted} apps`;
+          const line = { actor, action: 'app encrypt-secrets', tenant_code: null, subject };
+          if (done.encrypted > 0) await audit.add(line);
+          return done;
+        });
         encrypted += page.encrypted;
         after = page.last;
       }

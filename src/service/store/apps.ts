@@ -107,8 +107,8 @@ export class Apps {
       if (stored.every((one) => one === null || this.#cipher.isCurrent(one))) continue;
       const renew = (one: string | null) =>
         one && this.#cipher.encrypt(String(app_key), this.#cipher.decrypt(String(app_key), one));
-      await this.#sql.run(statements.setStoredSecrets, [String(app_key), ...stored.map(renew), ...stored]);
-      encrypted += 1;
+      const values = [String(app_key), ...stored.map(renew), ...stored];
+      encrypted += await this.#sql.run(statements.setStoredSecrets, values);
     }
     return { last: rows.length < limit ? null : String(rows.at(-1)?.app_key), encrypted };
   }

@@ -63,10 +63,17 @@ export class SecretCipher {
     }
   }
 
-  /** Whether the secret is stored as `encrypt` would store it now. */
+  /**
+   * Whether the secret is encrypted with the first key.
+   *
+   * @throws InvalidInputError if there is no key
+   */
   isCurrent(stored: string): boolean {
     const [id] = this.#keys.keys();
-    return id === undefined ? !stored.startsWith(mark) : stored.startsWith(`${mark}${id}.`);
+    if (id !== undefined) return stored.startsWith(`${mark}${id}.`);
+    throw new InvalidInputError('there is no master key to encrypt with', {
+      hint: 'Set USERINFO_MASTER_KEY, or USERINFO_MASTER_KEY_FILE, to one: openssl rand -base64 32',
+    });
   }
 }
 
