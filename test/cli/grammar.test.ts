@@ -77,6 +77,21 @@ describe('what is destroyed', () => {
   });
 });
 
+it('a rotation asks before it ends the overlap of another one', async () => {
+  const app = (...args: string[]) =>
+    machine.run(['admin', 'app', ...args], { env: { USERINFO_DATABASE: machine.database } });
+  const rotate = (...args: string[]) =>
+    app('rotate-secret', '--app-key', 'rotated', '--overlap', '24h', ...args);
+  await app('create', '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'rotated');
+  expect((await rotate()).status).toBe(0);
+  const again = await rotate();
+  expect(again).toMatchObject({ status: 2, stdout: '' });
+  expect(again.stderr).toContain('The one before it, still valid, stops working now.\nNothing was done.');
+  expect((await rotate('--yes')).status).toBe(0);
+  await app('retire-secret', '--app-key', 'rotated');
+  expect((await rotate()).status).toBe(0);
+});
+
 it('USERINFO_DATABASE names the database, unless --database does', async () => {
   const env = { USERINFO_DATABASE: machine.database };
   expect((await machine.run(['admin', 'app', 'list', '--json'], { env })).stdout).toContain('"app_key":"k"');

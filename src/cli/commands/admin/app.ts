@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
+import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import { command } from '../../command.js';
@@ -95,7 +96,9 @@ const declareRotateSecret = storeCommand({
   common: ['output', 'confirm'],
   summary: 'replace the secret of an app',
   description:
-    'Give an app a new secret and print it, only once. The old secret stops working after --overlap; without it, at once: then the command asks first.',
+    'Give an app a new secret and print it, only once. The old secret stops working after --overlap; without it, at ' +
+    'once. An app has at most two secrets: where one of an earlier rotation is still valid, that one stops working at ' +
+    'once, too. If any does, the command asks first.',
   examples: [
     ['userinfo admin app rotate-secret --app-key app-1 --overlap 24h', 'both secrets work for a day'],
     ['userinfo admin app rotate-secret --app-key app-1 --yes --json', 'at once, as JSON'],
@@ -114,8 +117,10 @@ const declareRotateSecret = storeCommand({
   }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
     const { appKey, overlap = 0, yes } = options;
     const { app_secret, ...rest } = await withStore(async (store) => {
-      const question = `Replace the secret of app "${appKey}"? Its requests fail until it has the new one.`;
-      if (overlap === 0) await confirm(context, question, yes);
+      let harm: string | undefined;
+      if (overlap === 0) harm = 'Its requests fail until it has the new one.';
+      else if (await hasOldSecret(store, appKey)) harm = 'The one before it, still valid, stops working now.';
+      if (harm !== undefined) await confirm(context, `Replace the secret of app "${appKey}"? ${harm}`, yes);
       return store.rotateSecret({ appKey, overlapSeconds: Math.ceil(overlap / 1000) });
     });
     await print({ ...rest, app_secret: app_secret.reveal() });
@@ -216,6 +221,14 @@ export const declareApp = command({
     declareDelete,
   ],
 });
+
+/** Whether an app has a valid secret of an earlier rotation, which another rotation ends. */
+async function hasOldSecret(store: Admin, appKey: string): Promise<boolean> {
+  for await (const { app_key, old_secret_until = 0 } of store.listApps()) {
+    if (app_key === appKey) return old_secret_until > Date.now() / 1000;
+  }
+  return false;
+}
 
 interface SetOptions extends AppOptions {
   readonly channel?: string;

@@ -65,7 +65,7 @@ const declareFind = storeCommand({
   examples: [
     ['echo 13800138000 | userinfo admin user find --tenant-code acme --key mobile', 'by mobile phone number'],
     [
-      'printf 13800138000 | userinfo admin user find --tenant-code acme --key mobile --query union_id',
+      'printf 13800138000 | userinfo admin user find --tenant-code acme --key mobile --query "[*].union_id"',
       'print their union IDs alone',
     ],
   ],
