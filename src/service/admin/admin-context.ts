@@ -83,6 +83,19 @@ export function checkCount(name: string, count: number): number {
   throw new InvalidInputError(`${name} is ${count}; it must be a whole number above 0`);
 }
 
+/** 68 years. Together with the current time, any number of this size is exact. */
+const maxSeconds = 2 ** 31 - 1;
+
+/**
+ * Checks a time in seconds.
+ *
+ * @throws InvalidInputError that names it
+ */
+export function checkSeconds(name: string, seconds: number): number {
+  if (checkCount(`${name} in seconds`, seconds) <= maxSeconds) return seconds;
+  throw new InvalidInputError(`${name} in seconds is ${seconds}; the maximum is ${maxSeconds}`);
+}
+
 const pageSize = 500;
 
 /**

@@ -9,8 +9,8 @@ import type { Records } from '../store/store.js';
 import {
   type AdminContext,
   audited,
-  checkCount,
   checkKey,
+  checkSeconds,
   listAll,
   NotFoundError,
   randomHex,
@@ -121,7 +121,7 @@ export interface AppOperations {
    * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their apps.
    *
    * @throws InvalidInputError if no master key is given
-   * @throws StartError if the key of a secret is not given
+   * @throws StoreUnavailableError if the key of a secret is not given
    */
   encryptSecrets(): Promise<number>;
   /** @throws NotFoundError (40101) */
@@ -174,7 +174,7 @@ export function appOperations(context: AdminContext): AppOperations {
     },
     async rotateSecret({ appKey, overlapSeconds = 0 }) {
       const secret = newSecret();
-      if (overlapSeconds !== 0) checkCount('the overlap in seconds', overlapSeconds);
+      if (overlapSeconds !== 0) checkSeconds('the overlap', overlapSeconds);
       const line = { action: 'app rotate-secret', tenant_code: null, subject: appKey };
       const app = await audited(context, line, async ({ apps }) => {
         await apps.rotateSecret(appKey, secret, overlapSeconds);

@@ -10,6 +10,7 @@ import {
   audited,
   checkCount,
   checkKey,
+  checkSeconds,
   listAll,
   NotFoundError,
   randomHex,
@@ -84,7 +85,7 @@ export function codeOperations(context: AdminContext): CodeOperations {
       info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
       uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
     };
-    const validSeconds = checkCount('the ttl in seconds', ttlSeconds);
+    const validSeconds = checkSeconds('the ttl', ttlSeconds);
     const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
     const [only = ''] = unionIds;
     const subject = unionIds.length === 1 ? maskText(only) : `${unionIds.length} users`;

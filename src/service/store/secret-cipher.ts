@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { StartError } from '../../database/errors.js';
+import { StoreUnavailableError } from '../../database/errors.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { Secret } from '../../signing/secret.js';
 
@@ -38,16 +38,14 @@ export class SecretCipher {
     return `${mark}${id}.${Buffer.concat(sealed).toString('base64')}`;
   }
 
-  /** @throws StartError if its key is not given, or the text was changed */
+  /** @throws StoreUnavailableError if its key is not given, or the text was changed */
   decrypt(appKey: string, stored: string): Secret {
     if (!stored.startsWith(mark)) return new Secret(stored);
     const key = this.#keys.get(stored.slice(mark.length, mark.length + idLength));
     if (key === undefined) {
-      throw new StartError(
-        'CANNOT_OPEN_DATABASE',
-        'the secrets of the database are encrypted with another key',
-        { hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.' },
-      );
+      throw new StoreUnavailableError('the secrets of the database are encrypted with another key', {
+        hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
+      });
     }
     const sealed = Buffer.from(stored.slice(mark.length + idLength + 1), 'base64');
     const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), {
@@ -59,7 +57,7 @@ export class SecretCipher {
         decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
       return new Secret(text);
     } catch (cause) {
-      throw new StartError('CANNOT_OPEN_DATABASE', 'the encrypted secret of an app was changed', { cause });
+      throw new StoreUnavailableError('the encrypted secret of an app was changed', { cause });
     }
   }
 

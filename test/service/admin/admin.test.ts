@@ -203,6 +203,7 @@ describe('the codes', () => {
     [{ infoNames: ['a,b'] }, 'holds a comma'],
     [{ ttlSeconds: 0 }, 'the ttl in seconds is 0'],
     [{ ttlSeconds: 1.5 }, 'the ttl in seconds is 1.5'],
+    [{ ttlSeconds: 2 ** 53 - 1 }, 'the maximum is 2147483647'],
     [{ uses: 0 }, 'the number of uses is 0'],
   ])('are refused with the reason: %j', async (input, reason) => {
     const issuing = admin.issueCode({ tenantCode: tenant, unionId: 'u1', ...input });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
 import { openSqliteDriver } from '../../../src/database/sqlite-driver.js';
-import { createService, openAdmin } from '../../../src/service/index.js';
+import { createService, type LogEvent, openAdmin } from '../../../src/service/index.js';
 import { SecretCipher } from '../../../src/service/store/secret-cipher.js';
 import { Secret } from '../../../src/signing/secret.js';
 import { draftPassback, send } from '../../support/foreign-client.js';
@@ -141,6 +141,23 @@ describe('secrets in the database', () => {
     await expect(createService({ database, masterKeys: [old] })).rejects.toThrow('with another key');
     await expect(admin.createApp({ tenantCode: tenant, channel: 'web' })).resolves.toBeDefined();
     await service.close();
+  });
+
+  it('of a key that the service does not have are refused as unavailable, and the log says why', async () => {
+    await using stand = await start();
+    const events: LogEvent[] = [];
+    const service = await createService({ database: stand.database, log: (event) => events.push(event) });
+    const other = await openAdmin({ database: stand.database, masterKeys: [old] });
+    await other.encryptSecrets();
+    await other.close();
+    const draft = draftPassback(
+      { ...stand.app, secret: stand.secret },
+      { union_id: 'u1', user_info: '{"a":"b"}' },
+    );
+    expect((await send(service.url, draft)).envelope.code).toBe(50301);
+    await service.close();
+    const problem = 'the secrets of the database are encrypted with another key';
+    expect(events).toContainEqual(expect.objectContaining({ event: 'store_unavailable', problem }));
   });
 
   it('are bound to their app, and refused when they were changed', () => {
