@@ -33,14 +33,14 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     },
     /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
     async openAdmin(database: string | undefined, { create }: { readonly create: boolean }): Promise<Admin> {
-      const [{ openAdmin }, { chooseDatabase, masterKeys }] = await Promise.all([
+      const [{ openAdmin }, { chooseDatabase, masterKeys, mayMigrate }] = await Promise.all([
         import('../service/index.js'),
         import('./database.js'),
       ]);
       return openAdmin({
         database: await chooseDatabase(database, create),
         create,
-        upgrade: io.env.USERINFO_NO_MIGRATE === undefined,
+        upgrade: mayMigrate(io.env),
         masterKeys: await masterKeys(io.env),
       });
     },

@@ -8,6 +8,7 @@ import { createFolder, dataFolder } from '../support/folders.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
+import { parseSwitch } from './option-values.js';
 
 /** `--database` of `serve` and `admin`. */
 export function databaseOption(): Option {
@@ -26,6 +27,15 @@ export function databaseOption(): Option {
 export function namedDatabase(option: string | undefined, env: Io['env']): string | undefined {
   if (option !== '') return option ?? (env.USERINFO_DATABASE || env.DATABASE_URL || undefined);
   throw new InvalidInputError('--database is empty', { hint: 'Is it a variable that is not set?' });
+}
+
+/**
+ * Whether an older schema may be changed: not where USERINFO_NO_MIGRATE is on.
+ *
+ * @throws InvalidInputError if it is neither on nor off
+ */
+export function mayMigrate({ USERINFO_NO_MIGRATE = '' }: Io['env']): boolean {
+  return !parseSwitch(USERINFO_NO_MIGRATE, 'USERINFO_NO_MIGRATE');
 }
 
 /** `--database` for a command to paste, without the password of a URL; empty for a variable, which stays set. */

@@ -40,3 +40,16 @@ export function parseRate(text: string): number {
   if (found !== null) return Number(found[1]);
   throw new InvalidInputError(`${JSON.stringify(text)} is not a rate`, { hint: 'Write it as 100/s.' });
 }
+
+/**
+ * Parses the variable `name` of a flag without value.
+ *
+ * @throws InvalidInputError
+ */
+export function parseSwitch(text: string, name: string): boolean {
+  if (/^(?:1|true)$/i.test(text)) return true;
+  if (/^(?:0|false)?$/i.test(text)) return false;
+  throw new InvalidInputError(`${name}: ${JSON.stringify(text)} is neither on nor off`, {
+    hint: 'Write 1 or 0.',
+  });
+}

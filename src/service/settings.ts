@@ -89,15 +89,18 @@ export interface ServiceHost {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
+/** The maximum delay of a timer of Node.js. */
+export const maxTimerMs = 2 ** 31 - 1;
+
 /** Default, minimum and maximum of the numbers. */
 const numbers = {
   port: [0, 0, 65_535],
   clockWindowSeconds: [defaultClockWindowSeconds, 0, maxClockWindowSeconds],
   maxBodyBytes: [defaultMaxBodyBytes, 1, Number.MAX_SAFE_INTEGER],
-  requestTimeoutMs: [30_000, 1, Number.MAX_SAFE_INTEGER],
+  requestTimeoutMs: [30_000, 1, maxTimerMs],
   maxConnections: [1000, 1, Number.MAX_SAFE_INTEGER],
-  drainMs: [0, 0, Number.MAX_SAFE_INTEGER],
-  drainDelayMs: [0, 0, Number.MAX_SAFE_INTEGER],
+  drainMs: [0, 0, maxTimerMs],
+  drainDelayMs: [0, 0, maxTimerMs],
 } as const;
 
 /** Settings that were checked, with the defaults of those that have a value for one. */

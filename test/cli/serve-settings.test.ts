@@ -49,13 +49,50 @@ it('refuses what is wrong in the environment as it does in a flag', async () => 
     expect([status, stdout]).toEqual([2, '']);
     return stderr;
   };
-  expect(await refused({ USERINFO_MAX_BODY: 'much' })).toContain('"much" is not a size');
-  expect(await refused({ USERINFO_LOG_LEVEL: 'debug' })).toContain('USERINFO_LOG_LEVEL');
+  expect(await refused({ USERINFO_MAX_BODY: 'much' })).toContain(
+    'error: USERINFO_MAX_BODY: "much" is not a size\nWrite it as',
+  );
+  expect(await refused({ USERINFO_LOG_LEVEL: 'debug' })).toContain(
+    'error: USERINFO_LOG_LEVEL: "debug" is not allowed\nAllowed choices are info, warn, error.',
+  );
+  expect(await refused({ USERINFO_NO_PAGE: 'perhaps' })).toContain(
+    'USERINFO_NO_PAGE: "perhaps" is neither on nor off',
+  );
+  expect(await refused({ PORT: '8787', USERINFO_ADMIN_PORT: '8787' })).toContain(
+    '--port and --admin-port are both 8787',
+  );
+  expect(await refused({}, ['--host', ''])).toContain('the address is empty');
+  write('wrong.env', ['PORT=http']);
+  expect(await refused({}, ['--config', 'wrong.env'])).toContain('PORT in wrong.env: "http" is not a port');
+  write('serve.yaml', ['port: 8787']);
+  expect(await refused({}, ['--config', 'serve.yaml'])).toContain('"serve.yaml" holds no variable');
   expect(await refused({ USERINFO_TRUST_PROXY: 'all', DATABASE_URL: ':memory:' })).toContain(
     '"all" is not an address',
   );
   expect(await refused({}, ['--config', 'nowhere.env'])).toContain('"nowhere.env" cannot be read');
   expect(await refused({}, ['--public-url', 'ftp://x'])).toContain('--public-url');
+});
+
+it('counts an empty variable as not set, and a switch of 0 as off', async () => {
+  writeFileSync(
+    join(machine.folder, 'serve.env'),
+    '\ufeffUSERINFO_PORT=0\r\nPORT=1\r\nUSERINFO_NO_PAGE=1\r\n',
+  );
+  const env = {
+    DATABASE_URL: ':memory:',
+    USERINFO_PORT: '',
+    USERINFO_HOST: '',
+    USERINFO_LOG_FORMAT: '',
+    USERINFO_TRUST_PROXY: '',
+    USERINFO_NO_MIGRATE: '0',
+    // Longer than the limit of Node's own; with that of an idle connection, longer than its longest timer.
+    USERINFO_REQUEST_TIMEOUT: '596h',
+    USERINFO_DRAIN_DELAY: '10s',
+  };
+  const url = await serve(['--config', 'serve.env', '--drain-delay', '0'], env);
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect((await fetch(url)).status).toBe(404);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
 it('admin works on the database of the same variable', async () => {

@@ -1,7 +1,7 @@
 import { type Call, command } from '../command.js';
 import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../database.js';
 import { printMessage } from '../io.js';
-import { configOption } from './serve/options.js';
+import { configOption } from './serve/variables.js';
 
 export const declareMigrate = command({
   name: 'migrate',

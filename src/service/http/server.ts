@@ -10,7 +10,7 @@ import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { faultDrawer, injectFaults } from '../faults.js';
 import { type AnswerMonitoring, listenFault } from '../monitoring.js';
 import type { ServiceContext } from '../service.js';
-import type { CheckedSettings } from '../settings.js';
+import { type CheckedSettings, maxTimerMs } from '../settings.js';
 import type { ServerExtension } from '../test-service.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import { ArrivingBodies, InFlight } from './connections.js';
@@ -45,9 +45,11 @@ export async function startServer(
   const app = fastify({
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
-    connectionTimeout: requestTimeoutMs + keepAliveTimeoutMs,
+    connectionTimeout: Math.min(requestTimeoutMs + keepAliveTimeoutMs, maxTimerMs),
     keepAliveTimeout: keepAliveTimeoutMs,
     http: {
+      // Node refuses a limit of the headers above that of the request, which fastify sets later.
+      requestTimeout: requestTimeoutMs,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
       // §4: no request header is required.

@@ -20,7 +20,7 @@ const variables = [
   [secretVariable, 'app secret: no flag takes it'],
   ['USERINFO_DATABASE', 'database of serve and admin; or --database'],
   ['DATABASE_URL', 'the same, if USERINFO_DATABASE is not set'],
-  ['USERINFO_NO_MIGRATE', 'if set, serve and admin refuse an older schema'],
+  ['USERINFO_NO_MIGRATE', '1: serve and admin refuse an older schema'],
   ['USERINFO_MASTER_KEY', 'keys that encrypt stored app secrets'],
   ['USERINFO_MASTER_KEY_FILE', 'file with these keys'],
   ['USERINFO_ADMIN_TOKEN', 'token of POST /codes on the port --admin-port'],

@@ -1,20 +1,14 @@
 import { availableParallelism } from 'node:os';
-import { type Command, Help, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { type Call, command } from '../../command.js';
 import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
-import {
-  configOption,
-  defaultHost,
-  defaultPort,
-  parseFaults,
-  parseSize,
-  type ServeOptions,
-} from './options.js';
+import { defaultHost, defaultPort, parseFaults, parseSize, type ServeOptions } from './options.js';
 import { runServe } from './run.js';
+import { configOption, takeVariables } from './variables.js';
 
 export const declareServe = command({
   name: 'serve',
@@ -41,38 +35,25 @@ export const declareServe = command({
   run: ({ context, options }: Call<ServeOptions>) => runServe(context, options),
 });
 
-/** Variables that platforms set. */
-const platformVariables: Readonly<Record<string, string>> = { port: 'PORT' };
-
 /** The settings that the help of `serve` explains; "userinfo help operation" explains the others. */
-const common = ['host', 'port', 'database', 'workers', 'logFormat', 'fault', 'faultSeed'];
+const common = ['host', 'port', 'database', 'workers', 'logFormat', 'fault', 'faultSeed', 'page'];
 
 /** Each setting is a flag, else a variable of the environment, else one of `--config`. */
 export function addServeOptions(command: Command): Command {
   for (const option of settings()) {
-    const name = option.attributeName();
-    const variable =
-      platformVariables[name] ??
-      `USERINFO_${option.negate ? 'NO_' : ''}${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
-    // The variables of the database are those of `admin`, too.
-    command.addOption(name === 'database' ? option : option.env(variable));
-    if (!common.includes(name)) option.helpGroup('Operation:');
+    command.addOption(option);
+    if (!common.includes(option.attributeName())) option.helpGroup('Operation:');
   }
-  // One sentence of the description says it instead of each option.
-  const optionDescription = (option: Option) =>
-    new Help().optionDescription(Object.create(option, { envVar: { value: undefined } }));
   return command
-    .configureHelp({ ...command.configureHelp(), optionDescription })
     .addOption(configOption())
-    .option('--page', 'show the last requests at / (default: if --host is this machine)')
-    .option('--no-page', 'do not show them')
-    .option('--demo', 'create an app, users and a profile "demo", and print commands to try');
+    .option('--demo', 'create an app, users and a profile "demo", and print commands to try')
+    .hook('preAction', takeVariables);
 }
 
 /** The settings of the service. */
 function settings(): Option[] {
   return [
-    new Option('--host <address>', 'address to listen on').default(defaultHost),
+    new Option('--host <address>', 'address to listen on').default(defaultHost).argParser(parseHost),
     new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
     databaseOption(),
     new Option('--no-migrate', 'refuse an older schema; "userinfo migrate" updates it'),
@@ -98,12 +79,12 @@ function settings(): Option[] {
       'port for /livez, /readyz and /metrics (default: that of the service, to this machine alone)',
     ).argParser(parsePort),
     new Option('--drain-delay <duration>', 'serve on for this time when stopped (default: 0)').argParser(
-      parseDuration,
+      (text) => (text === '0' ? 0 : parseDuration(text)),
     ),
     new Option(
       '--trust-proxy <list>',
       'addresses of proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,fd00::/8',
-    ).argParser((text) => text.split(',')),
+    ).argParser((text) => text.split(',').map((range) => range.trim())),
     new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser((text) =>
       parseBaseUrl(text, '--public-url'),
     ),
@@ -118,11 +99,19 @@ function settings(): Option[] {
     new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser((text) =>
       parseCount(text, 'faults'),
     ),
+    new Option('--page', 'show the last requests at / (default: if --host is this machine)'),
+    new Option('--no-page', 'do not show them'),
   ];
 }
 
 function parseWorkers(text: string): number {
   return text === 'auto' ? availableParallelism() : parseCount(text, 'workers');
+}
+
+/** Node.js takes an empty address for all addresses. */
+function parseHost(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidInputError('the address is empty', { hint: 'Give one, such as 127.0.0.1.' });
 }
 
 function parsePort(text: string): number {

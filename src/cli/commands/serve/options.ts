@@ -1,8 +1,5 @@
-import { Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { FaultSettings, LogLevel } from '../../../service/index.js';
-import { describeSystemError } from '../../../support/errors.js';
 import { parseDuration } from '../../option-values.js';
 import type { CommonOptions } from '../../options.js';
 
@@ -11,20 +8,6 @@ export const defaultPort = 8787;
 
 /** The default address of the service. */
 export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
-
-/** Variables that are set already stay as they are. Node.js takes a flag --env-file for its own. */
-export function configOption(): Option {
-  return new Option('--config <file>', 'file of variables, NAME=value a line').argParser((path) => {
-    try {
-      process.loadEnvFile(path);
-      return path;
-    } catch (cause) {
-      throw new InvalidInputError(`${quoteName(path)} cannot be read: ${describeSystemError(cause)}`, {
-        cause,
-      });
-    }
-  });
-}
 
 /** The options of `userinfo serve`. */
 export interface ServeOptions extends CommonOptions {

@@ -100,7 +100,12 @@ function droppingLog(log: Log, stream: Writable): Log {
 }
 
 /** @throws InvalidInputError for options that exclude each other */
-function refuseUnfit({ workers, database, host, page, demo }: ServeOptions): void {
+function refuseUnfit({ workers, database, host, port, adminPort, page, demo }: ServeOptions): void {
+  if (adminPort === port && port !== 0) {
+    throw new InvalidInputError(`--port and --admin-port are both ${port}`, {
+      hint: 'Give them different ports, or leave --admin-port out.',
+    });
+  }
   if (workers > 1 && (page || demo)) {
     throw new InvalidInputError(`${page ? '--page' : '--demo'} needs a single process`, {
       hint: 'Leave --workers out.',
