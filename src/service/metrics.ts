@@ -31,6 +31,8 @@ const problems = new Counter({
   labelNames: ['event'],
   registers: [register],
 });
+// From 0 on: Prometheus sees no increase in a series that begins with 1.
+for (const event of ['overload', 'store_unavailable', 'fault']) problems.inc({ event }, 0);
 const build = new Gauge({
   name: 'userinfo_build_info',
   help: 'Versions of userinfo-cli and of Node.js.',
