@@ -58,9 +58,12 @@ export class PostgresServer {
     this.port = port;
   }
 
-  /** Makes a server and starts it. `settings` are written as in `postgresql.conf`. */
-  static async create(settings: readonly string[] = testSettings): Promise<PostgresServer> {
-    const binaries = await findBinaries();
+  /** Makes a server and starts it. `settings` are written as in `postgresql.conf`. Default: the npm package's programs. */
+  static async create(
+    settings: readonly string[] = testSettings,
+    programs?: Binaries,
+  ): Promise<PostgresServer> {
+    const binaries = programs ?? (await findBinaries());
     const user = serverUser();
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-postgres-'));
     const server = new PostgresServer(binaries, folder, user, await freePort(), settings);
