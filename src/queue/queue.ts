@@ -28,8 +28,11 @@ const shownSpeed =
 const selectRuns =
   `SELECT given, json_build_object('run', run, 'state', state, ${outcomes.map((one) => `'${one}', ${one}`)},` +
   " 'done', ok + failed + invalid + unknown, 'not_ok', failed + invalid + unknown, 'rows_per_second'," +
-  ` ${shownSpeed}, 'chunks', chunks, 'created_at', created_at / 1000, 'ended_at', ended_at / 1000) AS stored` +
-  ' FROM userinfo_runs';
+  ` ${shownSpeed}, 'chunks', chunks, 'created_at', created_at / 1000, 'chunks_left', chunks_left, 'failed_chunks',` +
+  " failed_chunks, 'workers', workers, 'ended_at', ended_at / 1000) AS stored FROM userinfo_runs, LATERAL (SELECT" +
+  " COUNT(*) FILTER (WHERE state < 'completed') AS chunks_left, COUNT(*) FILTER (WHERE state = 'failed') AS" +
+  " failed_chunks, COUNT(*) FILTER (WHERE state = 'active') AS workers" +
+  ` FROM ${bossSchema}.job WHERE name = 'userinfo-' || run) AS counted`;
 
 const countsOf = (outcome: Outcome) => `COUNT(*) FILTER (WHERE outcome = '${outcome}') AS ${outcome}`;
 const sumOf = (outcome: Outcome) => `${outcome} = runs.${outcome} + added.${outcome}`;
@@ -40,9 +43,6 @@ const statements = {
   find: `${selectRuns} WHERE run = $1`,
   list: `${selectRuns} ORDER BY created_at, run`,
   ready: `${selectRuns} WHERE state = 'ready' ORDER BY created_at, run`,
-  countChunks:
-    "SELECT COUNT(*) FILTER (WHERE state < 'completed') AS chunks_left, COUNT(*) FILTER (WHERE state = 'failed')" +
-    ` AS failed_chunks, COUNT(*) FILTER (WHERE state = 'active') AS workers FROM ${bossSchema}.job WHERE name = $1`,
   failedChunks: `SELECT id FROM ${bossSchema}.job WHERE name = $1 AND state = 'failed'`,
   outcomes: 'SELECT line, outcome, result FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $2 AND $3',
   /** The first outcome of a row counts: two workers may have sent it. */
@@ -70,12 +70,14 @@ export interface TakenChunk {
   /** Of its job. */
   readonly id: string;
   readonly rows: readonly NdjsonRow[];
-  /** When others may take it, as `performance.now()` counts. */
+  /** When others may take it, as `elapsedMs` counts. */
   readonly leasedUntil: number;
 }
 
-/** How many chunks of a run wait or are in progress, how many have failed, and how many workers hold one. */
-export type ChunkCounts = Readonly<Record<'chunks_left' | 'failed_chunks' | 'workers', number>>;
+/** The age of the process in milliseconds. `performance.now()` stands still while a machine with Linux is suspended. */
+export function elapsedMs(): number {
+  return Math.max(performance.now(), Date.now() - performance.timeOrigin);
+}
 
 /**
  * A queue of runs in a PostgreSQL database, which many machines may share. A run is a queue of pg-boss, a chunk of its
@@ -135,19 +137,23 @@ export class Queue {
         await this.#boss.insert([{ name, id: idOf(chunks), data: { rows } }]);
         chunks += 1;
       }
-      if ((await this.#change(statements.release, run, chunks)) === 1) return run;
-      throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
+      await this.#change(statements.release, run, chunks);
     } catch (error) {
-      // If the database is lost as well, the rest can be purged.
-      await this.purge(run).catch(() => {});
-      throw error;
+      // If the database is lost as well, the rest can be deleted.
+      if ((await this.#stateOf(run).catch(() => 'loading')) === 'loading') {
+        await this.purge(run).catch(() => {});
+        throw error;
+      }
     }
+    if ((await this.#stateOf(run)) === 'ready') return run;
+    await this.purge(run).catch(() => {});
+    throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
   }
 
   /** @throws InvalidInputError if there is no such run */
-  async find(run: string): Promise<QueuedRun & ChunkCounts> {
+  async find(run: string): Promise<QueuedRun> {
     const [found] = await this.#select(statements.find, run);
-    if (found !== undefined) return { ...found, ...(await this.countChunks(found)) };
+    if (found !== undefined) return found;
     throw new InvalidInputError(`there is no run ${quoteName(run)}: see "userinfo runs list"`);
   }
 
@@ -156,14 +162,9 @@ export class Queue {
     return this.#select(statements[which]);
   }
 
-  async countChunks({ run }: QueuedRun): Promise<ChunkCounts> {
-    const [counts] = await this.#driver.read((sql) => sql.all(statements.countChunks, [nameOf(run)]));
-    return counts as unknown as ChunkCounts;
-  }
-
   /** Takes the chunk that has waited longest; `null` if there is none to take now. Without any, the run is done. */
   async take({ run, keepsRows }: QueuedRun): Promise<TakenChunk | null> {
-    const askedAt = performance.now();
+    const askedAt = elapsedMs();
     const job = await fetchJob(this.#boss, nameOf(run));
     if (job !== undefined) {
       return { id: job.id, rows: rowsOf(job), leasedUntil: askedAt + Number(job.expireInSeconds) * 1000 };
@@ -188,7 +189,7 @@ export class Queue {
 
   /** Returns a chunk that is not done, unless another worker may have it by now. */
   async handBack(run: string, { id, leasedUntil }: TakenChunk): Promise<void> {
-    if (performance.now() < leasedUntil) await this.#boss.fail(nameOf(run), id, {});
+    if (elapsedMs() < leasedUntil) await this.#boss.fail(nameOf(run), id, {});
   }
 
   /**
@@ -246,12 +247,23 @@ export class Queue {
     }
   }
 
-  /** Removes the chunks of a run with their queue. To delete many takes longer than a statement may. */
+  /**
+   * Removes the chunks of a run with their queue, also while it is loaded. Locks in the order of other statements, the
+   * table before its partition. To delete many chunks takes longer than a statement may.
+   */
   async #drop(run: string): Promise<void> {
-    const [queue] = await this.#driver.read((sql) => sql.all(statements.partition, [nameOf(run)]));
-    if (queue === undefined) return;
-    await this.#change(`TRUNCATE ${bossSchema}.${queue.partition_name}`);
-    await this.#boss.deleteQueue(nameOf(run));
+    await this.#driver.write(async (sql) => {
+      const [queue] = await sql.all(statements.partition, [nameOf(run)]);
+      if (queue === undefined) return;
+      await sql.run(`LOCK TABLE ONLY ${bossSchema}.job`);
+      await sql.run(`TRUNCATE ${bossSchema}.${queue.partition_name}`);
+      await sql.run(`SELECT ${bossSchema}.delete_queue($1)`, [nameOf(run)]);
+    });
+  }
+
+  async #stateOf(run: string): Promise<string | undefined> {
+    const [found] = await this.#select(statements.find, run);
+    return found?.state;
   }
 
   /** Runs a statement, and returns the number of changed rows. */

@@ -45,6 +45,10 @@ export interface QueuedRun extends NewRun, OutcomeCounts {
   /** Over about the last minute; `null` if no row was done in it. */
   readonly rows_per_second: number | null;
   readonly chunks: number;
+  /** How many chunks wait or are in progress, how many have failed, and how many workers hold one. */
+  readonly chunks_left: number;
+  readonly failed_chunks: number;
+  readonly workers: number;
   readonly created_at: number;
   readonly ended_at: number | null;
 }

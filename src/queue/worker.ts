@@ -6,7 +6,7 @@ import { passbackRows } from '../bulk/operations.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { ChunkCounts, Queue, TakenChunk } from './queue.js';
+import { elapsedMs, type Queue, type TakenChunk } from './queue.js';
 import { type QueuedOutcome, type QueuedRun, type RunTarget, targetDifferences } from './run.js';
 
 export interface WorkerOptions {
@@ -53,34 +53,31 @@ export class Worker {
    * @throws RejectedError or NoAnswerError that concerns every row with this worker's profile, and an internal error
    * @throws InvalidInputError if it drains a queue of which it may process nothing
    */
-  async run(): Promise<readonly (QueuedRun & ChunkCounts)[]> {
+  async run(): Promise<readonly QueuedRun[]> {
     const { queue, signal, drains } = this.#options;
     let isForUs = false;
     try {
-      while (!signal.aborted) {
+      for (;;) {
         const ready = await this.#untilAnswered(() => queue.list('ready'));
         this.#reportEnded(ready);
-        const left: (QueuedRun & ChunkCounts)[] = [];
         let isIdle = true;
+        const left: QueuedRun[] = [];
         for (const run of ready) {
-          if (signal.aborted) return [];
           const work = this.#workFor(run);
           if (work === null) continue;
           isForUs = true;
+          signal.throwIfAborted();
           const taken = await this.#untilAnswered(() => queue.take(run));
           if (taken !== null) await this.#process(run, work, taken);
-          else if (drains) {
-            left.push({ ...run, ...(await this.#untilAnswered(() => queue.countChunks(run))) });
-          }
           isIdle &&= taken === null;
+          if (run.chunks_left + run.failed_chunks > 0) left.push(run);
         }
         if (drains && isIdle && left.every((run) => run.chunks_left === 0)) {
-          if (isForUs || ready.length === 0) return left.filter((run) => run.failed_chunks > 0);
+          if (isForUs || ready.length === 0) return left;
           throw new InvalidInputError('no run of the queue is for this profile: nothing was sent');
         }
         if (isIdle) await wait(idleMs, undefined, { signal });
       }
-      return [];
     } catch (error) {
       if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
       throw error;
@@ -116,12 +113,12 @@ export class Worker {
     const { queue, sender, pacing, signal } = this.#options;
     const done = await this.#untilAnswered(() => queue.outcomes(run.run, taken.rows));
     const rows = taken.rows.filter(({ line }) => !done.has(line));
-    const timeoutMs = Math.min(pacing.timeoutMs, (taken.leasedUntil - performance.now()) / 2);
+    const timeoutMs = Math.min(pacing.timeoutMs, (taken.leasedUntil - elapsedMs()) / 2);
     const endsAt = taken.leasedUntil - timeoutMs - recordMs;
     const operation = passbackRows(run.naming);
     // A process that was suspended continues here: others may have taken its rows meanwhile.
     const check = () => {
-      if (signal.aborted || performance.now() > endsAt) engine.stop();
+      if (signal.aborted || elapsedMs() > endsAt) engine.stop();
     };
     let unwritten: QueuedOutcome[] = [];
     let recording = Promise.resolve();
@@ -132,7 +129,8 @@ export class Worker {
         const state = await this.#untilAnswered(() => queue.record(run.run, given));
         if (state !== 'ready') engine.stop();
       };
-      if (given.length > 0) recording = recording.then(write).catch((error) => engine.stop(error));
+      if (given.length > 0) recording = recording.then(write);
+      recording.catch((error) => engine.stop(error));
       return recording;
     };
     const engine = new RowEngine(oneBatch(rows), {
@@ -153,14 +151,13 @@ export class Worker {
     });
     const timer = setInterval(() => {
       check();
-      void record();
+      record();
     }, recordMs);
     let isComplete = false;
     try {
-      isComplete = await engine.run();
+      isComplete = await engine.run().finally(record);
     } finally {
       clearInterval(timer);
-      await record();
       // The next chunk may go to another worker: together they keep to the rate.
       if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});
       await this.#untilAnswered(() =>

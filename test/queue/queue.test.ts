@@ -119,12 +119,12 @@ describe('a queue', () => {
     const returned = `UPDATE userinfo_pgboss.job SET retry_count = 998 WHERE name = 'userinfo-${run.run}'`;
     for (let hold = 0; hold < 4; hold += 1) {
       const taken = await take(run);
-      expect(await queue.countChunks(run)).toEqual({ chunks_left: 1, failed_chunks: 0, workers: 1 });
+      expect(await queue.find(run.run)).toMatchObject({ chunks_left: 1, failed_chunks: 0, workers: 1 });
       await queue.handBack(run.run, taken);
       if (hold === 1) await query(schema.url, returned);
     }
     expect(await queue.take(run)).toBeNull();
-    expect(await queue.countChunks(run)).toEqual({ chunks_left: 0, failed_chunks: 1, workers: 0 });
+    expect(await queue.find(run.run)).toMatchObject({ chunks_left: 0, failed_chunks: 1, workers: 0 });
     expect(await queue.retry(run.run)).toBe(1);
     expect(linesOf(await take(run))).toEqual([2]);
     await expect(queue.retry(run.run)).rejects.toThrow('none of its chunks has failed');
@@ -136,6 +136,26 @@ describe('a queue', () => {
     await expect(loading).rejects.toThrow('was changed after it was checked');
     expect((await queue.list()).map(({ run }) => run)).toEqual(before.map(({ run }) => run));
     const jobs = "SELECT 1 FROM userinfo_pgboss.job WHERE CAST(data AS TEXT) LIKE '%changed1%'";
+    expect(await query(schema.url, jobs)).toEqual([]);
+  });
+
+  it.each(['cancel', 'purge'] as const)('can %s a run while it is loaded', async (remove) => {
+    const before = await queue.list();
+    let removed = Promise.resolve();
+    async function* batches() {
+      for (let batch = 0; batch < 40; batch += 1) {
+        yield Array.from({ length: 1000 }, (_, i) => new NdjsonRow(1000 * batch + i + 2, '{"n":"loaded"}'));
+        if (batch === 10) {
+          const run = (await queue.list()).find(({ state }) => state === 'loading')?.run ?? '';
+          removed = queue[remove](run);
+        }
+      }
+    }
+    const loading = queue.load({ ...given, rows: 40_000 }, 60_000, batches());
+    await expect(loading).rejects.toThrow(/run \w+ was cancelled while it was loaded/);
+    await removed;
+    expect(await queue.list()).toEqual(before);
+    const jobs = "SELECT 1 FROM userinfo_pgboss.job WHERE CAST(data AS TEXT) LIKE '%loaded%'";
     expect(await query(schema.url, jobs)).toEqual([]);
   });
 
