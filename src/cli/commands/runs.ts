@@ -124,7 +124,8 @@ async function runList({ io, options, style, isTable }: Call<QueueOptions>): Pro
     if (!isTable) return found;
     const { run, state, from, rows, not_ok, seconds_left } = found;
     const done = `${formatCount(found.done)} of ${formatCount(rows)}`;
-    return { run, state, from, done, not_ok, ends_at: found.ended_at ?? endOf(seconds_left) };
+    const endsAt = found.ended_at ?? endOf(seconds_left);
+    return { run, state, from, done, not_ok, ...(endsAt === null ? {} : { ends_at: endsAt }) };
   });
   await printList(shown, io, style);
 }

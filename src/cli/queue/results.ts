@@ -98,9 +98,12 @@ async function refuseFailed(
   const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
   for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
   if (left > 0) {
-    const hint = run.state === 'ready' ? 'Use --wait to wait for its end.' : undefined;
-    throw new FailedRowsError(`run ${run.run} is ${run.state}: ${formatRows(left)} have no outcome`, {
-      hint,
+    const advice =
+      run.chunks_left > 0
+        ? 'Use --wait to wait for its end.'
+        : 'Its failed chunks have them: let workers take those again with "userinfo runs retry".';
+    throw new FailedRowsError(`run ${run.run} is ${run.state}: ${formatRows(left)} without an outcome`, {
+      hint: run.state === 'ready' ? advice : undefined,
     });
   }
   const hint =

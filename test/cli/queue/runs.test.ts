@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printedBy } from '../../support/cli.js';
 import { dump } from '../../support/postgres/dump.js';
@@ -163,6 +164,9 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(refused.stderr).not.toContain('pass4711');
     expect(refused.stderr).toContain(`run ${run} has failed chunks: 1 of 1`);
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
+    const results = await runs('results', run, '--wait');
+    expect(results.stderr).toMatch(/is ready: 1 row without an outcome\nIts failed chunks .* runs retry/);
+    expect((await runs('list')).stdout).toMatch(/not_ok +│ ends +│$/m);
     const [retry = ''] = /userinfo runs retry .*/.exec(refused.stderr) ?? [];
     expect((await machine.shell(retry)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
     expect((await machine.run(worker('--drain'))).status).toBe(0);
@@ -217,6 +221,32 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(unionIds.map((id) => stored.get(id)?.level)).toEqual(unionIds.map(() => 'new'));
   });
 
+  it('is given up by a worker whose machine was suspended: only the clock of the day went on', async () => {
+    write(
+      'suspended.csv',
+      Array.from({ length: 30 }, (_, i) => `u${i},suspended,`),
+    );
+    const run = await handOver('suspended.csv', '--rate', '5/s');
+    const before = await countOutcomes();
+    writeFileSync(
+      join(machine.folder, 'suspend.cjs'),
+      'const { now } = Date; process.on("SIGUSR2", () => { Date.now = () => now() + 3_600_000; });',
+    );
+    const args = worker('--concurrency', '1');
+    const suspended = machine.start(args, { env: { NODE_OPTIONS: '--require ./suspend.cjs' } });
+    started = [...started, suspended];
+    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    const ends = printedBy(suspended, new RegExp(`run ${run}: \\d+ done here`));
+    suspended.kill('SIGUSR2');
+    await wait(700);
+    const sent = await countOutcomes();
+    await wait(700);
+    expect(await countOutcomes()).toBe(sent);
+    expect((await runs('cancel', run, '--yes')).status).toBe(0);
+    const [done = ''] = await ends;
+    expect(Number(/: (\d+) done/.exec(done)?.[1])).toBe(sent - before);
+  });
+
   it('is handed back by a worker on Ctrl-C, and ends when it is cancelled', async () => {
     write(
       'slow.csv',
@@ -238,7 +268,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     await ends;
     const { status, stderr } = await runs('results', run);
     expect(status).toBe(6);
-    expect(stderr).toMatch(/run \w+ is cancelled: [\d,]+ rows have no outcome/);
+    expect(stderr).toMatch(/run \w+ is cancelled: [\d,]+ rows without an outcome/);
     expect(await dump(schema.url)).not.toContain(',slow');
   });
 
