@@ -1,5 +1,6 @@
 // Apart from monitoring.ts: prom-client is an optional package.
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedTransactions } from '../database/sql-driver.js';
 import type { Log, LogEvent } from './log.js';
@@ -38,6 +39,7 @@ const build = new Gauge({
   help: 'Versions of userinfo-cli and of Node.js.',
   labelNames: ['version', 'node'],
   registers: [register],
+  aggregator: 'first',
 });
 const groups = new Histogram({
   name: 'userinfo_transaction_requests',
@@ -75,12 +77,6 @@ new Gauge({
 });
 collectDefaultMetrics({ register });
 
-// A worker answers the primary process, which adds the metrics of all workers.
-if (cluster.isWorker) {
-  AggregatorRegistry.setRegistries([register]);
-  new AggregatorRegistry();
-}
-
 /** Counts the events of a log, and passes them on. `version` is that of the program. */
 export function countEvents(log: Log, version: string): Log {
   build.set({ version, node: process.version }, 1);
@@ -108,7 +104,46 @@ export function observeStore(store: Store): () => void {
   return () => stores.delete(store);
 }
 
-/** The metrics of all workers. */
-export function workersMetrics(): Promise<string> {
-  return new AggregatorRegistry().clusterMetrics();
+type Samples = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/** Asks a worker for its metrics; it sends what `ownSamples` returns, as `samples`. */
+export const samplesMessage = 'samples';
+
+/** The metrics of this process, for the primary process. */
+export const ownSamples = (): Promise<Samples> => register.getMetricsAsJSON();
+
+/** How long a worker may take to answer, in milliseconds; after that, its last answer counts. */
+const longestAnswerMs = 1000;
+
+/**
+ * The sum of the metrics of all workers. What a worker counted stays when it ends, up to its last answer: Prometheus
+ * takes a counter that falls for one that began again at 0.
+ */
+export function sumOfWorkers(): () => Promise<string> {
+  let ended: Promise<Samples> = Promise.resolve([]);
+  const latest = new Map<number, Samples>();
+  cluster.on('exit', ({ id }: Worker) => {
+    const counters = latest.get(id)?.filter(({ type }) => /counter|histogram/.test(String(type))) ?? [];
+    latest.delete(id);
+    ended = ended.then((samples) => sum([samples, counters]).getMetricsAsJSON());
+  });
+  const ask = async (worker: Worker) => {
+    const answered = new AbortController();
+    const take = ({ samples }: { readonly samples?: Samples }) => {
+      if (samples === undefined) return;
+      latest.set(worker.id, samples);
+      answered.abort();
+    };
+    worker.on('message', take);
+    // The worker may have ended.
+    worker.send(samplesMessage, () => {});
+    await wait(longestAnswerMs, undefined, { signal: answered.signal }).catch(() => {});
+    worker.off('message', take);
+  };
+  return async () => {
+    await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && ask(worker)));
+    return sum([...latest.values(), await ended]).metrics();
+  };
 }
+
+const sum = (samples: Samples[]) => AggregatorRegistry.aggregate(samples);

@@ -78,7 +78,20 @@ describe('serve --workers', () => {
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     await Promise.all(Array.from({ length: 8 }, () => send(served.url, passback(served))));
     const metrics = async () => await (await fetch(`${adminUrl}/metrics`)).text();
-    await expect.poll(metrics).toContain('userinfo_requests_total{operation="passback",code="200"} 8');
+    const count = 'userinfo_requests_total{operation="passback",code="200"} 8\n';
+    await expect.poll(metrics).toContain(count);
+    expect(await metrics()).toMatch(/userinfo_build_info\{.*\} 1\n/);
+    const [suspended = 0, killed = 0] = await workersOf(served);
+    process.kill(suspended, 'SIGSTOP');
+    // With the last answer of the one that gives none.
+    expect(await metrics()).toContain(count);
+    process.kill(suspended, 'SIGCONT');
+    process.kill(killed, 'SIGKILL');
+    await expect.poll(() => served.log).toContain(`worker ${killed} ended: SIGKILL`);
+    // Prometheus takes a counter that falls for one that began again at 0.
+    expect(await metrics()).toContain(count);
+    await expect.poll(() => workersOf(served)).toHaveLength(2);
+    expect(await metrics()).toContain(count);
     expect((await fetch(`${adminUrl}/readyz`)).status).toBe(200);
     expect((await fetch(`${served.url}/metrics`)).status).toBe(404);
     const body = JSON.stringify({ tenant_code: 'acme', union_ids: ['u001'] });

@@ -22,6 +22,9 @@ const maxFailedStarts = 5;
 /** Maximum time for a worker to stop, in milliseconds; a service takes less. */
 const longestStopMs = 10_000;
 
+/** Maximum time for a worker to answer a probe, in milliseconds: after that the service is not ready. */
+const longestProbeMs = 10_000;
+
 /** Asks a worker to stop. A signal could arrive in addition to the terminal's own, and would then kill it at once. */
 const stopMessage = 'stop';
 
@@ -48,6 +51,7 @@ export async function runWorkers(
   const stopped = new AbortController();
   process.on('message', (message) => {
     if (message === stopMessage) stopped.abort();
+    else sendSamples();
   });
   try {
     // The primary process logs these events for all workers.
@@ -66,6 +70,14 @@ export async function runWorkers(
   }
 }
 
+/** Sends the metrics of this worker to the primary process. */
+async function sendSamples(): Promise<void> {
+  const { ownSamples } = await loadPart(() => import('../../../service/metrics.js'));
+  const samples = await ownSamples();
+  // It may have ended.
+  process.send?.({ samples }, undefined, undefined, () => {});
+}
+
 async function supervise(supervision: Supervision): Promise<void> {
   const { context, options, log } = supervision;
   const { workers, host, drainDelay = 0 } = options;
@@ -79,7 +91,10 @@ async function supervise(supervision: Supervision): Promise<void> {
   let serving = 0;
   let status = 1;
   let serviceUrl = '';
-  const isReady = async () => !stop.aborted && serving > 0 && (await fetch(`${serviceUrl}/healthz`)).ok;
+  const isReady = async () =>
+    !stop.aborted &&
+    serving > 0 &&
+    (await fetch(`${serviceUrl}/healthz`, { signal: AbortSignal.timeout(longestProbeMs) })).ok;
   const admin = await monitor(supervision, isReady);
   const onServing = (url: string) => {
     serving += 1;
@@ -95,7 +110,8 @@ async function supervise(supervision: Supervision): Promise<void> {
     for (let pauseMs = firstPauseMs; !stop.aborted; ) {
       const worker = cluster.fork();
       let hasServed = false;
-      worker.once('message', ({ url }: { url: string }) => {
+      worker.on('message', ({ url }: { url?: string }) => {
+        if (url === undefined) return;
         hasServed = true;
         onServing(url);
       });
@@ -126,7 +142,7 @@ async function supervise(supervision: Supervision): Promise<void> {
 async function monitor({ context, options, log, token }: Supervision, isReady: () => Promise<boolean>) {
   const { adminPort, database } = options;
   if (adminPort === undefined) return null;
-  const { workersMetrics } = await loadPart(() => import('../../../service/metrics.js'));
+  const { sumOfWorkers } = await loadPart(() => import('../../../service/metrics.js'));
   let opened: Promise<Admin> | undefined;
   const open = () => {
     opened ??= context.openAdmin(database, { create: false });
@@ -138,7 +154,7 @@ async function monitor({ context, options, log, token }: Supervision, isReady: (
   };
   const monitored = {
     isReady,
-    metrics: workersMetrics,
+    metrics: sumOfWorkers(),
     codes: token && answerCodes(token, options.host, open, log),
   };
   const server = await startMonitoring(options, adminPort, answerMonitoring(monitored));
