@@ -181,8 +181,15 @@ describe('passback', () => {
       (await machine.admin(['user', 'list', '--tenant-code', 'cut'])).trim().split('\n').length;
     // They are stored by the 5000.
     await expect.poll(stored, { timeout: 10_000 }).toBe(5000);
+    let said = '';
+    put.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
     put.kill('SIGINT');
     expect(await status).toBe(130);
+    expect(said).toBe(
+      'Some records may be stored; "userinfo admin audit" counts them. To store all, put the file again: records are replaced as a whole.\ninterrupted\n',
+    );
     expect(await stored()).toBe(5001);
   });
 

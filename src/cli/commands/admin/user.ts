@@ -37,7 +37,20 @@ const declarePut = storeCommand({
   ],
   takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
   run: async ({ context, io, isTable, print, withStore }, file: string) => {
-    const put = await withStore((store) => putRecords(context, store, file), true);
+    const put = await withStore(async (store) => {
+      try {
+        return await putRecords(context, store, file);
+      } catch (error) {
+        // Ctrl-C, or a database that is lost.
+        if (isTable && !(error instanceof InvalidInputError)) {
+          await printMessage(
+            io,
+            `Some records may be stored; "userinfo admin audit" counts them. To store all, ${again}`,
+          );
+        }
+        throw error;
+      }
+    }, true);
     if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
     else await print({ put });
   },
@@ -131,6 +144,8 @@ export const declareUser = command({
   commands: [declarePut, declareShow, declareFind, declareList, declareDelete],
 });
 
+const again = 'put the file again: records are replaced as a whole.';
+
 /**
  * Stores the records of all lines that are not blank, and returns their number.
  *
@@ -163,7 +178,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
     if (line === null || !(error instanceof InvalidInputError)) throw error;
     const stored = line === 1 ? 'Nothing was stored.' : 'The records of earlier lines are stored.';
     throw new InvalidInputError(`line ${line}: ${error.message}`, {
-      hint: `${stored} Correct the line and put the file again: records are replaced as a whole.`,
+      hint: `${stored} Correct the line and ${again}`,
       cause: error,
     });
   }
