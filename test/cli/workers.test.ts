@@ -184,6 +184,11 @@ describe('serve --workers', () => {
       stdout: '',
       stderr: `error: port ${port} of 127.0.0.1 is in use\nStop what listens there, or choose another port; 0 picks a free one.\n`,
     });
+    const nowhere = ['--workers', '2', '--port', '0', '--host', '192.0.2.1', '--database', served.database];
+    expect(await served.run(['serve', ...nowhere])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('error: cannot listen on 192.0.2.1, port 0'),
+    });
     const sqlite = await served.run(['serve', '--workers', '2', '--database', 'x.db']);
     expect(sqlite).toMatchObject({ status: 2, stdout: '' });
     expect(sqlite.stderr).toContain('--workers needs PostgreSQL: SQLite has one writer');

@@ -94,6 +94,7 @@ describe('monitoring', () => {
       expect(await statusOf(url + path)).toBe(200);
       expect(await statusOf(url + path, { 'x-forwarded-for': '203.0.113.7' })).toBe(404);
       expect((await fetch(url + path, { method: 'POST' })).status).toBe(405);
+      expect((await fetch(url + path, { method: 'HEAD' })).status).toBe(200);
     }
   });
 
@@ -164,6 +165,16 @@ describe('a request', () => {
       expect(logged).toMatchObject({ request_id: id });
     },
   );
+
+  it.each([
+    ['203.0.113.7:4711', '203.0.113.7'],
+    ['[2001:db8::7]:443', '2001:db8::7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['13800138000', '127.0.0.1'],
+  ])('has an address alone where a proxy forwards %s', async (forwarded, client) => {
+    const { logged } = await exchange({ 'x-forwarded-for': forwarded }, { trustProxy: ['127.0.0.1'] });
+    expect(logged).toMatchObject({ client });
+  });
 
   it('has the address that a trusted proxy forwards, and no other', async () => {
     const forwarded = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' };

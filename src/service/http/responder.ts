@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import { isIP } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -83,7 +84,7 @@ export class Responder {
    */
   #throttled(reply: FastifyReply, info: RequestInfo, error: unknown): unknown {
     if (info.isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
-    const seconds = this.#context.failureLimit?.take(reply.request.ip) ?? 0;
+    const seconds = this.#context.failureLimit?.take(clientOf(reply.request)) ?? 0;
     return seconds === 0 ? error : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   }
 
@@ -125,7 +126,17 @@ export class Responder {
 function sourceOf({ request }: FastifyReply): RequestSource {
   const { id } = traceOf(request.headers);
   const trace = id === undefined ? {} : { trace_id: id };
-  return { request_id: request.id, ...trace, client: request.ip };
+  return { request_id: request.id, ...trace, client: clientOf(request) };
+}
+
+/**
+ * The address of the client, without a port; that of the connection where a trusted proxy forwards no address. IPv4 is
+ * written as such where the service listens on IPv6, too.
+ */
+function clientOf({ ip, socket }: FastifyRequest): string {
+  const forwarded = ip.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
+  const address = isIP(forwarded) ? forwarded : (socket.remoteAddress ?? '');
+  return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }
 
 /** The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid. */

@@ -75,18 +75,25 @@ export function addRoutes(
           : refuseUnread(error, request, reply, responder),
     });
   }
-  app.get(healthPath, async (_, reply) => sendAnswer(reply, statusAnswer(await context.isWritable())));
+  // Many probes send HEAD.
+  const method = ['GET', 'HEAD'];
+  app.route({
+    method,
+    url: healthPath,
+    handler: async (_, reply) => sendAnswer(reply, statusAnswer(await context.isWritable())),
+  });
   for (const path of monitoring === null ? [] : monitoringPaths) {
-    app.get(path, async (request, reply) => {
+    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
       const answer = isFromHere(request) ? await monitoring?.(path) : null;
       if (answer) return sendAnswer(reply, answer);
       return responder.sendCode(reply, infoOf(request), resultCode.noSuchPath);
-    });
+    };
+    app.route({ method, url: path, handler });
   }
   app.get(openApiPath, (_, reply) => answerOpenApi(reply));
   if (workbench !== null) {
     app.route({
-      method: ['GET', 'HEAD'],
+      method,
       url: workbenchPath,
       handler: (request, reply) => answerWorkbench(request, reply, workbench, responder),
     });

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { answerCodes } from '../../../service/admin/post-codes.js';
 import type { Admin, Log, Service, ServiceOptions } from '../../../service/index.js';
-import { answerMonitoring, startMonitoring } from '../../../service/monitoring.js';
+import { answerMonitoring, listenFault, startMonitoring } from '../../../service/monitoring.js';
 import type { Secret } from '../../../signing/secret.js';
 import { loadPart } from '../../../support/errors.js';
 import type { CliContext } from '../../context.js';
@@ -188,7 +188,9 @@ async function endOf(worker: Worker, signal: AbortSignal, stopMs: number): Promi
 /** A free port for all workers, including those that start when no other is left to share its port. */
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: unknown) => {
+    throw listenFault(error, host, 0);
+  });
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
