@@ -58,6 +58,13 @@ function build(): string {
 }
 
 const inRoot = (word: string) => word.replace(/^\/(userinfo|data)/, (path) => join(root, path));
+const variables = () =>
+  textsOf('ENV').flatMap((text) =>
+    text.split(/ +/).map((pair) => {
+      const [name = '', value = ''] = pair.split('=');
+      return [name, inRoot(value)] as const;
+    }),
+  );
 const commandOf = (name: string): string[] => JSON.parse(textsOf(name)[0]?.replace(/^.*?CMD /, '') ?? '[]');
 
 // The image is for Linux.
@@ -96,12 +103,9 @@ describe.skipIf(process.platform !== 'linux')('the container', () => {
   it('serves without a right to write beyond /data, reports its health, and ends at SIGTERM', async () => {
     const port = await freePort();
     const words = [...commandOf('ENTRYPOINT'), ...commandOf('CMD')].map(inRoot);
-    const env = { PATH: process.env.PATH, HOME: '/nonexistent', NODE_ENV: 'production' };
-    const service = spawn(process.execPath, [...words.slice(1), '--port', `${port}`], {
-      cwd: join(root, 'data'),
-      env,
-      ...nobody,
-    });
+    const env = { PATH: process.env.PATH, HOME: '/nonexistent', ...Object.fromEntries(variables()) };
+    const options = { cwd: join(root, 'data'), env, ...nobody };
+    const service = spawn(process.execPath, [...words.slice(1), '--port', `${port}`], options);
     const ended = new Promise((resolve) => service.once('exit', resolve));
     const isHealthy = () => {
       const [, ...check] = commandOf('HEALTHCHECK').map((word) => word.replace('8787', `${port}`));
@@ -114,6 +118,13 @@ describe.skipIf(process.platform !== 'linux')('the container', () => {
     };
     await printedBy(service, /"event":"listening"/);
     expect(isHealthy()).toBe(true);
+    const admin = [...commandOf('ENTRYPOINT').map(inRoot).slice(1), 'admin', 'app', 'create', '--json'];
+    const app = execFileSync(
+      process.execPath,
+      [...admin, '--tenant-code', 'acme', '--channel', 'web'],
+      options,
+    );
+    expect(JSON.parse(app.toString())).toHaveProperty('app_secret');
     service.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(isHealthy()).toBe(false);
@@ -130,6 +141,8 @@ describe.skipIf(process.platform !== 'linux')('the container', () => {
     expect(services.database.healthcheck.test).toContain('pg_isready');
     // No password is in a file of the project, or in an argument list.
     expect(JSON.stringify(services).match(/\$\{POSTGRES_PASSWORD:\?[^}]+\}/g)).toHaveLength(2);
-    expect(services.userinfo.command.join(' ')).toContain('postgres://userinfo@database/userinfo');
+    expect(services.userinfo.environment.USERINFO_DATABASE).toContain(
+      'postgres://userinfo@database/userinfo',
+    );
   });
 });
