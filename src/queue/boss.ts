@@ -9,7 +9,7 @@ export const bossSchema = 'userinfo_pgboss';
 const retentionDays = 365 * 20;
 
 /** Opens pg-boss, and creates its tables if they do not exist. Its maintenance offers the jobs of dead workers again. */
-export function openBoss(driver: SqlDriver): Promise<PgBoss> {
+export async function openBoss(driver: SqlDriver): Promise<PgBoss> {
   const boss = new PgBoss({
     db: { executeSql: (text, values) => driver.read((sql) => execute(sql, text, values)) },
     schema: bossSchema,
@@ -19,7 +19,13 @@ export function openBoss(driver: SqlDriver): Promise<PgBoss> {
     archiveCompletedAfterSeconds: retentionDays * 86_400, // failed ones, too
   });
   boss.on('error', () => {}); // every call throws its own errors; maintenance is tried again
-  return boss.start();
+  try {
+    return await boss.start();
+  } catch (error) {
+    // Another process has just created the tables: to PostgreSQL, CREATE … IF NOT EXISTS may be a duplicate then.
+    if (isObject(error) && error.code === '23505') return openBoss(driver);
+    throw error;
+  }
 }
 
 /** What pg-boss executes without values may be a transaction of its own: it must not stay open after an error. */

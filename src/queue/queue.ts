@@ -128,6 +128,7 @@ export class Queue {
     const run = randomBytes(5).toString('hex');
     const name = nameOf(run);
     await this.#driver.writeOnce(statements.add, [run, JSON.stringify(given)]);
+    let fault: unknown = new InvalidInputError(`run ${run} was cancelled while it was loaded`);
     try {
       const policy = given.rate === null ? 'standard' : 'singleton';
       const expireInSeconds = Math.ceil(leaseMs / 1000);
@@ -137,17 +138,14 @@ export class Queue {
         await this.#boss.insert([{ name, id: idOf(chunks), data: { rows } }]);
         chunks += 1;
       }
-      await this.#change(statements.release, run, chunks);
+      if ((await this.#change(statements.release, run, chunks)) === 1) return run;
     } catch (error) {
-      // If the database is lost as well, the rest can be deleted.
-      if ((await this.#stateOf(run).catch(() => 'loading')) === 'loading') {
-        await this.purge(run).catch(() => {});
-        throw error;
-      }
+      const found = await this.#select(statements.find, run).catch(() => null);
+      if (found === null || found[0]?.state === 'loading') fault = error;
     }
-    if ((await this.#stateOf(run)) === 'ready') return run;
+    // If the database is lost as well, the rest can be deleted.
     await this.purge(run).catch(() => {});
-    throw new InvalidInputError(`run ${run} was cancelled while it was loaded`);
+    throw fault;
   }
 
   /** @throws InvalidInputError if there is no such run */
@@ -259,11 +257,6 @@ export class Queue {
       await sql.run(`TRUNCATE ${bossSchema}.${queue.partition_name}`);
       await sql.run(`SELECT ${bossSchema}.delete_queue($1)`, [nameOf(run)]);
     });
-  }
-
-  async #stateOf(run: string): Promise<string | undefined> {
-    const [found] = await this.#select(statements.find, run);
-    return found?.state;
   }
 
   /** Runs a statement, and returns the number of changed rows. */

@@ -59,6 +59,17 @@ const outcome = (line: number, result: 'ok' | 'failed' = 'ok') => ({
 });
 
 describe('a queue', () => {
+  it('is opened by several processes at once in an empty database', async () => {
+    const name = `queue_${schema.url.slice(-16)}`;
+    await query(schema.url, `CREATE DATABASE ${name}`);
+    const url = new URL(schema.url);
+    [url.pathname, url.search] = [name, ''];
+    const opened = await Promise.allSettled([1, 2, 3, 4].map(() => Queue.open(url.href)));
+    for (const result of opened) if (result.status === 'fulfilled') await result.value.close();
+    await query(schema.url, `DROP DATABASE ${name}`);
+    expect(opened.map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
+  });
+
   it('gives each chunk to one worker, and ends a run when all are done', async () => {
     const run = await load(2400);
     const taken = [await take(run), await take(run), await take(run)];
