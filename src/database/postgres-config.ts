@@ -85,7 +85,12 @@ export function postgresConfig(url: string): PostgresConfig {
 /** TLS with a verified certificate to another machine, unless `sslmode` of the URL or PGSSLMODE says otherwise. */
 function verifiedTls(given: ClientConfig, hosts: readonly PostgresHost[]): Pick<PoolConfig, 'ssl'> {
   const isHere = hosts.every(({ host }) => host.startsWith('/') || isLoopback(urlHost(host)));
-  return given.ssl !== undefined || env.PGSSLMODE || isHere ? {} : { ssl: true };
+  const mode = given.ssl === undefined ? env.PGSSLMODE : '';
+  // `pg` takes another one for no TLS.
+  if (mode && !sslModes[0].test(mode)) {
+    throw new StartError('CANNOT_OPEN_DATABASE', `PGSSLMODE can be ${sslModes[1]}`);
+  }
+  return given.ssl !== undefined || mode || isHere ? {} : { ssl: true };
 }
 
 /** PgBouncer refuses them at the start of a session. */
@@ -118,6 +123,20 @@ interface UrlSettings extends ClientConfig {
   readonly target_session_attrs?: string;
 }
 
+/** The values of `sslmode` and PGSSLMODE. */
+const sslModes = [
+  /^(?:disable|prefer|require|verify-ca|verify-full|no-verify)$/,
+  'verify-full, or disable for no TLS; prefer, require and verify-ca verify as verify-full does',
+] as const;
+
+/** The values of options that would otherwise do nothing, or something else, without a word. */
+const optionValues: Readonly<Record<string, readonly [RegExp, string]>> = {
+  statement_timeout: [/^[1-9]\d{0,8}$/, 'a number of milliseconds, such as 5000'],
+  target_session_attrs: [/^(?:any|read-write)$/, 'any or read-write'],
+  pgbouncer: [/^(?:true|false)$/, 'true or false'],
+  sslmode: sslModes,
+};
+
 /** What the URL says, and a client for each of its servers, in which the environment has completed it. */
 function readUrl(url: string): { readonly given: UrlSettings; readonly clients: readonly Client[] } {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
@@ -126,18 +145,26 @@ function readUrl(url: string): { readonly given: UrlSettings; readonly clients: 
   const [, start = '', servers = '', end = ''] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(url) ?? [];
   const parsed = servers.split(',').map((server) => parseUrl(start + server + end));
   const [given = {}] = parsed;
-  const timeout = String(given.statement_timeout ?? defaultStatementTimeoutMs);
-  const attributes = given.target_session_attrs ?? 'any';
-  if (!/^[1-9]\d*$/.test(timeout) || !/^(?:any|read-write)$/.test(attributes)) {
-    throw unreadableUrl();
+  for (const [name, [pattern, values]] of Object.entries(optionValues)) {
+    const value = (given as Readonly<Record<string, unknown>>)[name];
+    if (value === undefined || pattern.test(String(value))) continue;
+    throw new StartError(
+      'CANNOT_OPEN_DATABASE',
+      `the URL of the database is invalid: ${name} can be ${values}`,
+    );
   }
   return { given, clients: parsed.map((config) => new Client(config)) };
 }
 
 /** Hides the error of the parser: it may show the URL. */
 function parseUrl(url: string): UrlSettings {
+  // They mean this already; the parser would print a warning, which advises to verify less.
+  const isCompatible = /[?&]uselibpqcompat=/.test(url);
+  const plain = isCompatible
+    ? url
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full');
   try {
-    return parseIntoClientConfig(url);
+    return parseIntoClientConfig(plain);
   } catch (error) {
     const { syscall, code } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw unreadableUrl();

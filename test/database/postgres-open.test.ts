@@ -58,8 +58,26 @@ describe('a PostgreSQL database that cannot be opened', () => {
     ],
     ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database is invalid'],
     ['the port of a second host is none', () => `postgres://u:${password}@host,b:port/x`, 'is invalid'],
-    ['its kind of server is none', () => `${at(`u:${password}`)}?target_session_attrs=fast`, 'is invalid'],
-    ['a time-out is none', () => `${at(`u:${password}`)}?statement_timeout=5s`, 'is invalid'],
+    [
+      'its kind of server is none',
+      () => `${at(`u:${password}`)}?target_session_attrs=fast`,
+      'is invalid: target_session_attrs can be any or read-write',
+    ],
+    [
+      'a time-out is none',
+      () => `${at(`u:${password}`)}?statement_timeout=5s`,
+      'is invalid: statement_timeout can be a number of milliseconds',
+    ],
+    [
+      'its pooler is neither there nor not',
+      () => `${at(`u:${password}`)}?pgbouncer=1`,
+      'is invalid: pgbouncer can be true or false',
+    ],
+    [
+      'its kind of TLS is none',
+      () => `${at(`u:${password}`)}?sslmode=disabled`,
+      'is invalid: sslmode can be verify-full, or disable',
+    ],
   ])('because %s is refused with the reason, without the password', async (_, url, reason) => {
     const opening = openStore(url());
     await expect(opening).rejects.toThrow(StartError);
@@ -126,5 +144,14 @@ describe('TLS', () => {
   it('is what PGSSLMODE says, where it is set', () => {
     vi.stubEnv('PGSSLMODE', 'disable');
     expect(postgresConfig('postgres://me@db.example/x').ssl).toBeUndefined();
+    vi.stubEnv('PGSSLMODE', 'verify_full');
+    expect(() => postgresConfig('postgres://me@db.example/x')).toThrow('PGSSLMODE can be verify-full');
+  });
+
+  it.each(['prefer', 'require', 'verify-ca', 'verify-full'])('verifies without a warning for %s', (mode) => {
+    const warn = vi.spyOn(process, 'emitWarning');
+    const { ssl } = postgresConfig(`postgres://me@db.example/x?sslmode=${mode}`);
+    expect([ssl, warn.mock.calls]).toEqual([{}, []]);
+    warn.mockRestore();
   });
 });
