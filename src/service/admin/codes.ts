@@ -77,7 +77,7 @@ export interface CodeOperations {
 }
 
 export function codeOperations(context: AdminContext): CodeOperations {
-  const { store } = context;
+  const { store, actor } = context;
   const issueCodes: CodeOperations['issueCodes'] = async (wanted) => {
     const { tenantCode, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = wanted;
     const common = {
@@ -87,18 +87,20 @@ export function codeOperations(context: AdminContext): CodeOperations {
     };
     const validSeconds = checkSeconds('the ttl', ttlSeconds);
     const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
-    const [only = ''] = unionIds;
-    const subject = unionIds.length === 1 ? maskText(only) : `${unionIds.length} users`;
-    const line = { action: 'code issue', tenant_code: tenantCode, subject };
-    const issued = await audited(context, line, async ({ codes }) => {
+    return await store.write(async ({ codes, audit }) => {
       const added = await allEnded(
         unionIds.map((union_id) =>
           codes.add({ ...common, union_id, code: randomHex(context, codeBytes) }, validSeconds),
         ),
       );
-      return added.some((code) => code !== null) && added;
+      const issued = added.filter((code) => code !== null);
+      const [first] = issued;
+      if (first !== undefined) {
+        const subject = issued.length === 1 ? maskText(first.union_id) : `${issued.length} codes`;
+        await audit.add({ actor, action: 'code issue', tenant_code: tenantCode, subject });
+      }
+      return added;
     });
-    return issued || unionIds.map(() => null);
   };
   return {
     async issueCode({ unionId, ...options }) {

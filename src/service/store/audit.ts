@@ -17,7 +17,7 @@ export interface AuditLine {
   /** As the command: `app create`. */
   readonly action: string;
   readonly tenant_code: string | null;
-  /** The app key, or the union ID of a user, masked. */
+  /** The app key, or the union ID of a user, masked; or how many there are. */
   readonly subject: string;
 }
 

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { Secret } from '../../signing/secret.js';
 
 const algorithm = 'aes-256-gcm';
@@ -57,7 +58,10 @@ export class SecretCipher {
         decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
       return new Secret(text);
     } catch (cause) {
-      throw new StoreUnavailableError('the encrypted secret of an app was changed', { cause });
+      throw new StoreUnavailableError(`the encrypted secret of app ${quoteName(appKey)} was changed`, {
+        hint: 'Restore it from a backup, or delete the app from the table apps and create it again.',
+        cause,
+      });
     }
   }
 

@@ -168,7 +168,7 @@ describe('secrets in the database', () => {
     expect(() => cipher.decrypt('app-2', stored)).toThrow('was changed');
     const at = stored.length - 6;
     const changed = stored.slice(0, at) + (stored[at] === 'A' ? 'B' : 'A') + stored.slice(at + 1);
-    expect(() => cipher.decrypt('app-1', changed)).toThrow('was changed');
+    expect(() => cipher.decrypt('app-1', changed)).toThrow('secret of app "app-1" was changed');
     expect(() => new SecretCipher([new Secret('short')])).toThrow('not 32 bytes');
   });
 });

@@ -54,7 +54,7 @@ it('POST /codes issues codes with the options of the request', async () => {
   for await (const one of service.admin.listCodes({ tenantCode: tenant })) listed.push(one.code);
   expect(listed.sort()).toEqual(body.codes.flatMap((one) => one?.code ?? []).sort());
   expect(await service.admin.listAudit({ limit: 1 })).toMatchObject([
-    { actor: 'POST /codes', action: 'code issue', subject: '3 users' },
+    { actor: 'POST /codes', action: 'code issue', subject: '2 codes' },
   ]);
 });
 
