@@ -273,6 +273,32 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(await dump(schema.url)).not.toContain(',slow');
   });
 
+  it('stays loading if the command that loads it is killed, until it is deleted', async () => {
+    write(
+      'large.csv',
+      Array.from({ length: 60_000 }, (_, i) => `u${i},half-loaded,`),
+    );
+    const stored = async () =>
+      (
+        await query(
+          schema.url,
+          "SELECT 1 FROM userinfo_pgboss.job WHERE CAST(data AS TEXT) LIKE '%half-loaded%'",
+        )
+      ).length;
+    const loading = start(['-p', 'local', 'passback', '--from', 'large.csv', ...queue()]);
+    await expect.poll(stored, { interval: 10 }).toBeGreaterThan(0);
+    loading.kill('SIGKILL');
+    const list = await runs('list', '--json');
+    const found = list.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const run = found.find(({ from }) => from === 'large.csv');
+    expect(run).toMatchObject({ state: 'loading', rows: 60_000, done: 0 });
+    expect((await runs('delete', run.run, '--yes')).status).toBe(0);
+    expect(await stored()).toBe(0);
+  });
+
   it('is refused with what belongs to a run from here, and shows no password', async () => {
     const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
     expect(both.status).toBe(2);
