@@ -193,7 +193,7 @@ const kinds: {
 };
 
 function describeRequest({ operation, app_key, tenant_code, status, code, msg, ms }: RequestEvent): string {
-  const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${ms}ms ${code}`;
+  const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${Math.round(ms)}ms ${code}`;
   return code === resultCode.ok ? line : `${line} ${msg}`;
 }
 

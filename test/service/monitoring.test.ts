@@ -49,6 +49,19 @@ describe('monitoring', () => {
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('13800138000');
   });
 
+  it('times requests by less than a millisecond: most take no longer', async () => {
+    let ms = 0;
+    const steadyNow = () => {
+      ms += 0.123;
+      return ms;
+    };
+    const { url, events } = await start({ steadyNow });
+    await fetch(`${url}/no-such-path`);
+    const logged = () => events.find(({ event }) => event === 'request');
+    await expect.poll(logged).toBeDefined();
+    expect(logged()).toMatchObject({ ms: expect.closeTo(0.123, 6) });
+  });
+
   it('has the connections to PostgreSQL', async () => {
     const schema = await createSchema();
     const { url } = await start({ database: schema.url, poolSize: 3 });

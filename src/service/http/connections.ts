@@ -40,10 +40,10 @@ export class InFlight {
     });
   }
 
-  /** How long ago the request of an answer arrived, in whole milliseconds. */
+  /** How long ago the request of an answer arrived, in milliseconds, to the microsecond. */
   ageOf(answer: ServerResponse): number {
     const now = this.#now();
-    return Math.round(now - (this.#cameAt.get(answer) ?? now));
+    return Math.round(1000 * (now - (this.#cameAt.get(answer) ?? now))) / 1000;
   }
 
   /** The pending answer of a connection whose request was received completely. */

@@ -23,7 +23,7 @@ function requestView(request: RecentRequest, isOpen: boolean): Html {
   return html`<tbody class="${kindOf(status)}" id="r${serial}" data-serial="${serial}">
 <tr><td class="time"><time datetime="${at}">${at.slice(11, 23)}</time></td><th scope="row">${operation}</th><td>${
     app_key ?? '–'
-  }${tenant}</td><td><strong class="code">${code}</strong> ${msg}</td><td class="ms">${ms}</td></tr>
+  }${tenant}</td><td><strong class="code">${code}</strong> ${msg}</td><td class="ms">${Math.round(ms)}</td></tr>
 <tr class="${rejection === null ? 'more' : 'more why'}"><td colspan="5"><details${isOpen ? html` open` : empty}>
 <summary>${summary}</summary>
 ${rejection === null ? empty : adviceOf(rejection)}
