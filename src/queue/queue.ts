@@ -49,7 +49,7 @@ const statements = {
   record:
     'WITH new AS (INSERT INTO userinfo_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result' +
     ' FROM json_to_recordset(CAST($2 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)' +
-    ' WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = $1)' +
+    ' WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = $1 FOR KEY SHARE)' +
     ' ORDER BY line ON CONFLICT (run, line) DO NOTHING RETURNING outcome),' +
     ` added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf)} FROM new)` +
     ` UPDATE userinfo_runs runs SET started_at = COALESCE(started_at, ${nowMs}), recorded_at = ${nowMs},` +
@@ -226,8 +226,12 @@ export class Queue {
     if (state === 'ready') throw new InvalidInputError(`run ${run} is not over: cancel it first`);
     await this.#drop(run);
     const { purgeRows } = this.#driver;
-    while ((await this.#change(statements.deleteOutcomes, run, purgeRows)) === purgeRows);
+    const deleteOutcomes = async () => {
+      while ((await this.#change(statements.deleteOutcomes, run, purgeRows)) === purgeRows);
+    };
+    await deleteOutcomes();
     await this.#change(statements.delete, run);
+    await deleteOutcomes(); // what workers recorded meanwhile
   }
 
   /** The outcomes of those rows that have one, by line; the rows are in the order of the file. */

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
@@ -90,6 +91,24 @@ describe('a queue', () => {
     expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunks: 3, ok: 2400 });
     await queue.purge(run.run);
     expect(await queue.record(run.run, [outcome(2)])).toBe('cancelled');
+    expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
+  });
+
+  it('leaves no outcome that a worker records while the run is removed', async () => {
+    const run = await load(1);
+    await queue.cancel(run.run);
+    const other = new Client(schema.url);
+    await other.connect();
+    const waiting = async () =>
+      (await query(schema.url, "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length;
+    await other.query('BEGIN');
+    await other.query(`SELECT 1 FROM userinfo_runs WHERE run = '${run.run}' FOR NO KEY UPDATE`);
+    const recorded = queue.record(run.run, [outcome(2)]);
+    await expect.poll(waiting).toBeGreaterThan(0);
+    const removed = queue.purge(run.run);
+    await expect.poll(waiting).toBeGreaterThan(1);
+    await other.query('ROLLBACK');
+    await Promise.all([recorded, removed, other.end()]);
     expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
   });
 
