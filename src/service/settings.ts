@@ -132,9 +132,10 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
 }
 
 function isAddressRange(text: string): boolean {
-  const [address = '', prefix = '0', ...more] = text.split('/');
+  const [address = '', prefix = '1', ...more] = text.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+  // Not /0: whoever connects could then give any address.
+  return more.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
 }
 
 const faultNames = ['latencyMs', 'error', 'reset', 'dropAfterCommit', 'skewSeconds', 'seed'];

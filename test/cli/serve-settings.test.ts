@@ -61,6 +61,12 @@ it('refuses what is wrong in the environment as it does in a flag', async () => 
   expect(await refused({ PORT: '8787', USERINFO_ADMIN_PORT: '8787' })).toContain(
     '--port and --admin-port are both 8787',
   );
+  expect(await refused({ USERINFO_TRUST_PROXY: '0.0.0.0/0', DATABASE_URL: ':memory:' })).toContain(
+    '"0.0.0.0/0" is not an address',
+  );
+  expect(await refused({ USERINFO_CLOCK_WINDOW: '20m' })).toContain(
+    'USERINFO_CLOCK_WINDOW: 20m is too long for the deviation of a timestamp\nThe maximum is 15m.',
+  );
   expect(await refused({}, ['--host', ''])).toContain('the address is empty');
   write('wrong.env', ['PORT=http']);
   expect(await refused({}, ['--config', 'wrong.env'])).toContain('PORT in wrong.env: "http" is not a port');

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
+import { defaultClockWindowSeconds, maxClockWindowSeconds } from '../../../protocol/limits.js';
 import { type Call, command } from '../../command.js';
 import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
@@ -69,7 +69,7 @@ function settings(): Option[] {
     ).argParser(parseRate),
     new Option('--clock-window <duration>', 'maximum deviation of a timestamp, up to 15m')
       .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
-      .argParser(parseDuration),
+      .argParser(parseClockWindow),
     new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
     new Option('--log-level <level>', 'least important events to log')
       .choices(['info', 'warn', 'error'])
@@ -102,6 +102,14 @@ function settings(): Option[] {
     new Option('--page', 'show the last requests at / (default: if --host is this machine)'),
     new Option('--no-page', 'do not show them'),
   ];
+}
+
+function parseClockWindow(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= maxClockWindowSeconds * 1000) return ms;
+  throw new InvalidInputError(`${text} is too long for the deviation of a timestamp`, {
+    hint: 'The maximum is 15m.',
+  });
 }
 
 function parseWorkers(text: string): number {
