@@ -107,7 +107,7 @@ export function observeStore(store: Store): () => void {
 type Samples = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /** Asks a worker for its metrics; it sends what `ownSamples` returns, as `samples`. */
-export const samplesMessage = 'samples';
+const samplesMessage = 'samples';
 
 /** The metrics of this process, for the primary process. */
 export const ownSamples = (): Promise<Samples> => register.getMetricsAsJSON();

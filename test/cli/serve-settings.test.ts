@@ -91,7 +91,7 @@ it('counts an empty variable as not set, and a switch of 0 as off', async () => 
     USERINFO_LOG_FORMAT: '',
     USERINFO_TRUST_PROXY: '',
     USERINFO_NO_MIGRATE: '0',
-    // Longer than the limit of Node's own; with that of an idle connection, longer than its longest timer.
+    // Longer than Node's default; with the time of an idle connection, longer than its longest timer.
     USERINFO_REQUEST_TIMEOUT: '596h',
     USERINFO_DRAIN_DELAY: '10s',
   };
