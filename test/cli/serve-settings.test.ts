@@ -152,3 +152,9 @@ it('stores no secret in plain text where a master key is meant, and does not com
     /^error: there is no master key to encrypt with\nSet USERINFO_MASTER_KEY,/,
   );
 });
+
+it('does not take --no-prepare for a SQLite file', async () => {
+  const refused = await machine.run(['serve', '--no-prepare', '--database', 'x.db']);
+  expect(refused).toMatchObject({ status: 2, stdout: '' });
+  expect(refused.stderr).toContain('--no-prepare needs PostgreSQL\n');
+});

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { Queue } from '../../src/queue/queue.js';
@@ -49,6 +51,24 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
     pooler.removeAllListeners('exit').kill('SIGKILL');
     await server.remove();
     rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ['--no-prepare', ['--no-prepare'], {}],
+    ['USERINFO_NO_PREPARE', [], { USERINFO_NO_PREPARE: '1' }],
+  ])('the built program serves with %s', async (_, args, env) => {
+    const database = url.replace('?pgbouncer=true', '');
+    const serve = spawn(
+      process.execPath,
+      ['bin/userinfo.cjs', 'serve', '--port', '0', '--log-format', 'json', ...args],
+      { env: { ...process.env, DATABASE_URL: database, ...env } },
+    );
+    try {
+      const [line] = await once(createInterface({ input: serve.stderr }), 'line');
+      expect(await fetch(`${JSON.parse(line).url}/readyz`)).toMatchObject({ status: 200 });
+    } finally {
+      serve.kill('SIGKILL');
+    }
   });
 
   it('two services answer all requests, which share its sessions', async () => {

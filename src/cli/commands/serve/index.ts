@@ -60,6 +60,7 @@ function settings(): Option[] {
     new Option('--pool-size <n>', 'PostgreSQL connections a process (default: 10)').argParser((text) =>
       parseCount(text, 'connections'),
     ),
+    new Option('--no-prepare', 'keep nothing in a session: for PgBouncer in transaction mode'),
     new Option('--workers <n>', 'number of processes, on PostgreSQL; auto: one per core')
       .default(1)
       .argParser(parseWorkers),

@@ -17,6 +17,8 @@ export interface ServeOptions extends CommonOptions {
   /** False for --no-migrate. */
   readonly migrate: boolean;
   readonly poolSize?: number;
+  /** False for --no-prepare. */
+  readonly prepare: boolean;
   readonly workers: number;
   /** Requests per second. */
   readonly rateLimit?: number;

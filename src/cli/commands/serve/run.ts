@@ -19,7 +19,8 @@ const maxUnreadLog = 1_048_576;
 
 /** Serves until the signal aborts: in this process, or in several workers. */
 export async function runServe(context: CliContext, given: ServeOptions): Promise<void> {
-  const database = namedDatabase(given.database, context.io.env);
+  const named = namedDatabase(given.database, context.io.env);
+  const database = given.prepare ? named : behindPooler(named);
   const options = { ...given, ...(database !== undefined && { database }) };
   refuseUnfit(options);
   const { io } = context;
@@ -99,6 +100,22 @@ function droppingLog(log: Log, stream: Writable): Log {
   };
 }
 
+const namePostgres = 'name a PostgreSQL database: --database postgres://user@host/database';
+
+function isPostgres(database: string | undefined): database is string {
+  return database !== undefined && /^postgres(?:ql)?:/i.test(database);
+}
+
+/**
+ * The URL of a database behind PgBouncer in transaction mode.
+ *
+ * @throws InvalidInputError for any other database
+ */
+function behindPooler(database: string | undefined): string {
+  if (isPostgres(database)) return `${database}${database.includes('?') ? '&' : '?'}pgbouncer=true`;
+  throw new InvalidInputError('--no-prepare needs PostgreSQL', { hint: `Leave it out, or ${namePostgres}` });
+}
+
 /** @throws InvalidInputError for options that exclude each other */
 function refuseUnfit({ workers, database, host, port, adminPort, page, demo }: ServeOptions): void {
   if (adminPort === port && port !== 0) {
@@ -111,12 +128,10 @@ function refuseUnfit({ workers, database, host, port, adminPort, page, demo }: S
       hint: 'Leave --workers out.',
     });
   }
-  if (workers > 1 && !/^postgres(?:ql)?:/i.test(database ?? '')) {
+  if (workers > 1 && !isPostgres(database)) {
     throw new InvalidInputError(
       '--workers needs PostgreSQL: SQLite has one writer, and more processes are slower',
-      {
-        hint: 'Leave --workers out, or name a PostgreSQL database: --database postgres://user@host/database',
-      },
+      { hint: `Leave --workers out, or ${namePostgres}` },
     );
   }
   if (demo && !isLoopback(urlHost(host))) {
