@@ -49,7 +49,7 @@ const commands: readonly (readonly [what: string, args: () => readonly string[]]
   ['sign explain --json', () => ['sign', 'explain', 'passback', `k=${hostile}`, '--union-id', 'u', '--json']],
   [
     'admin user show --json',
-    () => ['admin', 'user', 'show', '--tenant-code', 'acme', '--union-id', 'u001', '--json', ...database()],
+    () => ['admin', 'user', 'export', '--tenant-code', 'acme', '--union-id', 'u001', '--json', ...database()],
   ],
   ['admin user list', () => ['admin', 'user', 'list', '--tenant-code', 'acme', ...database()]],
   [

@@ -59,12 +59,12 @@ const declarePut = storeCommand({
 const declareShow = storeCommand({
   name: 'show',
   summary: 'print a user record',
-  description: 'Print the whole record of a user.',
+  description: 'Print the whole record of a user: everything that is stored about a person, except codes.',
   examples: [
     ['userinfo admin user show --tenant-code acme --union-id u001', 'as tables'],
-    ['userinfo admin user show --tenant-code acme --union-id u001 --json', 'as one JSON object'],
+    ['userinfo admin user export --tenant-code acme --union-id u001 --json', 'the same, as one JSON object'],
   ],
-  takes: takesUser,
+  takes: (command) => takesUser(command).alias('export'),
   run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
     print(await withStore((store) => store.getUser(options))),
 });
