@@ -131,9 +131,9 @@ function sourceOf({ request }: FastifyReply): RequestSource {
 
 /**
  * The address of the client, without a port; that of the connection where a trusted proxy forwards no address. IPv4 is
- * written as such where the service listens on IPv6, too.
+ * written as such where the service listens on IPv6, too. Empty if the client closed the connection before it was read.
  */
-function clientOf({ ip, socket }: FastifyRequest): string {
+function clientOf({ ip = '', socket }: FastifyRequest): string {
   const forwarded = ip.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
   const address = isIP(forwarded) ? forwarded : (socket.remoteAddress ?? '');
   return address.replace(/^::ffff:(?=[\d.]+$)/i, '');

@@ -80,6 +80,15 @@ describe('a service of its own process', () => {
     socket.destroy();
   });
 
+  it('stays at work when clients break their connections off right after a request', async () => {
+    for (const socket of await openMany(200)) {
+      socket.write(`${read}\r\n`);
+      setImmediate(() => socket.resetAndDestroy());
+    }
+    await expect.poll(() => log.match(/^\S+ 400 read/gm)?.length ?? 0).toBeGreaterThan(100);
+    expect(await isHealthy()).toBe(true);
+  });
+
   it('stays at work beside hundreds of connections that send their headers slowly', async () => {
     const sockets = await openMany(300);
     for (let part = 0; part < 10; part++) {
