@@ -86,7 +86,8 @@ async function readSecretOf(
 }
 
 /**
- * The token for issuing codes over HTTP; `undefined` if none is set.
+ * The token for issuing codes over HTTP, of USERINFO_ADMIN_TOKEN or the file that USERINFO_ADMIN_TOKEN_FILE names;
+ * `undefined` if none is set.
  *
  * @throws InvalidInputError if its file cannot be read, or is empty
  */
