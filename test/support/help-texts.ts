@@ -1,0 +1,44 @@
+import { PassThrough } from 'node:stream';
+import type { Command } from 'commander';
+import { createContext } from '../../src/cli/context.js';
+import { buildProgram, run } from '../../src/cli/program.js';
+
+const { signal } = new AbortController();
+const { stdin, stdout, stderr } = process;
+const program = await buildProgram(createContext({ stdin, stdout, stderr, env: {} }, signal, []), []);
+
+function leaves(command: Command, path: readonly string[] = []): string[][] {
+  const inner = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== 'help');
+  const isOne = inner.length === 0 || command.registeredArguments.length > 0;
+  return [...(isOne ? [[...path]] : []), ...inner.flatMap((one) => leaves(one, [...path, one.name()]))];
+}
+
+function groupsIn(command: Command, path: readonly string[] = []): string[][] {
+  const inner = command.commands.filter((one) => one.commands.length > 0);
+  return [[...path], ...inner.flatMap((one) => groupsIn(one, [...path, one.name()]))];
+}
+
+/** The words of each command. */
+export const commands = leaves(program);
+/** The words of each group of commands; none for the program itself. */
+export const groups = groupsIn(program);
+
+/** The help of each command and group, by its words. */
+export const helps = new Map<string, string>();
+for (const words of [...commands, ...groups]) {
+  const written = new PassThrough();
+  const status = await run(
+    [...words, '--help'],
+    { stdin, stdout: written, stderr: written, env: {} },
+    signal,
+  );
+  if (status !== 0) throw new Error(`userinfo ${words.join(' ')} --help ended with ${status}`);
+  helps.set(words.join(' '), String(written.read()));
+}
+
+/** The commands of the examples of a help, each in one line. */
+export const examplesIn = (help: string) =>
+  [...help.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, line]) => (line ?? '').replace(/ \\\n +/g, ' '));
