@@ -74,9 +74,14 @@ export interface TakenChunk {
   readonly leasedUntil: number;
 }
 
-/** The age of the process in milliseconds. `performance.now()` stands still while a machine with Linux is suspended. */
+/** For how long the machine was suspended, or its clock set ahead: on Linux, `performance.now()` does not tell. In ms. */
+let suspendedMs = 0;
+
+/** The age of the process in milliseconds. It never falls, unlike the clock of the machine. */
 export function elapsedMs(): number {
-  return Math.max(performance.now(), Date.now() - performance.timeOrigin);
+  const now = performance.now();
+  suspendedMs = Math.max(suspendedMs, Date.now() - performance.timeOrigin - now);
+  return now + suspendedMs;
 }
 
 /**
