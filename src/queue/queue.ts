@@ -24,6 +24,9 @@ const shownSpeed =
   `CASE WHEN state = 'ready' AND recorded_at > ${nowMs} - 60000` +
   ` THEN ${speed} / (1 - ${weightOf(`LEAST(started_at, ${nowMs} - 1000)`)}) END`;
 
+/** Before the name of a run: the name of its queue in pg-boss. */
+const namePrefix = 'userinfo-';
+
 /** A run is given by its properties, and stored with its state. */
 const selectRuns =
   `SELECT given, json_build_object('run', run, 'state', state, ${outcomes.map((one) => `'${one}', ${one}`)},` +
@@ -32,7 +35,7 @@ const selectRuns =
   " failed_chunks, 'workers', workers, 'ended_at', ended_at / 1000) AS stored FROM userinfo_runs, LATERAL (SELECT" +
   " COUNT(*) FILTER (WHERE state < 'completed') AS chunks_left, COUNT(*) FILTER (WHERE state = 'failed') AS" +
   " failed_chunks, COUNT(*) FILTER (WHERE state = 'active') AS workers" +
-  ` FROM ${bossSchema}.job WHERE name = 'userinfo-' || run) AS counted`;
+  ` FROM ${bossSchema}.job WHERE name = '${namePrefix}' || run) AS counted`;
 
 const countsOf = (outcome: Outcome) => `COUNT(*) FILTER (WHERE outcome = '${outcome}') AS ${outcome}`;
 const sumOf = (outcome: Outcome) => `${outcome} = runs.${outcome} + added.${outcome}`;
@@ -74,7 +77,10 @@ export interface TakenChunk {
   readonly leasedUntil: number;
 }
 
-/** For how long the machine was suspended, or its clock set ahead: on Linux, `performance.now()` does not tell. In ms. */
+/**
+ * For how long the machine was suspended, or how far its clock was set ahead, in milliseconds. On Linux,
+ * `performance.now()` stands still during a suspension.
+ */
 let suspendedMs = 0;
 
 /** The age of the process in milliseconds. It never falls, unlike the clock of the machine. */
@@ -145,6 +151,7 @@ export class Queue {
       }
       if ((await this.#change(statements.release, run, chunks)) === 1) return run;
     } catch (error) {
+      // Where another command has cancelled or deleted the run, that is the cause.
       const found = await this.#select(statements.find, run).catch(() => null);
       if (found === null || found[0]?.state === 'loading') fault = error;
     }
@@ -281,7 +288,7 @@ export class Queue {
 }
 
 function nameOf(run: string): string {
-  return `userinfo-${run}`;
+  return `${namePrefix}${run}`;
 }
 
 /** The job of a chunk, counted from 0. */

@@ -128,7 +128,7 @@ it('takes the master key from a file, and needs it from then on', async () => {
   expect(await serve(['--port', '0'], env)).toMatch(/^http:/);
 });
 
-it('stores no secret in plain text where a master key is meant, and does not come', async () => {
+it('stores no secret in plain text if a master key is set but empty', async () => {
   write('empty.key', ['']);
   const database = join(machine.folder, 'plain.db');
   const app = (args: string, env: Record<string, string> = {}) =>

@@ -59,22 +59,22 @@ describe('a PostgreSQL database that cannot be opened', () => {
     ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database is invalid'],
     ['the port of a second host is none', () => `postgres://u:${password}@host,b:port/x`, 'is invalid'],
     [
-      'its kind of server is none',
+      'target_session_attrs is unknown',
       () => `${at(`u:${password}`)}?target_session_attrs=fast`,
       'is invalid: target_session_attrs can be any or read-write',
     ],
     [
-      'a time-out is none',
+      'statement_timeout is not a number',
       () => `${at(`u:${password}`)}?statement_timeout=5s`,
       'is invalid: statement_timeout can be a number of milliseconds',
     ],
     [
-      'its pooler is neither there nor not',
+      'pgbouncer is neither true nor false',
       () => `${at(`u:${password}`)}?pgbouncer=1`,
       'is invalid: pgbouncer can be true or false',
     ],
     [
-      'its kind of TLS is none',
+      'sslmode is unknown',
       () => `${at(`u:${password}`)}?sslmode=disabled`,
       'is invalid: sslmode can be verify-full, or disable',
     ],

@@ -15,18 +15,21 @@ export interface AdminContext {
   readonly actor: string;
 }
 
+type Line = Pick<AuditLine, 'action' | 'tenant_code' | 'subject'>;
+
 /**
- * Does work in a transaction that also stores a line for the audit, unless the work returns `null` or
- * `false`: then there was nothing to change.
+ * Does work in a transaction that also stores a line for the audit, unless there was nothing to change: then the work
+ * returns `null` or `false`, or a line that is made of its result is `null`.
  */
 export function audited<T>(
   { store, actor }: AdminContext,
-  line: Pick<AuditLine, 'action' | 'tenant_code' | 'subject'>,
+  line: Line | ((result: T) => Line | null),
   work: (records: Records) => Promise<T>,
 ): Promise<T> {
   return store.write(async (records) => {
     const result = await work(records);
-    if (result !== null && result !== false) await records.audit.add({ actor, ...line });
+    const made = typeof line === 'function' ? line(result) : line;
+    if (made !== null && result !== null && result !== false) await records.audit.add({ actor, ...made });
     return result;
   });
 }

@@ -129,7 +129,7 @@ export interface AppOperations {
 }
 
 export function appOperations(context: AdminContext): AppOperations {
-  const { store, now, actor } = context;
+  const { store, now } = context;
   const newSecret = () => new Secret(randomHex(context, secretBytes));
   /** @throws NotFoundError if `work` changes no app */
   const change = async (action: string, appKey: string, work: (records: Records) => Promise<boolean>) => {
@@ -197,16 +197,14 @@ export function appOperations(context: AdminContext): AppOperations {
       await change('set', appKey, ({ apps }) => apps.set(appKey, changes));
     },
     async encryptSecrets() {
+      const lineOf = ({ encrypted: count }: { readonly encrypted: number }) => {
+        const subject = count === 1 ? '1 app' : `${count} apps`;
+        return count === 0 ? null : { action: 'app encrypt-secrets', tenant_code: null, subject };
+      };
       let encrypted = 0;
       for (let after: string | null = ''; after !== null; ) {
         const from: string = after;
-        const page = await store.write(async ({ apps, audit }) => {
-          const done = await apps.encryptAll(from, encryptedAtOnce);
-          const subject = done.encrypted === 1 ? '1 app' : `${done.encrypted} apps`;
-          const line = { actor, action: 'app encrypt-secrets', tenant_code: null, subject };
-          if (done.encrypted > 0) await audit.add(line);
-          return done;
-        });
+        const page = await audited(context, lineOf, ({ apps }) => apps.encryptAll(from, encryptedAtOnce));
         encrypted += page.encrypted;
         after = page.last;
       }

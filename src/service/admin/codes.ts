@@ -77,7 +77,7 @@ export interface CodeOperations {
 }
 
 export function codeOperations(context: AdminContext): CodeOperations {
-  const { store, actor } = context;
+  const { store } = context;
   const issueCodes: CodeOperations['issueCodes'] = async (wanted) => {
     const { tenantCode, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = wanted;
     const common = {
@@ -87,20 +87,19 @@ export function codeOperations(context: AdminContext): CodeOperations {
     };
     const validSeconds = checkSeconds('the ttl', ttlSeconds);
     const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
-    return await store.write(async ({ codes, audit }) => {
-      const added = await allEnded(
+    const lineOf = (added: readonly (Code | null)[]) => {
+      const [first, ...others] = added.filter((code) => code !== null);
+      if (first === undefined) return null;
+      const subject = others.length === 0 ? maskText(first.union_id) : `${others.length + 1} codes`;
+      return { action: 'code issue', tenant_code: tenantCode, subject };
+    };
+    return await audited(context, lineOf, ({ codes }) =>
+      allEnded(
         unionIds.map((union_id) =>
           codes.add({ ...common, union_id, code: randomHex(context, codeBytes) }, validSeconds),
         ),
-      );
-      const issued = added.filter((code) => code !== null);
-      const [first] = issued;
-      if (first !== undefined) {
-        const subject = issued.length === 1 ? maskText(first.union_id) : `${issued.length} codes`;
-        await audit.add({ actor, action: 'code issue', tenant_code: tenantCode, subject });
-      }
-      return added;
-    });
+      ),
+    );
   };
   return {
     async issueCode({ unionId, ...options }) {

@@ -221,7 +221,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(unionIds.map((id) => stored.get(id)?.level)).toEqual(unionIds.map(() => 'new'));
   });
 
-  it('is given up by a worker whose machine was suspended: only the clock of the day went on', async () => {
+  it('is given up by a worker whose machine was suspended, while its monotonic clock stood still', async () => {
     write(
       'suspended.csv',
       Array.from({ length: 30 }, (_, i) => `u${i},suspended,`),

@@ -59,7 +59,7 @@ const declarePut = storeCommand({
 const declareShow = storeCommand({
   name: 'show',
   summary: 'print a user record',
-  description: 'Print the whole record of a user: everything that is stored about a person, except codes.',
+  description: 'Print everything that is stored about a user, except codes.',
   examples: [
     ['userinfo admin user show --tenant-code acme --union-id u001', 'as tables'],
     ['userinfo admin user export --tenant-code acme --union-id u001 --json', 'the same, as one JSON object'],

@@ -44,7 +44,7 @@ function readVariables(path: string) {
   });
 }
 
-/** Those that a variable does not set, or that "database.ts" reads, for `admin` too. */
+/** The options without a variable; those of the database are read by `database.ts`, for `admin`, too. */
 const withoutVariable = ['config', 'demo', 'database'];
 
 /**
