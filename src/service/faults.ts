@@ -3,29 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Endpoint, endpoints } from '../protocol/endpoints.js';
 import { type ResultCode, resultCode } from '../protocol/result-codes.js';
+import type { FaultSettings } from './fault-settings.js';
 import type { Responder } from './http/responder.js';
-
-/**
- * Injected faults, to test a client. Shares are of all requests, 0 to 1.
- *
- * @example
- * const faults: FaultSettings = { error: 0.1, latencyMs: { min: 5, max: 50 }, seed: 1 };
- * const flaky = await createService({ faults });
- */
-export interface FaultSettings {
-  /** Delay before a request is processed, in milliseconds. */
-  readonly latencyMs?: { readonly min: number; readonly max: number };
-  /** Share of requests that are answered with 50001 and not carried out. */
-  readonly error?: number;
-  /** Share of requests whose connection is closed before they are processed. */
-  readonly reset?: number;
-  /** Share of requests that are carried out, and whose connection is closed instead of an answer. */
-  readonly dropAfterCommit?: number;
-  /** How far the service's clock is ahead, in seconds; negative if it is behind. */
-  readonly skewSeconds?: number;
-  /** A whole number: the same seed gives the same faults in the same order. */
-  readonly seed: number;
-}
 
 /** What is done with a request besides carrying it out, or instead. */
 export interface Fault {
@@ -55,23 +34,6 @@ export function faultDrawer(settings: FaultSettings): () => Fault {
     if (lot < error + reset) return { delayMs, cut: 'before' };
     return { delayMs, cut: lot < error + reset + dropAfterCommit ? 'after' : undefined };
   };
-}
-
-/** Faults in the form of `--fault`. */
-export function describeFaults(faults: FaultSettings): string {
-  const { latencyMs, error, reset, dropAfterCommit, skewSeconds, seed } = faults;
-  const parts = [
-    latencyMs && `latency=${latencyMs.min}ms..${latencyMs.max}ms`,
-    error && `error=${percent(error)}`,
-    reset && `reset=${percent(reset)}`,
-    dropAfterCommit && `drop-after-commit=${percent(dropAfterCommit)}`,
-    skewSeconds && `skew=${skewSeconds}s`,
-  ].filter(Boolean);
-  return `${parts.join(',')} (seed ${seed})`;
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toFixed(3))}%`;
 }
 
 /** Injects a fault into each request for an operation. */

@@ -4,10 +4,11 @@ import type { Migration } from '../database/migrations.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
+import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
-import { checkSettings, type ServiceHost, type ServiceSettings } from './settings.js';
+import { checkSettings, type ServiceHost, type ServiceOptions } from './settings.js';
 import { openStore, type StoreOptions } from './store/store.js';
-import type { ServerExtension, TestService, TestServiceOptions } from './test-service.js';
+import type { TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
 export type { Migration } from '../database/migrations.js';
@@ -18,7 +19,7 @@ export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
 export { recipeWarnings } from './admin/recipe-warnings.js';
 export type { UserKey } from './admin/users.js';
-export type { FaultSettings } from './faults.js';
+export type { FaultSettings } from './fault-settings.js';
 export {
   createLog,
   type Log,
@@ -29,7 +30,7 @@ export {
   logLevels,
 } from './log.js';
 export type { Service } from './service.js';
-export type { ServiceHost, ServiceSettings } from './settings.js';
+export type { ServiceHost, ServiceOptions, ServiceSettings } from './settings.js';
 export type { AuditLine } from './store/audit.js';
 export type { Code } from './store/codes.js';
 export type { StoreOptions } from './store/store.js';
@@ -44,14 +45,6 @@ export type {
   TestSignatures,
   TestUser,
 } from './test-service.js';
-
-/**
- * Options of a service.
- *
- * @example
- * const serviceOptions: ServiceOptions = { port: 8787, database: 'users.db' };
- */
-export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
 
 /**
  * The admin operations on a store.

@@ -2,7 +2,7 @@ import { StoreUnavailableError } from '../database/errors.js';
 import { UserInfoError } from '../protocol/errors.js';
 import { resultCode } from '../protocol/result-codes.js';
 import { escapeUnsafe } from '../protocol/unsafe-text.js';
-import { describeFaults, type FaultSettings } from './faults.js';
+import { describeFaults, type FaultSettings } from './fault-settings.js';
 
 /**
  * Events for the operator, named as in the JSON log. Whoever logs masks personal data.

@@ -3,13 +3,12 @@ import { loadPart, MissingPackageError } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
 import { answerCodes } from './admin/post-codes.js';
-import { startServer } from './http/server.js';
+import { type ServerExtension, startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
-import { foldRepeats, type Log, logFault } from './log.js';
+import { foldRepeats, logFault } from './log.js';
 import { answerMonitoring, probeStore, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
-import type { ServerExtension } from './test-service.js';
 
 /**
  * A running service.
@@ -31,21 +30,6 @@ export interface Service extends AsyncDisposable {
   close(): Promise<void>;
   /** Removes all apps, users and codes. */
   reset(): Promise<void>;
-}
-
-/** What the answer to a request depends on besides the request. */
-export interface ServiceContext extends ServiceHost {
-  readonly store: Store;
-  readonly settings: CheckedSettings;
-  readonly log: Log;
-  /** The Unix time in seconds. */
-  readonly unixSeconds: () => number;
-  /** Rate limit of each app, by its key; `null` for no limit. */
-  readonly appLimit: TokenBuckets | null;
-  /** The rate at which requests of an address may be refused before they are authenticated; `null` for no limit. */
-  readonly failureLimit: TokenBuckets | null;
-  /** Whether the store is, or was a second ago. */
-  readonly isWritable: () => Promise<boolean>;
 }
 
 /** Size of the ID of a process among those that share a database. */

@@ -5,8 +5,9 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { defaultClockWindowSeconds, defaultMaxBodyBytes, maxClockWindowSeconds } from '../protocol/limits.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import type { Secret } from '../signing/secret.js';
-import type { FaultSettings } from './faults.js';
+import { checkFaults, type FaultSettings } from './fault-settings.js';
 import type { Log } from './log.js';
+import type { StoreOptions } from './store/store.js';
 
 /**
  * Settings of a service. Everything has a default.
@@ -89,6 +90,14 @@ export interface ServiceHost {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
+/**
+ * Options of a service.
+ *
+ * @example
+ * const serviceOptions: ServiceOptions = { port: 8787, database: 'users.db' };
+ */
+export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
+
 /** The maximum delay of a timer of Node.js. */
 export const maxTimerMs = 2 ** 31 - 1;
 
@@ -136,29 +145,4 @@ function isAddressRange(text: string): boolean {
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   // Not /0: whoever connects could then give any address.
   return more.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
-}
-
-const faultNames = ['latencyMs', 'error', 'reset', 'dropAfterCommit', 'skewSeconds', 'seed'];
-
-/** @throws InvalidInputError that says what is wrong */
-export function checkFaults(faults: FaultSettings): void {
-  const {
-    latencyMs = { min: 0, max: 0 },
-    error = 0,
-    reset = 0,
-    dropAfterCommit = 0,
-    skewSeconds = 0,
-  } = faults;
-  const shares = [error, reset, dropAfterCommit];
-  const unknown = Object.keys(faults).find((name) => !faultNames.includes(name));
-  const wrong = [
-    unknown === undefined || `there is no fault ${quoteName(unknown)}`,
-    shares.every((share) => share >= 0 && share <= 1) || 'a share is a number from 0 to 1',
-    error + reset + dropAfterCommit <= 1 || 'error, reset and dropAfterCommit add up to 1 at most',
-    (latencyMs.min >= 0 && latencyMs.min <= latencyMs.max && Number.isFinite(latencyMs.max)) ||
-      'latencyMs has a min, and a max that is not below it',
-    Number.isFinite(skewSeconds) || 'skewSeconds is a number',
-    Number.isSafeInteger(faults.seed) || 'seed is a whole number',
-  ].find((rule) => rule !== true);
-  if (wrong !== undefined) throw new InvalidInputError(`the faults are invalid: ${wrong}`);
 }

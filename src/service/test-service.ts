@@ -1,5 +1,5 @@
 // Apart from index.ts: only tests load it.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../protocol/endpoints.js';
 import { envelopeContentType } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -14,13 +14,13 @@ import {
 import type { UserRecord } from '../protocol/user-record.js';
 import { type ExplanationPair, expectedSignatures, explainBoth } from '../signing/app-signatures.js';
 import type { NewCode } from './admin/codes.js';
-import { endpointOf, type Fault, type FaultSettings, faultDrawer, injectFaults } from './faults.js';
+import { checkFaults, type FaultSettings } from './fault-settings.js';
+import { endpointOf, type Fault, faultDrawer, injectFaults } from './faults.js';
 import { signersOf } from './http/authenticate.js';
 import { parseRequest } from './http/received-request.js';
-import type { Responder } from './http/responder.js';
-import type { ServiceOptions } from './index.js';
+import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
-import { checkFaults } from './settings.js';
+import type { ServiceOptions } from './settings.js';
 import type { Store } from './store/store.js';
 
 /**
@@ -163,9 +163,6 @@ export interface TestService extends Service {
   /** The app and the `users` of the options again, and nothing else: no faults, stubs or requests, the true clock. */
   reset(): Promise<void>;
 }
-
-/** Adds what a test double does to the HTTP server. */
-export type ServerExtension = (app: FastifyInstance, responder: Responder, store: Store) => void;
 
 /** What is done with the next requests, instead of carrying them out. */
 interface Rule {

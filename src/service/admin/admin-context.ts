@@ -2,7 +2,8 @@ import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../
 import type { ResultCode } from '../../protocol/result-codes.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import type { AuditLine } from '../store/audit.js';
-import type { Records, Store } from '../store/store.js';
+import type { Records } from '../store/operations.js';
+import type { Store } from '../store/store.js';
 
 /** What the admin operations depend on. */
 export interface AdminContext {

@@ -5,7 +5,7 @@ import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
 import type { AddedApp, App } from '../store/apps.js';
-import type { Records } from '../store/store.js';
+import type { Records } from '../store/operations.js';
 import {
   type AdminContext,
   audited,

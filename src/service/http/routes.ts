@@ -3,13 +3,13 @@ import { endpoints } from '../../protocol/endpoints.js';
 import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import type { ServiceContext } from '../context.js';
 import {
   type AnswerMonitoring,
   type MonitoringAnswer,
   monitoringPaths,
   statusAnswer,
 } from '../monitoring.js';
-import type { ServiceContext } from '../service.js';
 import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';
 import type { ArrivingBodies } from './connections.js';
 import { handle } from './handle.js';

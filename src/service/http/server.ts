@@ -7,11 +7,11 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
+import type { ServiceContext } from '../context.js';
 import { faultDrawer, injectFaults } from '../faults.js';
 import { type AnswerMonitoring, listenFault } from '../monitoring.js';
-import type { ServiceContext } from '../service.js';
 import { type CheckedSettings, maxTimerMs } from '../settings.js';
-import type { ServerExtension } from '../test-service.js';
+import type { Store } from '../store/store.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import { ArrivingBodies, InFlight } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
@@ -23,6 +23,9 @@ export interface HttpServer {
   /** Stops accepting connections, answers the requests on open ones, and closes them. */
   close(): Promise<void>;
 }
+
+/** Adds hooks of a test double before the routes are added. */
+export type ServerExtension = (app: FastifyInstance, responder: Responder, store: Store) => void;
 
 /** How long an idle connection is kept, in milliseconds. */
 const keepAliveTimeoutMs = 72_000;

@@ -1,6 +1,6 @@
 import type { Sql, SqlRow } from '../../database/sql-driver.js';
+import { maxClockWindowSeconds } from '../../protocol/limits.js';
 import type { Secret } from '../../signing/secret.js';
-import { nonceSeconds, type Obstacle } from './operations.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { statements } from './statements.js';
 
@@ -23,6 +23,15 @@ export interface App {
   /** Another one after each change; random at first, in case an app of that key was removed before. */
   readonly revision: number;
 }
+
+/**
+ * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
+ * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
+ */
+export const nonceSeconds = 2 * maxClockWindowSeconds;
+
+/** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
+export type Obstacle = 'app changed' | 'random used';
 
 /** What `create` stores. */
 export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'disabled'>;

@@ -1,15 +1,18 @@
 import type { UserInfoError } from '../../protocol/errors.js';
-import { maxClockWindowSeconds } from '../../protocol/limits.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { UserRecord } from '../../protocol/user-record.js';
-import type { App } from './apps.js';
-import type { Records } from './store.js';
+import type { App, Apps, Obstacle } from './apps.js';
+import type { Audit } from './audit.js';
+import type { Codes } from './codes.js';
+import type { Users } from './users.js';
 
-/**
- * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
- * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
- */
-export const nonceSeconds = 2 * maxClockWindowSeconds;
+/** The tables of the store, inside one read or one transaction. */
+export interface Records {
+  readonly apps: Apps;
+  readonly users: Users;
+  readonly codes: Codes;
+  readonly audit: Audit;
+}
 
 /** What each authenticated request uses up (§5.4), whatever its result. */
 export interface AppRequest {
@@ -30,9 +33,6 @@ export interface PassbackRequest extends AppRequest {
   /** Returns the record as it is to be stored. It may be called again, with another record. */
   readonly change: (record: UserRecord) => UserRecord;
 }
-
-/** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
-export type Obstacle = 'app changed' | 'random used';
 
 /** What a code authorizes to read; `infoNames` is `null` for all names. */
 interface Authorized {

@@ -11,15 +11,8 @@ import {
 import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import type { UserRecord } from '../../protocol/user-record.js';
-import type { App } from './apps.js';
-import {
-  type AppRequest,
-  nonceSeconds,
-  type PassbackOutcome,
-  type PassbackRequest,
-  type ReadOutcome,
-  type ReadRequest,
-} from './operations.js';
+import { type App, nonceSeconds } from './apps.js';
+import type { AppRequest, PassbackOutcome, PassbackRequest, ReadOutcome, ReadRequest } from './operations.js';
 import { changedDigests, hasValue, toRecord, tryChange, Users, valueDigest } from './users.js';
 
 /** Maximum number of requests in a group. */

@@ -13,6 +13,7 @@ import {
   passBackInTransaction,
   type ReadOutcome,
   type ReadRequest,
+  type Records,
   readInTransaction,
 } from './operations.js';
 import { PostgresGroups } from './postgres-groups.js';
@@ -20,14 +21,6 @@ import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
-
-/** The tables of the store, inside one read or one transaction. */
-export interface Records {
-  readonly apps: Apps;
-  readonly users: Users;
-  readonly codes: Codes;
-  readonly audit: Audit;
-}
 
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseFaults } from '../../../src/cli/commands/serve/options.js';
-import { type Fault, type FaultSettings, faultDrawer } from '../../../src/service/faults.js';
+import type { FaultSettings } from '../../../src/service/fault-settings.js';
+import { type Fault, faultDrawer } from '../../../src/service/faults.js';
 import { runService, user } from '../../support/running-service.js';
 
 const settings: FaultSettings = {

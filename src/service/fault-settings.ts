@@ -1,0 +1,66 @@
+import { InvalidInputError } from '../protocol/errors.js';
+import { quoteName } from '../protocol/unsafe-text.js';
+
+/**
+ * Injected faults, to test a client. Shares are of all requests, 0 to 1.
+ *
+ * @example
+ * const faults: FaultSettings = { error: 0.1, latencyMs: { min: 5, max: 50 }, seed: 1 };
+ * const flaky = await createService({ faults });
+ */
+export interface FaultSettings {
+  /** Delay before a request is processed, in milliseconds. */
+  readonly latencyMs?: { readonly min: number; readonly max: number };
+  /** Share of requests that are answered with 50001 and not carried out. */
+  readonly error?: number;
+  /** Share of requests whose connection is closed before they are processed. */
+  readonly reset?: number;
+  /** Share of requests that are carried out, and whose connection is closed instead of an answer. */
+  readonly dropAfterCommit?: number;
+  /** How far the service's clock is ahead, in seconds; negative if it is behind. */
+  readonly skewSeconds?: number;
+  /** A whole number: the same seed gives the same faults in the same order. */
+  readonly seed: number;
+}
+
+const faultNames = ['latencyMs', 'error', 'reset', 'dropAfterCommit', 'skewSeconds', 'seed'];
+
+/** @throws InvalidInputError that says what is wrong */
+export function checkFaults(faults: FaultSettings): void {
+  const {
+    latencyMs = { min: 0, max: 0 },
+    error = 0,
+    reset = 0,
+    dropAfterCommit = 0,
+    skewSeconds = 0,
+  } = faults;
+  const shares = [error, reset, dropAfterCommit];
+  const unknown = Object.keys(faults).find((name) => !faultNames.includes(name));
+  const wrong = [
+    unknown === undefined || `there is no fault ${quoteName(unknown)}`,
+    shares.every((share) => share >= 0 && share <= 1) || 'a share is a number from 0 to 1',
+    error + reset + dropAfterCommit <= 1 || 'error, reset and dropAfterCommit add up to 1 at most',
+    (latencyMs.min >= 0 && latencyMs.min <= latencyMs.max && Number.isFinite(latencyMs.max)) ||
+      'latencyMs has a min, and a max that is not below it',
+    Number.isFinite(skewSeconds) || 'skewSeconds is a number',
+    Number.isSafeInteger(faults.seed) || 'seed is a whole number',
+  ].find((rule) => rule !== true);
+  if (wrong !== undefined) throw new InvalidInputError(`the faults are invalid: ${wrong}`);
+}
+
+/** Faults in the form of `--fault`. */
+export function describeFaults(faults: FaultSettings): string {
+  const { latencyMs, error, reset, dropAfterCommit, skewSeconds, seed } = faults;
+  const parts = [
+    latencyMs && `latency=${latencyMs.min}ms..${latencyMs.max}ms`,
+    error && `error=${percent(error)}`,
+    reset && `reset=${percent(reset)}`,
+    dropAfterCommit && `drop-after-commit=${percent(dropAfterCommit)}`,
+    skewSeconds && `skew=${skewSeconds}s`,
+  ].filter(Boolean);
+  return `${parts.join(',')} (seed ${seed})`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(3))}%`;
+}
