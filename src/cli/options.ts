@@ -1,7 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { SettingFlags } from '../profiles/flags-and-environment.js';
 import { parseCount, parseDuration } from './option-values.js';
-import { type OutputFormat, outputFormats } from './output/style.js';
+
+/** The output formats. `csv` is flat; the others keep the nesting of the data. */
+export const outputFormats = ['table', 'json', 'yaml', 'csv'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
 
 /** Options of every command, accepted before or after its name. */
 export interface CommonOptions {

@@ -1,5 +1,4 @@
 import { InvalidInputError } from '../protocol/errors.js';
-import type { CliContext } from './context.js';
 import type { Io } from './io.js';
 import { showText } from './output/terminal-text.js';
 
@@ -41,7 +40,7 @@ const required = 'A value is required.';
  * @throws InvalidInputError if the answer is no, or there is no terminal to ask on
  */
 export async function confirm(
-  { prompt }: CliContext,
+  { prompt }: { readonly prompt: ReturnType<typeof createPrompt> },
   question: string,
   yes: boolean | undefined,
 ): Promise<void> {

@@ -17,13 +17,6 @@ export type LogEvent =
   | { readonly event: 'unencrypted_token'; readonly host: string }
   | { readonly event: 'stopped' }
   | ({ readonly event: 'faults' } & FaultSettings)
-  /** One of several processes ended, by a signal or with an exit status; another starts after `restart_ms`. */
-  | {
-      readonly event: 'worker_ended';
-      readonly pid: number;
-      readonly reason: string;
-      readonly restart_ms: number;
-    }
   | RequestEvent
   | SignatureRejectedEvent
   /** A `user_info` escapes non-ASCII text or slashes, against §4.2 rule 7. */
@@ -161,10 +154,6 @@ const kinds: {
   ],
   stopped: ['info', () => ['stopped']],
   faults: ['warn', (faults) => [`warning: injecting faults: ${describeFaults(faults)}`]],
-  worker_ended: [
-    'error',
-    ({ pid, reason, restart_ms }) => [`worker ${pid} ended: ${reason}; another starts in ${restart_ms}ms`],
-  ],
   request: ['info', (event) => [describeRequest(event)]],
   signature_rejected: [
     'warn',

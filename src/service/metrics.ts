@@ -1,7 +1,5 @@
 // Apart from monitoring.ts: prom-client is an optional package.
-import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as wait } from 'node:timers/promises';
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedTransactions } from '../database/sql-driver.js';
 import type { Log, LogEvent } from './log.js';
 import type { Store } from './store/store.js';
@@ -39,7 +37,6 @@ const build = new Gauge({
   help: 'Versions of userinfo-cli and of Node.js.',
   labelNames: ['version', 'node'],
   registers: [register],
-  aggregator: 'first',
 });
 const groups = new Histogram({
   name: 'userinfo_transaction_requests',
@@ -54,7 +51,6 @@ new Gauge({
   help: 'For how long the oldest expired row of a table had waited at the last purge, which comes once a minute.',
   labelNames: ['table'],
   registers: [register],
-  aggregator: 'max',
   collect() {
     this.reset();
     const backlogs = [...stores].flatMap(({ purgeBacklog }) => [...purgeBacklog]);
@@ -95,55 +91,11 @@ function count(event: LogEvent): void {
   } else if ('problem' in event) problems.inc({ event: event.event });
 }
 
-/** The metrics of this process, in the format of Prometheus; `null` in a worker, which is one of several. */
-export const ownMetrics = cluster.isWorker ? null : () => register.metrics();
+/** The metrics of this process, in the format of Prometheus. */
+export const ownMetrics = (): Promise<string> => register.metrics();
 
 /** Shows the connections and the purge of a store until the returned function is called. */
 export function observeStore(store: Store): () => void {
   stores.add(store);
   return () => stores.delete(store);
 }
-
-type Samples = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
-
-/** Asks a worker for its metrics; it sends what `ownSamples` returns, as `samples`. */
-const samplesMessage = 'samples';
-
-/** The metrics of this process, for the primary process. */
-export const ownSamples = (): Promise<Samples> => register.getMetricsAsJSON();
-
-/** How long a worker may take to answer, in milliseconds; after that, its last answer counts. */
-const longestAnswerMs = 1000;
-
-/**
- * The sum of the metrics of all workers. What a worker counted stays when it ends, up to its last answer: Prometheus
- * takes a counter that falls for one that began again at 0.
- */
-export function sumOfWorkers(): () => Promise<string> {
-  let ended: Promise<Samples> = Promise.resolve([]);
-  const latest = new Map<number, Samples>();
-  cluster.on('exit', ({ id }: Worker) => {
-    const counters = latest.get(id)?.filter(({ type }) => /counter|histogram/.test(String(type))) ?? [];
-    latest.delete(id);
-    ended = ended.then((samples) => sum([samples, counters]).getMetricsAsJSON());
-  });
-  const ask = async (worker: Worker) => {
-    const answered = new AbortController();
-    const take = ({ samples }: { readonly samples?: Samples }) => {
-      if (samples === undefined) return;
-      latest.set(worker.id, samples);
-      answered.abort();
-    };
-    worker.on('message', take);
-    // The worker may have ended.
-    worker.send(samplesMessage, () => {});
-    await wait(longestAnswerMs, undefined, { signal: answered.signal }).catch(() => {});
-    worker.off('message', take);
-  };
-  return async () => {
-    await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && ask(worker)));
-    return sum([...latest.values(), await ended]).metrics();
-  };
-}
-
-const sum = (samples: Samples[]) => AggregatorRegistry.aggregate(samples);

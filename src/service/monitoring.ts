@@ -17,7 +17,7 @@ export interface MonitoringAnswer {
 /** The answer for a path; `null` if it is not one of monitoring. Only a port for admin has other requests than GET. */
 export type AnswerMonitoring = (path: string, request?: IncomingMessage) => Promise<MonitoringAnswer | null>;
 
-/** What monitoring asks the process, or all processes of the service. */
+/** The sources of what monitoring answers. */
 export interface Monitored {
   /** Whether requests should be sent here. */
   isReady(): Promise<boolean>;

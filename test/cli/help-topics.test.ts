@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { helpTopics } from '../../src/cli/commands/help/index.js';
 import { exitMeanings } from '../../src/cli/commands/help/topics.js';
 import { exitStatus } from '../../src/cli/exit-status.js';
-import { outputFormats } from '../../src/cli/output/style.js';
+import { outputFormats } from '../../src/cli/options.js';
 import { settingNames } from '../../src/profiles/flags-and-environment.js';
 import { Machine } from '../support/cli.js';
 

@@ -28,17 +28,15 @@ const put = async (url: string, bytes: number) =>
   (await fetch(`${url}/api/v1/server/user/passback_user_info`, { method: 'PUT', body: 'x'.repeat(bytes) }))
     .status;
 
-it('a setting is a flag, else a variable, else one of the file', async () => {
-  write('serve.env', [
-    'PORT=1',
-    'DATABASE_URL=:memory:',
-    'USERINFO_LOG_FORMAT=json',
-    'USERINFO_MAX_BODY=2KiB',
-    'USERINFO_HOST=localhost',
-  ]);
-  const file = ['--config', 'serve.env'];
-  // The port of the file cannot be used, and its host is another.
-  const url = await serve([...file, '--host', '127.0.0.1'], { PORT: '0', USERINFO_MAX_BODY: '1KiB' });
+it('a setting is a flag, else a variable', async () => {
+  const env = {
+    PORT: '0',
+    DATABASE_URL: ':memory:',
+    USERINFO_LOG_FORMAT: 'json',
+    USERINFO_MAX_BODY: '1KiB',
+    USERINFO_HOST: 'localhost',
+  };
+  const url = await serve(['--host', '127.0.0.1'], env);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect([await put(url, 1000), await put(url, 1100)]).toEqual([400, 413]);
 });
@@ -68,25 +66,19 @@ it('refuses what is wrong in the environment as it does in a flag', async () => 
     'USERINFO_CLOCK_WINDOW: 20m is too long for the deviation of a timestamp\nThe maximum is 15m.',
   );
   expect(await refused({}, ['--host', ''])).toContain('the address is empty');
-  write('wrong.env', ['PORT=http']);
-  expect(await refused({}, ['--config', 'wrong.env'])).toContain('PORT in wrong.env: "http" is not a port');
-  write('serve.yaml', ['port: 8787']);
-  expect(await refused({}, ['--config', 'serve.yaml'])).toContain('"serve.yaml" holds no variable');
+  expect(await refused({ PORT: 'http' })).toContain('PORT: "http" is not a port');
   expect(await refused({ USERINFO_TRUST_PROXY: 'all', DATABASE_URL: ':memory:' })).toContain(
     '"all" is not an address',
   );
-  expect(await refused({}, ['--config', 'nowhere.env'])).toContain('"nowhere.env" cannot be read');
   expect(await refused({}, ['--public-url', 'ftp://x'])).toContain('--public-url');
 });
 
 it('counts an empty variable as not set, and a switch of 0 as off', async () => {
-  writeFileSync(
-    join(machine.folder, 'serve.env'),
-    '\ufeffUSERINFO_PORT=0\r\nPORT=1\r\nUSERINFO_NO_PAGE=1\r\n',
-  );
   const env = {
     DATABASE_URL: ':memory:',
     USERINFO_PORT: '',
+    PORT: '0',
+    USERINFO_NO_PAGE: '1',
     USERINFO_HOST: '',
     USERINFO_LOG_FORMAT: '',
     USERINFO_TRUST_PROXY: '',
@@ -95,7 +87,7 @@ it('counts an empty variable as not set, and a switch of 0 as off', async () => 
     USERINFO_REQUEST_TIMEOUT: '596h',
     USERINFO_DRAIN_DELAY: '10s',
   };
-  const url = await serve(['--config', 'serve.env', '--drain-delay', '0'], env);
+  const url = await serve(['--drain-delay', '0'], env);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await fetch(url)).status).toBe(404);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -129,31 +129,6 @@ describe('PostgreSQL', () => {
   it.each(Object.entries(contention))('%s', async (name, operation) => {
     await using operated = await operate(operation);
     await changeUnnoticed(operated, name, () => wait(faultMs));
-  });
-
-  const withWorkers: Record<string, (operated: Operated) => Promise<void>> = {
-    'kill -9 of a worker, three times': async ({ instances: [primary] }) => {
-      for (const _ of [1, 2, 3]) {
-        process.kill(workersOf(primary)[0] ?? 0, 'SIGKILL');
-        await wait(calmMs);
-      }
-    },
-    'kill -9 of the primary process': async (operated) => {
-      const workers = workersOf(operated.instances[0]);
-      await operated.crash(0);
-      // They end with it.
-      const left = () => workers.filter((pid) => existsSync(`/proc/${pid}`));
-      await expect.poll(left, { timeout: faultMs }).toEqual([]);
-    },
-  };
-  const workersOf = (primary: Instance | undefined) =>
-    execFileSync('ps', ['-o', 'pid=', '--ppid', String(primary?.child.pid)], { encoding: 'utf8' })
-      .trim()
-      .split(/\s+/)
-      .map(Number);
-  it.each(Object.entries(withWorkers))('--workers 2: %s', async (name, fault) => {
-    await using operated = await operate({ programs: [thisVersion], options: ['--workers', '2'] });
-    await endure(operated, `--workers 2: ${name}`, () => fault(operated));
   });
 
   it('the clock of one process is wrong', async ({ skip }) => {

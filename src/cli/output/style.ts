@@ -1,12 +1,8 @@
 import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { type Io, printMessage, type Terminal } from '../io.js';
-import type { CommonOptions } from '../options.js';
+import { type CommonOptions, type OutputFormat, outputFormats } from '../options.js';
 import type { Select } from './query.js';
-
-/** The output formats. `csv` is flat; the others keep the nesting of the data. */
-export const outputFormats = ['table', 'json', 'yaml', 'csv'] as const;
-export type OutputFormat = (typeof outputFormats)[number];
 
 /**
  * Colours for a stream: none with NO_COLOR or `--no-color`, always with FORCE_COLOR, otherwise if it is a

@@ -80,10 +80,6 @@ describe('the pretty log of problems', () => {
       ],
     ],
     [{ event: 'faults', reset: 1, seed: 1 }, ['warning: injecting faults: reset=100% (seed 1)']],
-    [
-      { event: 'worker_ended', pid: 12, reason: 'SIGKILL', restart_ms: 100 },
-      ['worker 12 ended: SIGKILL; another starts in 100ms'],
-    ],
     [{ event: 'overload', problem: 'too much' }, ['warning: too much']],
     [{ event: 'store_unavailable', problem: 'disk full' }, ['the store is unavailable: disk full']],
     [

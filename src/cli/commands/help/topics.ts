@@ -7,8 +7,8 @@ import type { SigningRecipes } from '../../../signing/recipe.js';
 import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
 import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { formatColumns } from '../../help-layout.js';
+import type { OutputFormat } from '../../options.js';
 import { addConnectionOptions } from '../../options.js';
-import type { OutputFormat } from '../../output/style.js';
 import { addServeOptions } from '../serve/index.js';
 import type { HelpTopic } from './index.js';
 

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
@@ -8,7 +7,7 @@ import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
 import { defaultHost, defaultPort, parseFaults, parseSize, type ServeOptions } from './options.js';
 import { runServe } from './run.js';
-import { configOption, takeVariables } from './variables.js';
+import { takeVariables } from './variables.js';
 
 export const declareServe = command({
   name: 'serve',
@@ -17,7 +16,7 @@ export const declareServe = command({
   description:
     'Run the service of the platform: both operations, over a database of its own. ' +
     'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered. ' +
-    'A setting is a flag, else a variable (PORT, DATABASE_URL, USERINFO_MAX_BODY for --max-body), else in --config.',
+    'A setting is a flag, else a variable: PORT, DATABASE_URL, USERINFO_MAX_BODY for --max-body.',
   examples: [
     ['userinfo serve --demo', 'with an app, users and a profile to try'],
     ['userinfo serve', 'on port 8787, with the database in the data folder'],
@@ -27,8 +26,8 @@ export const declareServe = command({
       'with injected faults; also reset=1%, skew=400s',
     ],
     [
-      'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo --workers auto',
-      'on PostgreSQL, with one process per core',
+      'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo',
+      'on PostgreSQL, which several processes can share',
     ],
   ],
   takes: addServeOptions,
@@ -36,16 +35,15 @@ export const declareServe = command({
 });
 
 /** The settings that the help of `serve` explains; "userinfo help operation" explains the others. */
-const common = ['host', 'port', 'database', 'workers', 'logFormat', 'fault', 'faultSeed', 'page'];
+const common = ['host', 'port', 'database', 'logFormat', 'fault', 'faultSeed', 'page'];
 
-/** Each setting is a flag, else a variable of the environment, else one of `--config`. */
+/** Each setting is a flag, else a variable of the environment. */
 export function addServeOptions(command: Command): Command {
   for (const option of settings()) {
     command.addOption(option);
     if (!common.includes(option.attributeName())) option.helpGroup('Operation:');
   }
   return command
-    .addOption(configOption())
     .option('--demo', 'create an app, users and a profile "demo", and print commands to try')
     .hook('preAction', takeVariables);
 }
@@ -61,9 +59,6 @@ function settings(): Option[] {
       parseCount(text, 'connections'),
     ),
     new Option('--no-prepare', 'keep nothing in a session: for PgBouncer in transaction mode'),
-    new Option('--workers <n>', 'number of processes, on PostgreSQL; auto: one per core')
-      .default(1)
-      .argParser(parseWorkers),
     new Option(
       '--rate-limit <n/s>',
       'answer 42901 above this rate of requests of an app, or of refused requests of an address',
@@ -111,10 +106,6 @@ function parseClockWindow(text: string): number {
   throw new InvalidInputError(`${text} is too long for the deviation of a timestamp`, {
     hint: 'The maximum is 15m.',
   });
-}
-
-function parseWorkers(text: string): number {
-  return text === 'auto' ? availableParallelism() : parseCount(text, 'workers');
 }
 
 /** Node.js takes an empty address for all addresses. */

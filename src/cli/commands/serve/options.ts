@@ -19,7 +19,6 @@ export interface ServeOptions extends CommonOptions {
   readonly poolSize?: number;
   /** False for --no-prepare. */
   readonly prepare: boolean;
-  readonly workers: number;
   /** Requests per second. */
   readonly rateLimit?: number;
   /** Milliseconds. */

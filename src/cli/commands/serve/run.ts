@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import type { Log, Service, ServiceOptions } from '../../../service/index.js';
+import type { Log, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { adminToken, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage } from '../../io.js';
@@ -17,7 +17,7 @@ const drainMs = 1000;
 /** Maximum amount of log that may wait for a slow reader, in characters. */
 const maxUnreadLog = 1_048_576;
 
-/** Serves until the signal aborts: in this process, or in several workers. */
+/** Serves until the signal aborts. */
 export async function runServe(context: CliContext, given: ServeOptions): Promise<void> {
   const named = namedDatabase(given.database, context.io.env);
   const database = given.prepare ? named : behindPooler(named);
@@ -40,7 +40,7 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
       hint: 'Add --admin-port <number>.',
     });
   }
-  const start = async (shared: ServiceOptions = {}) =>
+  const start = async () =>
     createService({
       ...settingsOf(options),
       ...(token !== undefined && { adminToken: token }),
@@ -49,7 +49,6 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
       upgrade: options.migrate,
       masterKeys: await masterKeys(io.env),
       log,
-      ...shared,
     }).catch((error: unknown) => {
       throw error instanceof StartError && error.code === 'OLD_SCHEMA'
         ? new StartError(error.code, error.message, {
@@ -57,17 +56,6 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
           })
         : error;
     });
-  if (options.workers === 1) return await serveHere(context, options, start);
-  const { runWorkers } = await import('./cluster.js');
-  // The page would show the requests of one worker only, and each visit may reach another worker.
-  await runWorkers({ context, options, log, token }, (shared) => start({ ...shared, page: false }));
-}
-
-async function serveHere(
-  context: CliContext,
-  options: ServeOptions,
-  start: () => Promise<Service>,
-): Promise<void> {
   const demo = options.demo ? await import('./demo.js') : null;
   await demo?.checkDemoProfile(context);
   const service = await start();
@@ -100,39 +88,26 @@ function droppingLog(log: Log, stream: Writable): Log {
   };
 }
 
-const namePostgres = 'name a PostgreSQL database: --database postgres://user@host/database';
-
-function isPostgres(database: string | undefined): database is string {
-  return database !== undefined && /^postgres(?:ql)?:/i.test(database);
-}
-
 /**
  * The URL of a database behind PgBouncer in transaction mode.
  *
  * @throws InvalidInputError for any other database
  */
 function behindPooler(database: string | undefined): string {
-  if (isPostgres(database)) return `${database}${database.includes('?') ? '&' : '?'}pgbouncer=true`;
-  throw new InvalidInputError('--no-prepare needs PostgreSQL', { hint: `Leave it out, or ${namePostgres}` });
+  if (database !== undefined && /^postgres(?:ql)?:/i.test(database)) {
+    return `${database}${database.includes('?') ? '&' : '?'}pgbouncer=true`;
+  }
+  throw new InvalidInputError('--no-prepare needs PostgreSQL', {
+    hint: 'Leave it out, or name a PostgreSQL database: --database postgres://user@host/database',
+  });
 }
 
 /** @throws InvalidInputError for options that exclude each other */
-function refuseUnfit({ workers, database, host, port, adminPort, page, demo }: ServeOptions): void {
+function refuseUnfit({ host, port, adminPort, demo }: ServeOptions): void {
   if (adminPort === port && port !== 0) {
     throw new InvalidInputError(`--port and --admin-port are both ${port}`, {
       hint: 'Give them different ports, or leave --admin-port out.',
     });
-  }
-  if (workers > 1 && (page || demo)) {
-    throw new InvalidInputError(`${page ? '--page' : '--demo'} needs a single process`, {
-      hint: 'Leave --workers out.',
-    });
-  }
-  if (workers > 1 && !isPostgres(database)) {
-    throw new InvalidInputError(
-      '--workers needs PostgreSQL: SQLite has one writer, and more processes are slower',
-      { hint: `Leave --workers out, or ${namePostgres}` },
-    );
   }
   if (demo && !isLoopback(urlHost(host))) {
     throw new InvalidInputError(`--demo only works on this machine, not on ${JSON.stringify(host)}`, {
@@ -143,18 +118,17 @@ function refuseUnfit({ workers, database, host, port, adminPort, page, demo }: S
 
 /** What was not given is undefined, which the service takes for its default. */
 function settingsOf(options: ServeOptions): ServiceOptions {
-  const { workers, rateLimit, fault, faultSeed = Math.floor(Math.random() * maxSeed) } = options;
+  const { fault, faultSeed = Math.floor(Math.random() * maxSeed) } = options;
   const { host, port, poolSize, page, trustProxy, publicUrl, maxConnections } = options;
   return {
     host,
     port,
     drainMs,
     clockWindowSeconds: Math.ceil(options.clockWindow / 1000),
-    rateLimit: rateLimit && rateLimit / workers,
+    rateLimit: options.rateLimit,
     poolSize,
     page,
-    // The primary process monitors all workers.
-    adminPort: workers > 1 ? undefined : options.adminPort,
+    adminPort: options.adminPort,
     drainDelayMs: options.drainDelay,
     trustProxy,
     publicUrl,
