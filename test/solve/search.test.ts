@@ -3,7 +3,8 @@ import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { maxBits, Search, type Share, ShareQueue } from '../../src/solve/search/search.js';
+import { Search } from '../../src/solve/search/search.js';
+import { maxBits, type Share, ShareQueue } from '../../src/solve/search/shares.js';
 import { solve } from '../../src/solve/solve.js';
 import { searchUpTo } from '../support/search-up-to.js';
 

@@ -1,8 +1,9 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { SolveTask } from '../../solve/candidates/search-space.js';
-import { Search, type Share, ShareQueue, type Tally } from '../../solve/search/search.js';
+import { Search } from '../../solve/search/search.js';
+import { type Share, ShareQueue, type Tally } from '../../solve/search/shares.js';
 import type { Searcher } from '../../solve/solve.js';
+import type { SolveTask } from '../../solve/tasks.js';
 
 interface SearchOptions {
   /** How many threads search; 1 searches in the calling thread. */

@@ -2,20 +2,13 @@ import { type Case, folds } from '../../signing/encodings.js';
 import { compileOrder, compileSelection } from '../../signing/params.js';
 import { type Empty, type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
+import { memoize } from '../../support/memoize.js';
+import type { SolveTask } from '../tasks.js';
+import { type Choice, choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
+import { type Add, LazyList } from './lazy-list.js';
 import { type ParameterRole, roleOf } from './pieces.js';
-import type { SearchSpace, SolveTask } from './search-space.js';
-import {
-  type Add,
-  type Choice,
-  choice,
-  choices,
-  LazyList,
-  memoize,
-  oneIn,
-  sortByBits,
-  visitLists,
-  type Weighted,
-} from './weighted.js';
+import type { SearchSpace } from './search-space.js';
+import { visitLists } from './visit-lists.js';
 
 /** Which parameters are in a block, and their order. */
 export interface Arrangement {

@@ -1,7 +1,7 @@
 import { type BlockEncoding, decodePercent, encoders, type TextEncoding } from '../../signing/encodings.js';
 import type { EncodeRule } from '../../signing/recipe.js';
 import { modifiers } from '../../signing/template.js';
-import type { Weighted } from './weighted.js';
+import type { Weighted } from './cost.js';
 
 /** A transformation of a text before it is signed. */
 interface Change extends Weighted {

@@ -1,9 +1,10 @@
 import type { ParamsRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
+import { memoize } from '../../support/memoize.js';
 import type { BlockKind } from './arrangements.js';
+import { sortByBits, type Weighted } from './cost.js';
 import type { PairStyle } from './layouts.js';
 import { literal, nameValueSeparators, type Piece, separators } from './pieces.js';
-import { memoize, sortByBits, type Weighted } from './weighted.js';
 
 /** The format of the parameter block, independent of which parameters are in it. */
 export interface BlockShape extends Weighted {

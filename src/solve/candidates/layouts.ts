@@ -1,16 +1,10 @@
+import { memoize } from '../../support/memoize.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
+import { type Choice, type CostRange, firstFrom, sortByBits, type Weighted } from './cost.js';
+import { LazyList } from './lazy-list.js';
 import { literal, nothing, type Piece, separators, textOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 import { byJoiner, type Surroundings, surroundings } from './surroundings.js';
-import {
-  type Choice,
-  type CostRange,
-  firstFrom,
-  LazyList,
-  memoize,
-  sortByBits,
-  type Weighted,
-} from './weighted.js';
 
 /** The parts of the message before and after the parameter block. */
 export interface Layout extends Weighted {

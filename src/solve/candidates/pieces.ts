@@ -2,7 +2,7 @@ import { encoders } from '../../signing/encodings.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { hostOf, type Param, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
 import { modifiers } from '../../signing/template.js';
-import { type Choice, choice, choices, distinctBy, oneIn, type Weighted } from './weighted.js';
+import { type Choice, choice, choices, distinctBy, oneIn, type Weighted } from './cost.js';
 
 /** The role of a parameter, judged by its name. */
 export type ParameterRole = 'app' | 'time' | 'nonce' | 'signing' | 'session' | 'other';
@@ -57,7 +57,7 @@ export function glue(...pieces: readonly Piece[]): Piece {
   };
 }
 
-export function join(pieces: readonly Piece[], separator: string): Piece {
+export function joinPieces(pieces: readonly Piece[], separator: string): Piece {
   const between = literal(separator);
   return glue(...pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece])));
 }

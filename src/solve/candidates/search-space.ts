@@ -1,19 +1,9 @@
-import type { Param, SignableRequest } from '../../signing/request.js';
-import type { Secret } from '../../signing/secret.js';
+import type { SolveTask } from '../tasks.js';
 import { type Chain, chainIdentity, digestChains } from './chains.js';
+import { type Choice, distinctBy } from './cost.js';
 import { distinctPieces, type Piece, type RequestPieces, requestPieces, weighNames } from './pieces.js';
 import { secretForms, secretNames } from './secrets.js';
 import { readSignature } from './signature-reading.js';
-import { type Choice, distinctBy } from './weighted.js';
-
-/** A signed request and its secret: the input of a search. */
-export interface SolveTask {
-  readonly request: SignableRequest;
-  readonly secret: Secret;
-  readonly signature: string;
-  /** The parameters of the other samples of the same rule. */
-  readonly otherParams: readonly Param[];
-}
 
 export interface SearchSpace {
   readonly task: SolveTask;

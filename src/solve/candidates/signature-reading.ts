@@ -1,8 +1,8 @@
 import { type Algorithm, algorithms, type Output, writtenLength } from '../../signing/digest-algorithms.js';
 import type { SignableRequest } from '../../signing/request.js';
+import type { SolveTask } from '../tasks.js';
+import type { Weighted } from './cost.js';
 import { bracedToken, literal } from './pieces.js';
-import type { SolveTask } from './search-space.js';
-import type { Weighted } from './weighted.js';
 
 /** One interpretation of a signature: its digest algorithm and its format. */
 export interface SignatureReading extends Weighted {

@@ -2,12 +2,6 @@ import { completeRecipe, type ParamsRule, type Recipe, type SubRule } from '../.
 import type { MessageChange } from '../candidates/block-changes.js';
 import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
 import type { Piece } from '../candidates/pieces.js';
-import type { Weighted } from '../candidates/weighted.js';
-
-/** A recipe that gives the signature, and its cost. */
-export interface RecipeCandidate extends Weighted {
-  readonly recipe: Recipe;
-}
 
 /** The parts of a recipe in the terms of the search. */
 export interface RecipeParts {

@@ -3,6 +3,7 @@ import { changesOf, messageChanges } from '../candidates/block-changes.js';
 import { blockKind, blockShapes, isFramed } from '../candidates/block-shapes.js';
 import { type BlockTexts, blockTexts, pooledTexts, writingsOf } from '../candidates/block-texts.js';
 import { type Chain, chainIdentity } from '../candidates/chains.js';
+import { type CostRange, lessSpent } from '../candidates/cost.js';
 import {
   type LayoutKind,
   type LayoutText,
@@ -10,10 +11,10 @@ import {
   type PairStyle,
   secretCost,
 } from '../candidates/layouts.js';
+import type { LazyList } from '../candidates/lazy-list.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import { type CostRange, type LazyList, lessSpent } from '../candidates/weighted.js';
 import type { Fits } from './compiled-chain.js';
-import type { Share, Tally } from './search.js';
+import type { Share, Tally } from './shares.js';
 
 /**
  * A product with less room than this between its cheapest candidate and the bound is not split: one part tries all
