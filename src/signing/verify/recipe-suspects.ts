@@ -3,7 +3,7 @@ import { algorithms, outputs } from '../digest-algorithms.js';
 import { cases, type TextEncoding, textEncodings } from '../encodings.js';
 import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';
-import type { OtherInputs, ReceivedSignature, Suspect } from './verify-signature.js';
+import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,

@@ -1,6 +1,6 @@
 import { decodePercent } from '../encodings.js';
 import type { Param, SignableRequest } from '../request.js';
-import type { Mistake, ReceivedSignature, Suspect } from './verify-signature.js';
+import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
 /** Mistakes by which another request was signed than was sent. */
 export function requestSuspects({ request, unsent }: ReceivedSignature): Suspect[] {
