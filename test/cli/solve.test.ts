@@ -154,11 +154,15 @@ describe('sign solve', () => {
     },
   );
 
-  it('shows its progress on a terminal, and stops at Ctrl-C', patient, async () => {
-    const args = ['--sample', sampleOf('digiflazz'), '--jobs', '1', ...unhurried];
+  it.each([
+    ['the calling thread alone', '1', 0],
+    // After six lines of progress, one each 150 ms, there are several threads on an idle machine.
+    ['several threads', '2', 6],
+  ])('shows its progress on a terminal, and stops at Ctrl-C in %s', patient, async (_, jobs, updates) => {
+    const args = ['--sample', sampleOf('digiflazz'), '--jobs', jobs, ...unhurried];
     const { status, stdout } = await machine.onTerminal(
       ['sign', 'solve', ...args],
-      [['recipes tried', null]],
+      [...Array.from({ length: updates }, () => ['recipes tried', ''] as const), ['recipes tried', null]],
     );
     expect(status).toBe(130);
     expect(stdout).toMatch(/searching: [\d,]+ recipes tried/);

@@ -6,6 +6,16 @@ export interface Share extends CostRange {
   readonly parts: number;
 }
 
+/** Divides a share into smaller ones of the same band. */
+export function slicesOf(share: Share, count: number): Share[] {
+  const { part, parts } = share;
+  return Array.from({ length: count }, (_, index) => ({
+    ...share,
+    part: part + index * parts,
+    parts: parts * count,
+  }));
+}
+
 /** A message that gives the signature. */
 export interface Hit {
   readonly message: string;
