@@ -36,7 +36,7 @@ export function probesFor(request: SignableRequest): SignableRequest[] {
   ];
 }
 
-/** The same parameters elsewhere: another method, host, path, body and other extra values. */
+/** A request with these parameters and another method, host, path, body and other extra values. */
 function otherRequest({ method, url, params, extra }: SignableRequest): SignableRequest {
   return {
     method: method === 'GET' ? 'POST' : 'GET',
@@ -57,7 +57,7 @@ function everySecond(params: readonly Param[], from: 0 | 1): Param[] {
   return params.filter((_, index) => index % 2 === from);
 }
 
-/** The same parameters, every second one with an empty value. */
+/** The parameters with every second value empty. */
 function emptied(params: readonly Param[], from: 0 | 1): Param[] {
   return params.map(([name, value], index): Param => [name, index % 2 === from ? '' : value]);
 }

@@ -180,7 +180,7 @@ const messages: readonly (readonly string[])[] = [
   ['$params'],
 ];
 
-/** The same steps with one digest algorithm replaced by another. */
+/** The steps with one digest algorithm replaced by another. */
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
     const [, algorithm, format = ''] = /^(?:hmac-)?(md5|sha1|sha256|sha512)(:\w+)?$/.exec(step) ?? [];

@@ -204,7 +204,7 @@ function writeSpaced(value: unknown): string {
   return `{${members.join(', ')}}`;
 }
 
-/** The same address and method as a proxy or a careless client writes them. */
+/** The address and method as a proxy or a careless client writes them. */
 function addressesLike({ url, method }: SignableRequest): [Partial<SignableRequest>, string][] {
   const slashed = url.endsWith('/') ? url.replace(/\/+$/, '') : `${url}/`;
   return [

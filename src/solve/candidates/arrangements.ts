@@ -10,10 +10,10 @@ import { type ParameterRole, roleOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 import { visitLists } from './visit-lists.js';
 
-/** Which parameters are in a block, and their order. */
+/** The parameters of a block, in their order. */
 export interface Arrangement {
   readonly rule: Partial<ParamsRule>;
-  /** In order. For an order by the written pair, the writing decides. */
+  /** The parameters in order; for an order by the written pair, the writing decides on it. */
   readonly entries: readonly Param[];
 }
 
@@ -165,7 +165,7 @@ const foldings = choices<Case>([0.1, 'none'], [6, 'lower', 'upper']);
 const joinings = choices<string | null>([1, null], [1.5, ','], [3, ''], [4, '|', ';']);
 const unrepeated = [choice(null, 0)];
 
-/** The names that a rule lists. */
+/** The names that a rule excludes or includes. */
 interface NameLists extends Weighted, Pick<ParamsRule, 'exclude' | 'include'> {}
 
 /** No exclusion, then one, two and three names; then all parameters that serve the call alone. */

@@ -8,16 +8,17 @@ import { literal, nameValueSeparators, type Piece, separators } from './pieces.j
 
 /** The format of the parameter block, independent of which parameters are in it. */
 export interface BlockShape extends Weighted {
-  /** Whether names, values or both are written; `apart` writes all names, then all values. */
+  /** Names, values or both; `apart` writes all names, then all values. */
   readonly shows: 'pairs' | 'values' | 'names' | 'apart';
   readonly kvSep: string;
   readonly pairSep: string;
-  /** Written before and after the pairs. */
+  /** Text before the pairs. */
   readonly open: string;
+  /** Text after the pairs. */
   readonly close: string;
   /** Whether the secret follows every pair. */
   readonly secretEnds: boolean;
-  /** How a named secret is written next to the block: as a pair, even where the block holds none. */
+  /** The punctuation of a named secret next to the block: that of a pair, even where the block has none. */
   readonly style: PairStyle;
 }
 

@@ -103,7 +103,7 @@ function changeable(plain: LazyList<string>): BlockTexts {
   };
 }
 
-/** How names and values are encoded. */
+/** The encoding of names and values. */
 export interface Writing extends Weighted {
   readonly rule: Pick<ParamsRule, 'escape' | 'encode' | 'case'>;
   readonly write: (text: string) => string;

@@ -6,7 +6,7 @@ import { glue, literal, type Piece, type RequestPieces, separators } from './pie
 import { type KeyForm, keyForms } from './secrets.js';
 import type { SignatureReading } from './signature-reading.js';
 
-/** How a message becomes a digest. */
+/** The way from a message to its digest. */
 export interface Chain extends Weighted {
   readonly links: readonly Link[];
   /** The key of its HMAC links; null where there are none. */

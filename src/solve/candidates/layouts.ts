@@ -10,13 +10,13 @@ import { byJoiner, type Surroundings, surroundings } from './surroundings.js';
 export interface Layout extends Weighted {
   readonly before: readonly Piece[];
   readonly after: readonly Piece[];
-  /** Whether it holds the secret. */
+  /** Whether it contains the secret. */
   readonly keyed: boolean;
-  /** Whether it holds nothing but the secret. */
+  /** Whether it contains nothing but the secret. */
   readonly bare: boolean;
 }
 
-/** How a block writes a pair; the secret as one more pair is written the same way. */
+/** The punctuation of the pairs in a block, and of the secret as one more pair. */
 export interface PairStyle {
   readonly kvSep: string;
   readonly pairSep: string;
@@ -46,7 +46,7 @@ export function openLayouts(
 /** Whether a layout with the secret in this spot is wanted, for any surroundings. */
 export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
 
-/** How the secret is separated where the rest is joined with this text. */
+/** The styles of the secret where the rest is joined with this text. */
 export type StylesBeside = (joiner: string) => readonly SecretStyle[];
 
 export interface KeyedParts {
@@ -85,10 +85,10 @@ function layAround(
   take: (layout: Layout) => void,
 ): void {
   const { needs } = spot;
-  const ofSecret = style.bits + form.bits + spot.bits;
-  for (let index = firstFrom(places, from - ofSecret - roundingBits); index < places.length; index++) {
+  const secretBits = style.bits + form.bits + spot.bits;
+  for (let index = firstFrom(places, from - secretBits - roundingBits); index < places.length; index++) {
     const place = places[index] as Surroundings;
-    const bits = place.bits + ofSecret;
+    const bits = place.bits + secretBits;
     if (bits >= to) return;
     if (bits < from || (needs !== null && place[needs] === nothing)) continue;
     const before = partsBefore(spot, place.front, style, form);
@@ -99,10 +99,11 @@ function layAround(
 
 /** A place for the secret. */
 interface Spot extends Weighted {
-  /** Whether the message begins with the secret; whether it ends with it. */
+  /** Whether the message begins with the secret. */
   readonly opens: boolean;
+  /** Whether the message ends with the secret. */
   readonly closes: boolean;
-  /** What the secret is beside, where it is inside; without it, this spot would be one of the others. */
+  /** The neighbour of a secret inside the message. Without it, the secret would be in one of the other spots. */
   readonly needs: 'front' | 'tail' | null;
 }
 
@@ -183,7 +184,7 @@ export interface LayoutText {
 
 /** Layouts of one kind: without the secret, with the secret joined on, or with the secret as one more pair. */
 export interface LayoutKind {
-  /** Whether the layouts hold the secret. */
+  /** Whether the layouts contain the secret. */
   readonly keyed: boolean;
   /** The layouts around a block with this change, in a message with this change. */
   readonly around: (block: BlockChange) => (message: MessageChange) => LazyList<LayoutText>;

@@ -16,7 +16,7 @@ const firstStage = 6;
 export class LazyList<T> {
   /** The items made so far. */
   readonly items: T[] = [];
-  /** Their costs. */
+  /** The costs of the items made so far. */
   readonly bits: number[] = [];
   readonly #make: Make<T>;
   readonly #maxBits: number;

@@ -68,7 +68,7 @@ function namedToken(source: 'param' | 'extra', name: string): string | null {
   return name === '' || /[{}]/.test(name) ? null : `\${${source}:${name}}`;
 }
 
-/** The same token, in the form that any text may follow. */
+/** The token of a parameter or an extra value, in the form that any text may follow. */
 export function bracedToken(source: 'param' | 'extra', name: string): string {
   return `\${${source}:${name}}`;
 }
@@ -160,7 +160,7 @@ function shortPaths(url: string): Piece[] {
   }));
 }
 
-/** How much more often a parameter of this role is in a message by itself than any other. */
+/** Relative frequency of a parameter of this role as a part of its own in a message. */
 const weights: Readonly<Record<ParameterRole, number>> = {
   app: 5,
   time: 5,

@@ -5,6 +5,7 @@ import { distinctPieces, type Piece, type RequestPieces, requestPieces, weighNam
 import { secretForms, secretNames } from './secrets.js';
 import { readSignature } from './signature-reading.js';
 
+/** The possible parts of a rule. */
 export interface SearchSpace {
   readonly task: SolveTask;
   /** Whether only the likeliest of parts that are equal in this request is wanted. */
@@ -20,8 +21,8 @@ export interface SearchSpace {
 }
 
 /**
- * The possible parts of a rule. `isDistinct` keeps only the likeliest of parts with the same text in this request:
- * enough to find the message, but not to list every recipe.
+ * Collects the possible parts of a rule. `isDistinct` keeps only the likeliest of parts with the same text in this
+ * request: enough to find the message, but not to list every recipe.
  */
 export function searchSpace(task: SolveTask, isDistinct: boolean): SearchSpace {
   const { request, secret, otherParams } = task;

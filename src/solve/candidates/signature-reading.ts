@@ -9,7 +9,7 @@ export interface SignatureReading extends Weighted {
   readonly algorithm: Algorithm;
   /** The digest, or the part of it that is left, in lower-case hex. */
   readonly digest: string;
-  /** Which part of the whole digest it is; null for all of it. */
+  /** The part of the whole digest that is left; null for all of it. */
   readonly cut: readonly [from: number, to: number] | null;
   readonly output: Output;
   /** Steps after the digest, such as `slice:8:24` or `append:,$param:timestamp`. */

@@ -57,6 +57,7 @@ export function surroundings(
   return sortByBits(found);
 }
 
+/** The surroundings in groups with the same joiner. */
 export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, readonly Surroundings[]> {
   const groups = new Map<string, Surroundings[]>();
   for (const place of around) {

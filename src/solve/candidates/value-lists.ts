@@ -42,7 +42,7 @@ type SecretPlace = 'end' | 'start' | 'both' | 'none' | number;
 
 const places = choices<SecretPlace>([0.5, 'end'], [2.2, 'start'], [3.5, 1], [4, 2], [4.5, 'both', 3], [6, 4]);
 
-/** How a list becomes a digest. */
+/** The way from a list to a digest. */
 export interface Finish extends Weighted {
   /** The text in the place of the secret. */
   readonly form: Piece;
@@ -72,7 +72,7 @@ export function finishesOf(forms: readonly Piece[], chains: readonly Chain[], bo
   return sortByBits(finishes);
 }
 
-/** The places of the secret, depending on whether the chain holds it too, the likeliest first. */
+/** The places of the secret, depending on whether the chain contains it too, the likeliest first. */
 function secretPlaces(keyedChain: boolean): Choice<SecretPlace>[] {
   return sortByBits([
     choice('none', keyedChain ? 0.3 : 7),

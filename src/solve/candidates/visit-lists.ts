@@ -4,7 +4,7 @@ import { type Choice, oneIn } from './cost.js';
 const placeBits = 0.8;
 
 /**
- * Visits every ordered selection of the items with a cost within `bound`. `visit` gets a list, which it must not
+ * Visits every ordered selection of the items that has a cost within `bound`. `visit` gets a list, which it must not
  * keep, and its cost; where it returns false, no list with this beginning is visited. The cost of an item depends
  * on what is left to choose from, so the last of many is nearly free.
  */

@@ -157,13 +157,13 @@ function frameFinder(
   change: MessageChange,
   bound: number,
 ): (style: PairStyle) => (block: BlockChange) => FoundFrames {
-  const isHeld = (text: string) => message.includes(change.apply(text));
+  const isInMessage = (text: string) => message.includes(change.apply(text));
   const range = { from: 0, to: Math.min(bound, maxLayoutBits) };
-  const forms = space.forms.filter(({ text }) => isHeld(text));
+  const forms = space.forms.filter(({ text }) => isInMessage(text));
   const formTexts = new Set(forms.map(({ text }) => text));
-  const names = space.secretNames.filter(({ value }) => isHeld(value));
+  const names = space.secretNames.filter(({ value }) => isInMessage(value));
   const places = memoize((encoded: boolean) =>
-    around(encoded).filter(({ front, tail }) => isHeld(front.text) && isHeld(tail.text)),
+    around(encoded).filter(({ front, tail }) => isInMessage(front.text) && isInMessage(tail.text)),
   );
   /** Whether the secret can be in this spot, for any surroundings. */
   const admit: Admit = ({ opens, closes, needs }, { first, last, end }, form) => {

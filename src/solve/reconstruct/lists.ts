@@ -22,8 +22,8 @@ export function reconstructLists(space: SearchSpace, { message, chains, bound, a
   const forms = space.forms.filter(({ text }) => possible.some(({ apply }) => message.includes(apply(text))));
   for (const finish of finishesOf(forms, chains, bound - listBits)) {
     const { form, joiner, change, chain, bits } = finish;
-    const isHeld = (text: string) => message.includes(change.apply(text));
-    if (!possible.includes(change) || !isHeld(joiner) || !isHeld(form.text)) continue;
+    const isInMessage = (text: string) => message.includes(change.apply(text));
+    if (!possible.includes(change) || !isInMessage(joiner) || !isInMessage(form.text)) continue;
     const spent = listBits + bits;
     visitMatchingLists(items, finish, message, bound - spent, (pieces, listed) => {
       const parts = { params: {}, message: pieces, join: joiner, block: 'none', change, chain } as const;

@@ -25,8 +25,9 @@ const partedBits = 12;
 /** Blocks of one or more shapes. */
 interface Blocks {
   readonly texts: BlockTexts;
-  /** Whether the blocks hold the secret. */
+  /** Whether the blocks contain the secret. */
   readonly keyed: boolean;
+  /** Whether the block can be changed as a whole. */
   readonly changeable: boolean;
 }
 
@@ -124,7 +125,7 @@ interface Product {
   readonly layouts: LazyList<LayoutText>;
   readonly chain: Chain;
   readonly fits: Fits;
-  /** Of block and layout together. */
+  /** Costs of block and layout together. */
   readonly range: CostRange;
   /** The cost of a candidate without its block and its layout. */
   readonly spent: number;

@@ -46,7 +46,7 @@ const shareSize = 300_000;
 /** Maximum cost of a candidate, in bits. */
 export const maxBits = 44;
 
-/** How far a search went. */
+/** The extent of a search. */
 export interface SearchEnd extends Readonly<Tally> {
   /**
    * Every candidate up to this cost was tried: every rule likelier than one in 2^bits. All candidates where
@@ -63,12 +63,14 @@ export class ShareQueue {
   readonly #open = new Set<Share>();
   #band = { from: 0, to: 0, parts: 0 };
   #next = 0;
-  /** Of the current band: the candidates in its noted shares, their number, and the candidates expected in all. */
+  /** Candidates in the noted shares of the current band. */
   #tried = 0;
+  /** Number of the noted shares of the current band. */
   #done = 0;
+  /** Candidates expected in all shares of the current band. */
   #expected = 0;
 
-  /** Where the current band begins: everything cheaper has been handed out. */
+  /** The lower bound of the current band: everything cheaper has been handed out. */
   get from(): number {
     return this.#band.from;
   }

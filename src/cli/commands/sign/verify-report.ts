@@ -8,7 +8,7 @@ import { markDifference, stagesOf } from './explain.js';
 export interface VerifyReport {
   /** By parameter; `null` if the request has no such signature. */
   readonly verdicts: ReadonlyMap<string, Verification | null>;
-  /** Of the texts to sign; `null` if the operator's is not given. */
+  /** Comparison of the texts to sign; `null` if the operator's is not given. */
   readonly comparison: Comparison | null;
 }
 
