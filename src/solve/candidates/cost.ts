@@ -59,3 +59,6 @@ export interface CostRange {
 export function lessSpent({ from, to }: CostRange, spent: number): CostRange {
   return { from: from - spent, to: to - spent };
 }
+
+/** Tolerance for sums of costs, which depend on the order of addition. */
+export const roundingBits = 1e-6;

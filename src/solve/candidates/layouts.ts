@@ -1,6 +1,6 @@
 import { memoize } from '../../support/memoize.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
-import { type Choice, type CostRange, firstFrom, sortByBits, type Weighted } from './cost.js';
+import { type Choice, type CostRange, firstFrom, roundingBits, sortByBits, type Weighted } from './cost.js';
 import { LazyList } from './lazy-list.js';
 import { literal, nothing, type Piece, separators, textOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
@@ -72,9 +72,6 @@ export function keyedLayouts(parts: KeyedParts, range: CostRange, take: (layout:
     }
   }
 }
-
-/** Tolerance for sums of costs, which depend on the order of addition. */
-export const roundingBits = 1e-6;
 
 function layAround(
   places: readonly Surroundings[],
