@@ -121,6 +121,7 @@ describe('sign solve', () => {
       const sample = sampleOf('sensetime');
       const { stdout } = await machine.run(['sign', 'solve', '--sample', sample, '--json', ...unhurried]);
       const one = JSON.parse(stdout);
+      expect(one.next_sample).toMatchObject({ candidates: one.fits.length, tells_apart: expect.any(Number) });
       const { secret, recipe } = vectors.find(({ name }) => name === 'sensetime') ?? {};
       const unsigned = file('unsigned.json', { ...one.next_sample.sample, secret });
       const explain = [
