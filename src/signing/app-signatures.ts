@@ -99,7 +99,7 @@ export function forSign(request: SignableRequest): SignableRequest {
   return { ...request, params: request.params.filter((param) => param[0] !== 'sign') };
 }
 
-/** How a request is signed: once, by one recipe, or twice, by the recipes or modules of an app. */
+/** The signers of a request: one recipe, or the recipes or modules of an app for its two signatures. */
 export type SigningChoice =
   | { readonly kind: 'one'; readonly signer: Signer; readonly recipe: Recipe }
   | SignerPair;

@@ -15,7 +15,7 @@ import type { Signature, Signer } from './signer.js';
  */
 export interface SignerModule {
   sign(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
-  /** The same for `app_sign`, in a module for both signatures. */
+  /** Signs for `app_sign`, in a module for both signatures. */
   app_sign?(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
   /** The length of the digest in characters, where it is constant. */
   readonly digestLength?: number;

@@ -3,7 +3,7 @@ import type { Output } from './digest-algorithms.js';
 import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
 
 /**
- * How a request becomes a digest, as data: the parameters are written as one block, the block and other parts of
+ * The rule of a signature, as data: the parameters are written as one block, the block and other parts of
  * the request make the message, and the digest steps turn the message into the signature. Every field has a value;
  * `RecipeJson` is the form with optional fields.
  *
@@ -12,7 +12,7 @@ import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
  */
 export interface Recipe {
   readonly params: ParamsRule;
-  /** What is signed: literals and tokens such as `$params`, in order. */
+  /** The text to sign: literals and tokens such as `$params`, in order. */
   readonly message: readonly string[];
   /** The separator of the entries of `message`. */
   readonly join: string;

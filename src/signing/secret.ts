@@ -1,9 +1,9 @@
 import { UserInfoError } from '../support/errors.js';
 
-/** What is shown in place of a secret. */
+/** The text shown in place of a secret. */
 export const secretLabel = '<secret>';
 
-/** The same symbol in every copy of this package, so that each recognizes the secrets of the others. */
+/** Symbol that every copy of this package shares, so that each recognizes the secrets of the others. */
 const brand: unique symbol = Symbol.for('userinfo-cli.Secret');
 
 /** A text that cannot be a secret. */

@@ -144,10 +144,11 @@ export function tokensOf(template: Template): Token[] {
 }
 
 /**
- * What stands for the secret and for `$sub` until the text is shown: unpaired surrogates, which no other text has
- * after `toWellFormed`.
+ * Placeholder of the secret until the text is shown: an unpaired surrogate, which no other text has after
+ * `toWellFormed`.
  */
 const secretMark = '\udc00';
+/** Placeholder of `$sub`. */
 const subMark = '\udc01';
 
 /**

@@ -28,7 +28,7 @@ type Stages = Readonly<Partial<Record<StageName, string>>>;
 /** A request and its signatures, by the parameter that carries each. */
 export interface Vector {
   readonly name: string;
-  /** What it tests, in one sentence; absent in a returned file. */
+  /** The subject of the test, in one sentence; absent in a returned file. */
   readonly why?: string;
   readonly request: SignableRequest;
   readonly signatures: Readonly<Record<string, Stages>>;

@@ -2,19 +2,20 @@ import { compileRecipe } from '../signing/compile-recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
+import type { Weighted } from './candidates/cost.js';
 import { roleOf } from './candidates/pieces.js';
-import type { Weighted } from './candidates/weighted.js';
-import { probeNames, probeText, reordered } from './matching-recipes.js';
-import type { RecipeCandidate } from './reconstruct/assemble-recipe.js';
+import { probeNames, probeText, reordered } from './probes.js';
+import type { RecipeCandidate } from './reconstruct/target.js';
 
 /** A request whose signature would tell recipes apart. */
 export interface NextSample {
   readonly request: SignableRequest;
   /** The differences from the given sample, one each. */
   readonly changes: readonly string[];
-  /** The number of groups that it separates the recipes into, and the number of recipes. */
+  /** Number of recipes that it separates. */
+  readonly candidates: number;
+  /** Number of groups that it separates them into. */
   readonly groups: number;
-  readonly of: number;
 }
 
 /** Maximum number of recipes that a sample is designed for, the likeliest first. */
@@ -55,7 +56,7 @@ export function designSample(
     best = most.judged;
   }
   if (changes.length === 0) return null;
-  return { request: best.request, changes, groups: best.groups, of: contenders.length };
+  return { request: best.request, changes, groups: best.groups, candidates: contenders.length };
 }
 
 interface Separation {

@@ -121,6 +121,7 @@ describe('sign solve', () => {
       const sample = sampleOf('sensetime');
       const { stdout } = await machine.run(['sign', 'solve', '--sample', sample, '--json', ...unhurried]);
       const one = JSON.parse(stdout);
+      expect(one.next_sample).toMatchObject({ candidates: one.fits.length, tells_apart: expect.any(Number) });
       const { secret, recipe } = vectors.find(({ name }) => name === 'sensetime') ?? {};
       const unsigned = file('unsigned.json', { ...one.next_sample.sample, secret });
       const explain = [
@@ -154,11 +155,15 @@ describe('sign solve', () => {
     },
   );
 
-  it('shows its progress on a terminal, and stops at Ctrl-C', patient, async () => {
-    const args = ['--sample', sampleOf('digiflazz'), '--jobs', '1', ...unhurried];
+  it.each([
+    ['the calling thread alone', '1', 0],
+    // After six lines of progress, one each 150 ms, there are several threads on an idle machine.
+    ['several threads', '2', 6],
+  ])('shows its progress on a terminal, and stops at Ctrl-C in %s', patient, async (_, jobs, updates) => {
+    const args = ['--sample', sampleOf('digiflazz'), '--jobs', jobs, ...unhurried];
     const { status, stdout } = await machine.onTerminal(
       ['sign', 'solve', ...args],
-      [['recipes tried', null]],
+      [...Array.from({ length: updates }, () => ['recipes tried', ''] as const), ['recipes tried', null]],
     );
     expect(status).toBe(130);
     expect(stdout).toMatch(/searching: [\d,]+ recipes tried/);

@@ -5,7 +5,8 @@ import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/
 import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { compareMessages } from '../../src/signing/verify/compare-messages.js';
-import { type ReceivedSignature, verifySignature } from '../../src/signing/verify/verify-signature.js';
+import type { ReceivedSignature } from '../../src/signing/verify/suspect.js';
+import { verifySignature } from '../../src/signing/verify/verify-signature.js';
 import { requestOf } from '../support/signing-requests.js';
 
 const secretText = 'Th3-s3cret-of-the-app';

@@ -6,7 +6,8 @@ import type { Sample, SignableRequest } from '../../src/signing/request.js';
 import { SampleError } from '../../src/signing/samples/captured-request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { readSignature } from '../../src/solve/candidates/signature-reading.js';
-import { solve, tasksForAppSign, tasksForSign } from '../../src/solve/solve.js';
+import { solve } from '../../src/solve/solve.js';
+import { tasksForAppSign, tasksForSign } from '../../src/solve/tasks.js';
 import { searchUpTo } from '../support/search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');

@@ -4,9 +4,9 @@ import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import type { Signer } from '../../src/signing/signer.js';
-import type { SolveTask } from '../../src/solve/candidates/search-space.js';
-import { probesFor } from '../../src/solve/matching-recipes.js';
+import { probesFor } from '../../src/solve/probes.js';
 import { solve } from '../../src/solve/solve.js';
+import type { SolveTask } from '../../src/solve/tasks.js';
 import { searchUpTo } from '../support/search-up-to.js';
 import { vectors } from '../support/signing-corpus.js';
 

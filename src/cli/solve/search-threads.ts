@@ -1,11 +1,12 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { SolveTask } from '../../solve/candidates/search-space.js';
-import { Search, type Share, ShareQueue, type Tally } from '../../solve/search/search.js';
+import { Search } from '../../solve/search/search.js';
+import { type Share, ShareQueue, slicesOf, type Tally } from '../../solve/search/shares.js';
 import type { Searcher } from '../../solve/solve.js';
+import type { SolveTask } from '../../solve/tasks.js';
 
 interface SearchOptions {
-  /** How many threads search; 1 searches in the calling thread. */
+  /** Number of threads, the calling one included. */
   readonly jobs: number;
   readonly signal: AbortSignal;
   /** Milliseconds left. */
@@ -17,13 +18,20 @@ interface SearchOptions {
 /** Below this cost the calling thread searches alone: most rules are found before other threads have started. */
 const soloBits = 18;
 
+/** Slices of a share in the calling thread beside workers: a hit of theirs, Ctrl-C and the time limit wait for one. */
+const slicesBesideWorkers = 4;
+
 /** Searches on `jobs` threads. The searcher throws the signal's reason where it is aborted. */
 export function searchOnThreads(options: SearchOptions): Searcher {
   const { jobs, signal } = options;
   return async (task) => {
     const queue = new ShareQueue();
-    await searchHere(task, queue, options);
-    if (jobs > 1 && !isOver(queue, options)) await searchTogether(task, queue, options);
+    const search = new Search(task);
+    await searchHere(search, queue, options, {
+      toBits: jobs === 1 ? Number.POSITIVE_INFINITY : soloBits,
+      slices: 1,
+    });
+    if (jobs > 1 && !isOver(queue, options)) await searchTogether(task, search, queue, options);
     signal.throwIfAborted();
     return queue.end;
   };
@@ -34,29 +42,58 @@ function isOver({ total }: ShareQueue, { signal, timeLeft }: SearchOptions): boo
   return total.hit !== null || signal.aborted || timeLeft() <= 0;
 }
 
-/** Searches in the calling thread; between shares it yields to other work. */
-async function searchHere(task: SolveTask, queue: ShareQueue, options: SearchOptions): Promise<void> {
-  const search = new Search(task);
-  const toBits = options.jobs === 1 ? Number.POSITIVE_INFINITY : soloBits;
+/** Searches shares that begin below `toBits` in the calling thread. Before each slice it yields to other work. */
+async function searchHere(
+  search: Search,
+  queue: ShareQueue,
+  options: SearchOptions,
+  { toBits, slices }: { readonly toBits: number; readonly slices: number },
+): Promise<void> {
   while (queue.from < toBits && !isOver(queue, options)) {
     const share = queue.take();
     if (share === null) return;
-    queue.note(share, search.run(share));
+    const tally: Tally = { tried: 0, hit: null };
+    for (const slice of slicesOf(share, slices)) {
+      await yieldToOthers();
+      if (isOver(queue, options)) return;
+      const { tried, hit } = search.run(slice);
+      tally.tried += tried;
+      tally.hit = hit;
+      if (hit !== null) break;
+    }
+    queue.note(share, tally);
     options.onProgress(queue.total.tried);
-    await yieldToOthers();
   }
 }
 
-async function searchTogether(task: SolveTask, queue: ShareQueue, options: SearchOptions): Promise<void> {
+/** Searches in `jobs - 1` workers and in the calling thread, whose code is compiled and whose lists are built. */
+async function searchTogether(
+  task: SolveTask,
+  search: Search,
+  queue: ShareQueue,
+  options: SearchOptions,
+): Promise<void> {
   const { jobs, signal, timeLeft } = options;
   const workerData: PackedTask = { ...task, secret: task.secret.reveal() };
   const file = new URL('./search-worker.cjs', import.meta.url);
-  const workers = Array.from({ length: jobs }, () => new Worker(file, { workerData }));
-  const stop = () => Promise.all(workers.map((worker) => worker.terminate()));
+  const workers = Array.from({ length: jobs - 1 }, () => new Worker(file, { workerData }));
+  const halt = new AbortController();
+  const stop = () => {
+    halt.abort();
+    return Promise.all(workers.map((worker) => worker.terminate()));
+  };
   const timer = setTimeout(stop, timeLeft());
   signal.addEventListener('abort', stop);
+  const together = { ...options, signal: halt.signal };
+  const here = async () => {
+    await searchHere(search, queue, together, {
+      toBits: Number.POSITIVE_INFINITY,
+      slices: slicesBesideWorkers,
+    });
+    if (isOver(queue, together)) await stop();
+  };
   try {
-    await Promise.all(workers.map((worker) => drive(worker, queue, options, stop)));
+    await Promise.all([here(), ...workers.map((worker) => drive(worker, queue, together, stop))]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
@@ -64,26 +101,32 @@ async function searchTogether(task: SolveTask, queue: ShareQueue, options: Searc
   }
 }
 
-/** Gives a worker one share after the other. A hit, an abort or a time-out ends the search for all workers. */
+/**
+ * Gives a worker one share after the other, and one ahead: the calling thread may be in the middle of its own. A hit,
+ * an abort or a time-out ends the search for all threads.
+ */
 function drive(worker: Worker, queue: ShareQueue, options: SearchOptions, stop: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    let share: Share | null = null;
-    const next = () => {
-      if (isOver(queue, options)) stop();
-      else {
-        share = queue.take();
-        if (share === null) resolve();
-        else worker.postMessage(share);
-      }
+    const given: Share[] = [];
+    const give = () => {
+      const share = queue.take();
+      if (share === null) return;
+      given.push(share);
+      worker.postMessage(share);
     };
     worker.on('message', (tally: Tally) => {
-      if (share !== null) queue.note(share, tally);
+      const share = given.shift();
+      if (share !== undefined) queue.note(share, tally);
       options.onProgress(queue.total.tried);
-      next();
+      if (isOver(queue, options)) stop();
+      else give();
+      if (given.length === 0) resolve();
     });
     worker.once('error', reject);
     worker.once('exit', () => resolve());
-    next();
+    give();
+    give();
+    if (given.length === 0) resolve();
   });
 }
 

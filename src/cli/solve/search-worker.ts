@@ -1,7 +1,8 @@
 // Apart from search-threads.ts: this is what a thread loads.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Secret } from '../../signing/secret.js';
-import { Search, type Share } from '../../solve/search/search.js';
+import { Search } from '../../solve/search/search.js';
+import type { Share } from '../../solve/search/shares.js';
 import type { PackedTask } from './search-threads.js';
 
 /** One thread of a search: it receives shares and answers each with its tally. */

@@ -3,11 +3,8 @@ import { parameterText, unsentParameters } from '../../protocol/parameters.js';
 import { defaultRecipes } from '../../signing/presets.js';
 import { parseSigningRecipes } from '../../signing/recipe-json.js';
 import { namedPresets } from '../../signing/verify/recipe-suspects.js';
-import {
-  type Finding,
-  likeliestMistake,
-  type ReceivedSignature,
-} from '../../signing/verify/verify-signature.js';
+import type { ReceivedSignature } from '../../signing/verify/suspect.js';
+import { type Finding, likeliestMistake } from '../../signing/verify/verify-signature.js';
 import { asSeenBy, cutStage, maskRequest, type RejectedSignature } from '../rejection.js';
 import type { App } from '../store/apps.js';
 import type { RecentRequest } from './request-ring.js';
@@ -28,15 +25,15 @@ function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   const masked = { ...wrong, request: asSeenBy(signature, maskRequest(request, app)) };
   const mistake = likeliestMistake(wrong, masked);
   if (mistake === null) return null;
-  const { finding, attempt } = mistake;
-  if (attempt === null) return { finding, stages: null, secret: null };
+  const { finding, inputs } = mistake;
+  if (inputs === null) return { finding, stages: null, secret: null };
   // With the app's own secret: another one may be part of the request, such as the app key, and would be
   // masked there.
-  const { params, message } = attempt.signer.explain(attempt.request, app.app_secret);
+  const { params, message } = inputs.signer.explain(inputs.request, app.app_secret);
   return {
     finding,
     stages: { params: cutStage(params), message: cutStage(message) },
-    secret: attempt.secret === wrong.secret ? null : labelOf(attempt.secret.reveal(), app),
+    secret: inputs.secret === wrong.secret ? null : labelOf(inputs.secret.reveal(), app),
   };
 }
 

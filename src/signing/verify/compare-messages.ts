@@ -3,7 +3,7 @@ import { type ParamsRule, recipeDefaults } from '../recipe.js';
 import { type Secret, secretLabel } from '../secret.js';
 import { sortMembers } from './request-suspects.js';
 
-/** Where two texts to sign differ, and why. */
+/** The first difference of two texts to sign, and its causes. */
 export interface Difference {
   /** The first byte that differs, in UTF-8, 0-based. */
   readonly offset: number;
@@ -16,7 +16,7 @@ export interface Difference {
   readonly causes: readonly string[];
 }
 
-/** How a text to sign joins its pairs. */
+/** The separators of the pairs in a text to sign. */
 type Separators = Pick<ParamsRule, 'pairSep' | 'kvSep'>;
 
 const before = 24;
@@ -236,7 +236,7 @@ function isSameJson(a: string, b: string): boolean {
   }
 }
 
-/** What texts can differ by, and whether two differ by it alone. */
+/** The possible causes of a difference, and whether two texts differ by it alone. */
 const causes: readonly (readonly [words: string, isAlone: (a: string, b: string) => boolean])[] = [
   ['Line breaks: one has CR LF, the other LF', without((text) => text.replaceAll('\r\n', '\n'))],
   ['A line break at the end of one of them', without((text) => text.replace(/[\r\n]+$/, ''))],

@@ -3,7 +3,7 @@ import { algorithms, outputs } from '../digest-algorithms.js';
 import { cases, type TextEncoding, textEncodings } from '../encodings.js';
 import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';
-import type { OtherInputs, ReceivedSignature, Suspect } from './verify-signature.js';
+import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,
@@ -180,7 +180,7 @@ const messages: readonly (readonly string[])[] = [
   ['$params'],
 ];
 
-/** The same steps with one digest algorithm replaced by another. */
+/** The steps with one digest algorithm replaced by another. */
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
     const [, algorithm, format = ''] = /^(?:hmac-)?(md5|sha1|sha256|sha512)(:\w+)?$/.exec(step) ?? [];

@@ -1,6 +1,6 @@
 import { decodePercent } from '../encodings.js';
 import type { Param, SignableRequest } from '../request.js';
-import type { Mistake, ReceivedSignature, Suspect } from './verify-signature.js';
+import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
 /** Mistakes by which another request was signed than was sent. */
 export function requestSuspects({ request, unsent }: ReceivedSignature): Suspect[] {
@@ -204,7 +204,7 @@ function writeSpaced(value: unknown): string {
   return `{${members.join(', ')}}`;
 }
 
-/** The same address and method as a proxy or a careless client writes them. */
+/** The address and method as a proxy or a careless client writes them. */
 function addressesLike({ url, method }: SignableRequest): [Partial<SignableRequest>, string][] {
   const slashed = url.endsWith('/') ? url.replace(/\/+$/, '') : `${url}/`;
   return [

@@ -1,7 +1,7 @@
 import { digestText } from '../digest-algorithms.js';
 import { paramOf } from '../request.js';
 import { Secret } from '../secret.js';
-import type { Mistake, ReceivedSignature, Suspect } from './verify-signature.js';
+import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
 /** Characters that copy-and-paste adds, and their names. */
 const blanks: readonly (readonly [text: string, words: string])[] = [

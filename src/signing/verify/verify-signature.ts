@@ -1,57 +1,10 @@
 import { decodePercent } from '../encodings.js';
-import { type Recipe, RecipeError } from '../recipe.js';
-import type { Param, SignableRequest } from '../request.js';
-import type { Secret } from '../secret.js';
-import type { Explanation, Signer } from '../signer.js';
+import { RecipeError } from '../recipe.js';
+import type { Explanation } from '../signer.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
-
-/** A mistake that explains a wrong signature. */
-export interface Mistake {
-  /** Stable, for programs: `secret-space`. */
-  readonly id: string;
-  /** How the request was signed, in one sentence without the secret. */
-  readonly says: string;
-  /** What to do about it, in one sentence. */
-  readonly advice: string;
-  /** The preset by which it was signed instead. */
-  readonly preset?: string;
-}
-
-/** The inputs of a signature. */
-export interface Attempt {
-  readonly request: SignableRequest;
-  readonly secret: Secret;
-  readonly signer: Signer;
-}
-
-/** A mistake, and how it changes a correct signature. */
-export interface Suspect extends Mistake {
-  readonly change: Partial<Attempt>;
-}
-
-/** What a wrong signature may have been made with, besides the right inputs. */
-export interface OtherInputs {
-  /** With their names: `the secret of profile "shop"`. */
-  readonly otherSecrets: readonly Named<Secret>[];
-  /** With their names: `the preset taobao`. */
-  readonly otherRecipes: readonly (Named<Recipe> & Pick<Mistake, 'preset'>)[];
-  /** Parameters that were not sent but may have been signed: optional ones, with their defaults. */
-  readonly unsent: readonly Param[];
-}
-
-export interface Named<T> {
-  readonly name: string;
-  readonly value: T;
-}
-
-/** A received signature and its context. */
-export interface ReceivedSignature extends Attempt, OtherInputs {
-  readonly received: string;
-  /** Of the signer; null for a module. */
-  readonly recipe: Recipe | null;
-}
+import type { Mistake, ReceivedSignature, SignatureInputs, Suspect } from './suspect.js';
 
 /** Mistakes that were made together. */
 export type Finding = readonly Mistake[];
@@ -60,17 +13,18 @@ export function sentencesOf(finding: Finding, part: 'says' | 'advice'): string {
   return finding.map((mistake) => mistake[part]).join(' ');
 }
 
-export interface Verdict {
+/** The result of a verification. */
+export interface Verification {
   readonly right: boolean;
   readonly received: string;
-  /** How it should have been made; `digest` is the expected signature. */
+  /** The stages of the right signature; `digest` is the expected one. */
   readonly explanation: Explanation;
   /** For a wrong one: the likely mistakes, the likeliest first; empty where no usual mistake explains it. */
   readonly findings: readonly Finding[];
 }
 
 /** Verifies a signature, and names the usual mistake that explains a wrong one. */
-export function verifySignature(wrong: ReceivedSignature): Verdict {
+export function verifySignature(wrong: ReceivedSignature): Verification {
   const { signer, request, secret, received } = wrong;
   const explanation = signer.explain(request, secret);
   const right = explanation.digest === received;
@@ -96,17 +50,17 @@ export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
 export function likeliestMistake(
   wrong: ReceivedSignature,
   shown: ReceivedSignature,
-): { readonly finding: Finding; readonly attempt: Attempt | null } | null {
+): { readonly finding: Finding; readonly inputs: SignatureInputs | null } | null {
   const written = explain(wrong, []);
-  if (written !== null) return { finding: written, attempt: shown };
+  if (written !== null) return { finding: written, inputs: shown };
   for (const suspect of suspectsOf(wrong).flat()) {
     const finding = explain(wrong, [suspect]);
-    if (finding !== null) return { finding, attempt: sameMistake(shown, suspect) };
+    if (finding !== null) return { finding, inputs: sameMistake(shown, suspect) };
   }
   return null;
 }
 
-function sameMistake(other: ReceivedSignature, { id, says }: Mistake): Attempt | null {
+function sameMistake(other: ReceivedSignature, { id, says }: Mistake): SignatureInputs | null {
   const suspects = suspectsOf(other).flat();
   const same = suspects.find((suspect) => suspect.id === id && suspect.says === says);
   return same === undefined ? null : { ...other, ...same.change };
@@ -148,7 +102,7 @@ function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Findin
 }
 
 /** Null where the secret does not suit the recipe, for example a key that is not base64. */
-function digestOf({ signer, request, secret }: Attempt): string | null {
+function digestOf({ signer, request, secret }: SignatureInputs): string | null {
   try {
     return signer.sign(request, secret).digest;
   } catch (error) {
@@ -160,7 +114,7 @@ function digestOf({ signer, request, secret }: Attempt): string | null {
 /** The shortest part of a digest that is recognized. */
 const shortestPart = 8;
 
-/** How a received signature writes the right digest in another way. */
+/** Mistakes in writing the right digest. */
 const writtenMistakes: readonly {
   readonly mistake: Mistake;
   readonly fits: (expected: string, received: string) => boolean;

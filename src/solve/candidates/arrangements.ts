@@ -2,25 +2,18 @@ import { type Case, folds } from '../../signing/encodings.js';
 import { compileOrder, compileSelection } from '../../signing/params.js';
 import { type Empty, type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
+import { memoize } from '../../support/memoize.js';
+import type { SolveTask } from '../tasks.js';
+import { type Choice, choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
+import { type Add, LazyList } from './lazy-list.js';
 import { type ParameterRole, roleOf } from './pieces.js';
-import type { SearchSpace, SolveTask } from './search-space.js';
-import {
-  type Add,
-  type Choice,
-  choice,
-  choices,
-  LazyList,
-  memoize,
-  oneIn,
-  sortByBits,
-  visitLists,
-  type Weighted,
-} from './weighted.js';
+import type { SearchSpace } from './search-space.js';
+import { visitLists } from './visit-lists.js';
 
-/** Which parameters are in a block, and their order. */
+/** The parameters of a block, in their order. */
 export interface Arrangement {
   readonly rule: Partial<ParamsRule>;
-  /** In order. For an order by the written pair, the writing decides. */
+  /** The parameters in order; for an order by the written pair, the writing decides on it. */
   readonly entries: readonly Param[];
 }
 
@@ -172,7 +165,7 @@ const foldings = choices<Case>([0.1, 'none'], [6, 'lower', 'upper']);
 const joinings = choices<string | null>([1, null], [1.5, ','], [3, ''], [4, '|', ';']);
 const unrepeated = [choice(null, 0)];
 
-/** The names that a rule lists. */
+/** The names that a rule excludes or includes. */
 interface NameLists extends Weighted, Pick<ParamsRule, 'exclude' | 'include'> {}
 
 /** No exclusion, then one, two and three names; then all parameters that serve the call alone. */

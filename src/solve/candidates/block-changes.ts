@@ -1,12 +1,12 @@
 import { type BlockEncoding, decodePercent, encoders, type TextEncoding } from '../../signing/encodings.js';
 import type { EncodeRule } from '../../signing/recipe.js';
 import { modifiers } from '../../signing/template.js';
-import type { Weighted } from './weighted.js';
+import type { Weighted } from './cost.js';
 
 /** A transformation of a text before it is signed. */
 interface Change extends Weighted {
   readonly apply: (text: string) => string;
-  /** False for the identity. */
+  /** Whether it changes anything: false for the identity. */
   readonly changes: boolean;
   /** Whether a text can be a result of this change. */
   readonly canYield: (text: string) => boolean;
@@ -19,7 +19,7 @@ export interface BlockChange extends Change {
   /** The token for the block in `message`. */
   readonly token: string;
   readonly encode: BlockEncoding;
-  /** Whether it is a digest. A digest with nothing beside it is a step of the chain instead. */
+  /** Whether it is a digest. A digest that is the whole message is a step of the chain instead. */
   readonly digests: boolean;
 }
 

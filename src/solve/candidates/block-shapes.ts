@@ -1,22 +1,24 @@
 import type { ParamsRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
+import { memoize } from '../../support/memoize.js';
 import type { BlockKind } from './arrangements.js';
+import { sortByBits, type Weighted } from './cost.js';
 import type { PairStyle } from './layouts.js';
 import { literal, nameValueSeparators, type Piece, separators } from './pieces.js';
-import { memoize, sortByBits, type Weighted } from './weighted.js';
 
 /** The format of the parameter block, independent of which parameters are in it. */
 export interface BlockShape extends Weighted {
-  /** Whether names, values or both are written; `apart` writes all names, then all values. */
+  /** Names, values or both; `apart` writes all names, then all values. */
   readonly shows: 'pairs' | 'values' | 'names' | 'apart';
   readonly kvSep: string;
   readonly pairSep: string;
-  /** Written before and after the pairs. */
+  /** Text before the pairs. */
   readonly open: string;
+  /** Text after the pairs. */
   readonly close: string;
   /** Whether the secret follows every pair. */
   readonly secretEnds: boolean;
-  /** How a named secret is written next to the block: as a pair, even where the block holds none. */
+  /** The punctuation of a named secret next to the block: that of a pair, even where the block has none. */
   readonly style: PairStyle;
 }
 

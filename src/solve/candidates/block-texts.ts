@@ -2,20 +2,13 @@ import type { Case, TextEncoding } from '../../signing/encodings.js';
 import { compileOrder, compileParamText } from '../../signing/params.js';
 import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
+import { memoize } from '../../support/memoize.js';
 import { type Arrangement, isByPair } from './arrangements.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
 import { type BlockShape, writeShape } from './block-shapes.js';
+import { type CostRange, choices, distinctBy, lessSpent, sortByBits, type Weighted } from './cost.js';
+import { LazyList } from './lazy-list.js';
 import type { SearchSpace } from './search-space.js';
-import {
-  type CostRange,
-  choices,
-  distinctBy,
-  LazyList,
-  lessSpent,
-  memoize,
-  sortByBits,
-  type Weighted,
-} from './weighted.js';
 
 /** Receives the text of a block, its cost, and the rule by which it is written. */
 type AddBlock = (text: string, bits: number, arrangement: Arrangement, writing: Writing) => void;
@@ -110,7 +103,7 @@ function changeable(plain: LazyList<string>): BlockTexts {
   };
 }
 
-/** How names and values are encoded. */
+/** The encoding of names and values. */
 export interface Writing extends Weighted {
   readonly rule: Pick<ParamsRule, 'escape' | 'encode' | 'case'>;
   readonly write: (text: string) => string;

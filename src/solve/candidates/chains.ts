@@ -1,12 +1,12 @@
 import type { Algorithm } from '../../signing/digest-algorithms.js';
 import type { DigestStep } from '../../signing/digest-steps.js';
 import type { SubRule } from '../../signing/recipe.js';
+import { type Choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
 import { glue, literal, type Piece, type RequestPieces, separators } from './pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
 import type { SignatureReading } from './signature-reading.js';
-import { type Choice, choices, oneIn, sortByBits, type Weighted } from './weighted.js';
 
-/** How a message becomes a digest. */
+/** The way from a message to its digest. */
 export interface Chain extends Weighted {
   readonly links: readonly Link[];
   /** The key of its HMAC links; null where there are none. */

@@ -1,28 +1,22 @@
+import { memoize } from '../../support/memoize.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
+import { type Choice, type CostRange, firstFrom, roundingBits, sortByBits, type Weighted } from './cost.js';
+import { LazyList } from './lazy-list.js';
 import { literal, nothing, type Piece, separators, textOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 import { byJoiner, type Surroundings, surroundings } from './surroundings.js';
-import {
-  type Choice,
-  type CostRange,
-  firstFrom,
-  LazyList,
-  memoize,
-  sortByBits,
-  type Weighted,
-} from './weighted.js';
 
 /** The parts of the message before and after the parameter block. */
 export interface Layout extends Weighted {
   readonly before: readonly Piece[];
   readonly after: readonly Piece[];
-  /** Whether it holds the secret. */
+  /** Whether it contains the secret. */
   readonly keyed: boolean;
-  /** Whether it holds nothing but the secret. */
+  /** Whether it contains nothing but the secret. */
   readonly bare: boolean;
 }
 
-/** How a block writes a pair; the secret as one more pair is written the same way. */
+/** The punctuation of the pairs in a block, and of the secret as one more pair. */
 export interface PairStyle {
   readonly kvSep: string;
   readonly pairSep: string;
@@ -52,7 +46,7 @@ export function openLayouts(
 /** Whether a layout with the secret in this spot is wanted, for any surroundings. */
 export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
 
-/** How the secret is separated where the rest is joined with this text. */
+/** The styles of the secret where the rest is joined with this text. */
 export type StylesBeside = (joiner: string) => readonly SecretStyle[];
 
 export interface KeyedParts {
@@ -79,9 +73,6 @@ export function keyedLayouts(parts: KeyedParts, range: CostRange, take: (layout:
   }
 }
 
-/** Tolerance for sums of costs, which depend on the order of addition. */
-export const roundingBits = 1e-6;
-
 function layAround(
   places: readonly Surroundings[],
   spot: Spot,
@@ -91,10 +82,10 @@ function layAround(
   take: (layout: Layout) => void,
 ): void {
   const { needs } = spot;
-  const ofSecret = style.bits + form.bits + spot.bits;
-  for (let index = firstFrom(places, from - ofSecret - roundingBits); index < places.length; index++) {
+  const secretBits = style.bits + form.bits + spot.bits;
+  for (let index = firstFrom(places, from - secretBits - roundingBits); index < places.length; index++) {
     const place = places[index] as Surroundings;
-    const bits = place.bits + ofSecret;
+    const bits = place.bits + secretBits;
     if (bits >= to) return;
     if (bits < from || (needs !== null && place[needs] === nothing)) continue;
     const before = partsBefore(spot, place.front, style, form);
@@ -105,10 +96,11 @@ function layAround(
 
 /** A place for the secret. */
 interface Spot extends Weighted {
-  /** Whether the message begins with the secret; whether it ends with it. */
+  /** Whether the message begins with the secret. */
   readonly opens: boolean;
+  /** Whether the message ends with the secret. */
   readonly closes: boolean;
-  /** What the secret is beside, where it is inside; without it, this spot would be one of the others. */
+  /** The neighbour of a secret inside the message. Without it, the secret would be in one of the other spots. */
   readonly needs: 'front' | 'tail' | null;
 }
 
@@ -189,7 +181,7 @@ export interface LayoutText {
 
 /** Layouts of one kind: without the secret, with the secret joined on, or with the secret as one more pair. */
 export interface LayoutKind {
-  /** Whether the layouts hold the secret. */
+  /** Whether the layouts contain the secret. */
   readonly keyed: boolean;
   /** The layouts around a block with this change, in a message with this change. */
   readonly around: (block: BlockChange) => (message: MessageChange) => LazyList<LayoutText>;

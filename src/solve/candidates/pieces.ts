@@ -2,7 +2,7 @@ import { encoders } from '../../signing/encodings.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { hostOf, type Param, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
 import { modifiers } from '../../signing/template.js';
-import { type Choice, choice, choices, distinctBy, oneIn, type Weighted } from './weighted.js';
+import { type Choice, choice, choices, distinctBy, oneIn, type Weighted } from './cost.js';
 
 /** The role of a parameter, judged by its name. */
 export type ParameterRole = 'app' | 'time' | 'nonce' | 'signing' | 'session' | 'other';
@@ -57,7 +57,7 @@ export function glue(...pieces: readonly Piece[]): Piece {
   };
 }
 
-export function join(pieces: readonly Piece[], separator: string): Piece {
+export function joinPieces(pieces: readonly Piece[], separator: string): Piece {
   const between = literal(separator);
   return glue(...pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece])));
 }
@@ -68,7 +68,7 @@ function namedToken(source: 'param' | 'extra', name: string): string | null {
   return name === '' || /[{}]/.test(name) ? null : `\${${source}:${name}}`;
 }
 
-/** The same token, in the form that any text may follow. */
+/** The token of a parameter or an extra value, in the form that any text may follow. */
 export function bracedToken(source: 'param' | 'extra', name: string): string {
   return `\${${source}:${name}}`;
 }
@@ -160,7 +160,7 @@ function shortPaths(url: string): Piece[] {
   }));
 }
 
-/** How much more often a parameter of this role is in a message by itself than any other. */
+/** Relative frequency of a parameter of this role as a part of its own in a message. */
 const weights: Readonly<Record<ParameterRole, number>> = {
   app: 5,
   time: 5,

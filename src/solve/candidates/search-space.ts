@@ -1,20 +1,11 @@
-import type { Param, SignableRequest } from '../../signing/request.js';
-import type { Secret } from '../../signing/secret.js';
+import type { SolveTask } from '../tasks.js';
 import { type Chain, chainIdentity, digestChains } from './chains.js';
+import { type Choice, distinctBy } from './cost.js';
 import { distinctPieces, type Piece, type RequestPieces, requestPieces, weighNames } from './pieces.js';
 import { secretForms, secretNames } from './secrets.js';
 import { readSignature } from './signature-reading.js';
-import { type Choice, distinctBy } from './weighted.js';
 
-/** A signed request and its secret: the input of a search. */
-export interface SolveTask {
-  readonly request: SignableRequest;
-  readonly secret: Secret;
-  readonly signature: string;
-  /** The parameters of the other samples of the same rule. */
-  readonly otherParams: readonly Param[];
-}
-
+/** The possible parts of a rule. */
 export interface SearchSpace {
   readonly task: SolveTask;
   /** Whether only the likeliest of parts that are equal in this request is wanted. */
@@ -30,8 +21,8 @@ export interface SearchSpace {
 }
 
 /**
- * The possible parts of a rule. `isDistinct` keeps only the likeliest of parts with the same text in this request:
- * enough to find the message, but not to list every recipe.
+ * Collects the possible parts of a rule. `isDistinct` keeps only the likeliest of parts with the same text in this
+ * request: enough to find the message, but not to list every recipe.
  */
 export function searchSpace(task: SolveTask, isDistinct: boolean): SearchSpace {
   const { request, secret, otherParams } = task;

@@ -3,8 +3,8 @@ import { decodeKey } from '../../signing/digest-steps.js';
 import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
-import { changed, glue, join, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
-import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './weighted.js';
+import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './cost.js';
+import { changed, glue, joinPieces, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
 
 const maxFormBits = 11;
 
@@ -50,8 +50,8 @@ function subMessages(plain: Piece, modified: readonly Piece[], { values, extras 
 
 function glued(...orders: readonly (readonly Piece[])[]): Piece[] {
   return orders.flatMap((order, rank) => {
-    const close = join(order, '');
-    const apart = join(order, '&');
+    const close = joinPieces(order, '');
+    const apart = joinPieces(order, '&');
     return [
       { ...close, bits: close.bits + rank + (order.length - 2) },
       { ...apart, bits: apart.bits + rank + (order.length - 2) + 3 },

@@ -1,15 +1,15 @@
 import { type Algorithm, algorithms, type Output, writtenLength } from '../../signing/digest-algorithms.js';
 import type { SignableRequest } from '../../signing/request.js';
+import type { SolveTask } from '../tasks.js';
+import type { Weighted } from './cost.js';
 import { bracedToken, literal } from './pieces.js';
-import type { SolveTask } from './search-space.js';
-import type { Weighted } from './weighted.js';
 
 /** One interpretation of a signature: its digest algorithm and its format. */
 export interface SignatureReading extends Weighted {
   readonly algorithm: Algorithm;
   /** The digest, or the part of it that is left, in lower-case hex. */
   readonly digest: string;
-  /** Which part of the whole digest it is; null for all of it. */
+  /** The part of the whole digest that is left; null for all of it. */
   readonly cut: readonly [from: number, to: number] | null;
   readonly output: Output;
   /** Steps after the digest, such as `slice:8:24` or `append:,$param:timestamp`. */

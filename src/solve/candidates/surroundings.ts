@@ -1,6 +1,7 @@
+import { type Choice, choice, sortByBits, type Weighted } from './cost.js';
 import {
   glue,
-  join,
+  joinPieces,
   literal,
   nothing,
   type Piece,
@@ -9,7 +10,6 @@ import {
   separators,
 } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
-import { type Choice, choice, sortByBits, type Weighted } from './weighted.js';
 
 /** The parts of the request before and after the parameter block, and what joins them to it. */
 export interface Surroundings extends Weighted {
@@ -44,7 +44,9 @@ export function surroundings(
         found.push({
           front: hinged(front, joiner.value),
           tail:
-            tail.value.length === 0 ? nothing : glue(literal(joiner.value), join(tail.value, joiner.value)),
+            tail.value.length === 0
+              ? nothing
+              : glue(literal(joiner.value), joinPieces(tail.value, joiner.value)),
           joiner: joiner.value,
           bare,
           bits,
@@ -55,6 +57,7 @@ export function surroundings(
   return sortByBits(found);
 }
 
+/** The surroundings in groups with the same joiner. */
 export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, readonly Surroundings[]> {
   const groups = new Map<string, Surroundings[]>();
   for (const place of around) {
@@ -75,7 +78,7 @@ interface Front extends Choice<Pieces> {
 
 function hinged({ value, hinge }: Front, joiner: string): Piece {
   if (value.length === 0 && hinge === undefined) return nothing;
-  return glue(join(value, joiner), literal(hinge ?? joiner));
+  return glue(joinPieces(value, joiner), literal(hinge ?? joiner));
 }
 
 function frontsOf(pieces: RequestPieces, hasBody: boolean, encoded: boolean): Front[] {

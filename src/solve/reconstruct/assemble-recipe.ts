@@ -2,15 +2,9 @@ import { completeRecipe, type ParamsRule, type Recipe, type SubRule } from '../.
 import type { MessageChange } from '../candidates/block-changes.js';
 import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
 import type { Piece } from '../candidates/pieces.js';
-import type { Weighted } from '../candidates/weighted.js';
-
-/** A recipe that gives the signature, and its cost. */
-export interface RecipeCandidate extends Weighted {
-  readonly recipe: Recipe;
-}
 
 /** The parts of a recipe in the terms of the search. */
-export interface RecipeParts {
+export interface FoundParts {
   readonly params: Partial<ParamsRule>;
   readonly message: readonly Piece[];
   readonly join: string;
@@ -20,7 +14,7 @@ export interface RecipeParts {
 }
 
 /** The recipe of these parts; null where they need two different `$sub` digests or two base paths. */
-export function assembleRecipe({ params, message, join, block, change, chain }: RecipeParts): Recipe | null {
+export function assembleRecipe({ params, message, join, block, change, chain }: FoundParts): Recipe | null {
   const subs = new Map<string, SubRule>();
   for (const sub of [subOf(chain), ...message.map((piece) => piece.sub)]) {
     if (sub !== undefined) subs.set(JSON.stringify(sub), sub);

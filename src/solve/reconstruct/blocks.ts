@@ -1,4 +1,5 @@
 import type { Recipe } from '../../signing/recipe.js';
+import { memoize } from '../../support/memoize.js';
 import { type Arrangement, arrangementsOf } from '../candidates/arrangements.js';
 import {
   type BlockChange,
@@ -16,6 +17,7 @@ import {
 } from '../candidates/block-shapes.js';
 import { type BlockParts, type Writing, writeBlocks, writingsOf } from '../candidates/block-texts.js';
 import type { Chain } from '../candidates/chains.js';
+import type { Weighted } from '../candidates/cost.js';
 import {
   type Admit,
   gluedStyles,
@@ -31,25 +33,12 @@ import {
 import { textOf } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import { type Surroundings, surroundings } from '../candidates/surroundings.js';
-import { memoize, type Weighted } from '../candidates/weighted.js';
-import type { Pause } from '../solve.js';
-import { assembleRecipe, type RecipeCandidate } from './assemble-recipe.js';
-
-/** What to reconstruct: a message, the chains that turn it into the signature, and the maximum cost of a recipe. */
-export interface Target {
-  readonly message: string;
-  readonly chains: readonly Chain[];
-  readonly bound: number;
-}
+import { assembleRecipe } from './assemble-recipe.js';
+import type { Target } from './target.js';
 
 /** Finds every recipe with a parameter block that gives a message. */
-export async function reconstructBlocks(
-  space: SearchSpace,
-  target: Target,
-  add: (candidate: RecipeCandidate) => void,
-  pause: Pause,
-): Promise<void> {
-  const { message, chains, bound } = target;
+export async function reconstructBlocks(space: SearchSpace, target: Target): Promise<void> {
+  const { message, chains, bound, add, pause } = target;
   const arrangements = arrangementsOf(space);
   const writings = writingsOf(space);
   const secret = space.task.secret.reveal();
@@ -168,13 +157,13 @@ function frameFinder(
   change: MessageChange,
   bound: number,
 ): (style: PairStyle) => (block: BlockChange) => FoundFrames {
-  const isHeld = (text: string) => message.includes(change.apply(text));
+  const isInMessage = (text: string) => message.includes(change.apply(text));
   const range = { from: 0, to: Math.min(bound, maxLayoutBits) };
-  const forms = space.forms.filter(({ text }) => isHeld(text));
+  const forms = space.forms.filter(({ text }) => isInMessage(text));
   const formTexts = new Set(forms.map(({ text }) => text));
-  const names = space.secretNames.filter(({ value }) => isHeld(value));
+  const names = space.secretNames.filter(({ value }) => isInMessage(value));
   const places = memoize((encoded: boolean) =>
-    around(encoded).filter(({ front, tail }) => isHeld(front.text) && isHeld(tail.text)),
+    around(encoded).filter(({ front, tail }) => isInMessage(front.text) && isInMessage(tail.text)),
   );
   /** Whether the secret can be in this spot, for any surroundings. */
   const admit: Admit = ({ opens, closes, needs }, { first, last, end }, form) => {

@@ -3,6 +3,7 @@ import { changesOf, messageChanges } from '../candidates/block-changes.js';
 import { blockKind, blockShapes, isFramed } from '../candidates/block-shapes.js';
 import { type BlockTexts, blockTexts, pooledTexts, writingsOf } from '../candidates/block-texts.js';
 import { type Chain, chainIdentity } from '../candidates/chains.js';
+import { type CostRange, lessSpent } from '../candidates/cost.js';
 import {
   type LayoutKind,
   type LayoutText,
@@ -10,10 +11,10 @@ import {
   type PairStyle,
   secretCost,
 } from '../candidates/layouts.js';
+import type { LazyList } from '../candidates/lazy-list.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import { type CostRange, type LazyList, lessSpent } from '../candidates/weighted.js';
 import type { Fits } from './compiled-chain.js';
-import type { Share, Tally } from './search.js';
+import type { Share, Tally } from './shares.js';
 
 /**
  * A product with less room than this between its cheapest candidate and the bound is not split: one part tries all
@@ -24,8 +25,9 @@ const partedBits = 12;
 /** Blocks of one or more shapes. */
 interface Blocks {
   readonly texts: BlockTexts;
-  /** Whether the blocks hold the secret. */
+  /** Whether the blocks contain the secret. */
   readonly keyed: boolean;
+  /** Whether the block can be changed as a whole. */
   readonly changeable: boolean;
 }
 
@@ -123,7 +125,7 @@ interface Product {
   readonly layouts: LazyList<LayoutText>;
   readonly chain: Chain;
   readonly fits: Fits;
-  /** Of block and layout together. */
+  /** Costs of block and layout together. */
   readonly range: CostRange;
   /** The cost of a candidate without its block and its layout. */
   readonly spent: number;

@@ -1,29 +1,10 @@
-import { type SolveTask, searchSpace } from '../candidates/search-space.js';
-import { type CostRange, memoize } from '../candidates/weighted.js';
-import { listSearch } from '../value-lists.js';
+import { memoize } from '../../support/memoize.js';
+import { searchSpace } from '../candidates/search-space.js';
+import type { SolveTask } from '../tasks.js';
 import { blockSearch } from './block-search.js';
 import { compileChain } from './compiled-chain.js';
-
-/** The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with `part`. */
-export interface Share extends CostRange {
-  readonly part: number;
-  readonly parts: number;
-}
-
-/** A message that gives the signature. */
-export interface Hit {
-  readonly message: string;
-  /** The identity of its chain. */
-  readonly chain: string;
-  readonly bits: number;
-}
-
-/** The result of searching a share. */
-export interface Tally {
-  /** The number of candidates digested and compared. */
-  tried: number;
-  hit: Hit | null;
-}
+import { listSearch } from './list-search.js';
+import type { Share, Tally } from './shares.js';
 
 /** A search for the message of one sample. It builds its lists as it needs them, and keeps them. */
 export class Search {
@@ -41,95 +22,5 @@ export class Search {
     const tally: Tally = { tried: 0, hit: null };
     for (const search of this.#searches) if (tally.hit === null) search(share, tally);
     return tally;
-  }
-}
-
-/** Bounds of the first bands, which are not split: there is little to try yet. */
-const firstBounds = [13, 15, 17, 18, 19, 20];
-
-/** Width of the later bands, in bits: the wider, the less work is repeated. */
-const bandBits = 2;
-
-/** A band has about this many times as many candidates as the one before. */
-const growth = 3.5;
-
-/** Target size of a share, in candidates: a quarter of a second's work. */
-const shareSize = 300_000;
-
-/** Maximum cost of a candidate, in bits. */
-export const maxBits = 44;
-
-/** How far a search went. */
-export interface SearchEnd extends Readonly<Tally> {
-  /**
-   * Every candidate up to this cost was tried: every rule likelier than one in 2^bits. All candidates where
-   * `isComplete`.
-   */
-  readonly bits: number;
-  readonly isComplete: boolean;
-}
-
-/** Hands out the shares of a search, the cheapest first, and adds up their results. */
-export class ShareQueue {
-  readonly #total: Tally = { tried: 0, hit: null };
-  /** The shares handed out and not yet noted. */
-  readonly #open = new Set<Share>();
-  #band = { from: 0, to: 0, parts: 0 };
-  #next = 0;
-  /** Of the current band: the candidates in its noted shares, their number, and the candidates expected in all. */
-  #tried = 0;
-  #done = 0;
-  #expected = 0;
-
-  /** Where the current band begins: everything cheaper has been handed out. */
-  get from(): number {
-    return this.#band.from;
-  }
-
-  get total(): Readonly<Tally> {
-    return this.#total;
-  }
-
-  get end(): SearchEnd {
-    const isComplete = this.#total.hit === null && this.#isEmpty && this.#open.size === 0;
-    const open = [...this.#open].map(({ from }) => from);
-    return { ...this.#total, bits: isComplete ? maxBits : Math.min(this.from, ...open), isComplete };
-  }
-
-  /** The next share; null where none is left. */
-  take(): Share | null {
-    if (this.#next === this.#band.parts && !this.#openBand()) return null;
-    const share = { ...this.#band, part: this.#next };
-    this.#next += 1;
-    this.#open.add(share);
-    return share;
-  }
-
-  /** Records the result of a share. The number of its candidates determines how the next bands are split. */
-  note(share: Share, { tried, hit }: Tally): void {
-    this.#open.delete(share);
-    this.#total.tried += tried;
-    this.#total.hit ??= hit;
-    if (share.from !== this.from) return;
-    this.#tried += tried;
-    this.#done += 1;
-  }
-
-  get #isEmpty(): boolean {
-    return this.#band.to >= maxBits && this.#next === this.#band.parts;
-  }
-
-  #openBand(): boolean {
-    if (this.#isEmpty) return false;
-    const { to: from, parts } = this.#band;
-    const to = firstBounds.find((bound) => bound > from) ?? from + bandBits;
-    // With many threads, a band may be handed out before any of its shares is recorded.
-    const counted = this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts;
-    this.#expected = counted * growth;
-    this.#band = { from, to, parts: Math.max(1, Math.ceil(this.#expected / shareSize)) };
-    this.#next = 0;
-    this.#tried = 0;
-    this.#done = 0;
-    return true;
   }
 }

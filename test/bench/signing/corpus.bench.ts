@@ -4,7 +4,7 @@ import { compileRecipe } from '../../../src/signing/compile-recipe.js';
 import { completeRecipe } from '../../../src/signing/recipe.js';
 import { Secret } from '../../../src/signing/secret.js';
 import type { Signer } from '../../../src/signing/signer.js';
-import { probesFor } from '../../../src/solve/matching-recipes.js';
+import { probesFor } from '../../../src/solve/probes.js';
 import { solve } from '../../../src/solve/solve.js';
 import { type Vector, vectors } from '../../support/signing-corpus.js';
 import { cpuSeconds } from './cpu-seconds.js';

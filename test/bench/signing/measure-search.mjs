@@ -3,7 +3,8 @@
 import { hash } from 'node:crypto';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Secret } from '../../../src/signing/secret.ts';
-import { Search, ShareQueue } from '../../../src/solve/search/search.ts';
+import { Search } from '../../../src/solve/search/search.ts';
+import { ShareQueue } from '../../../src/solve/search/shares.ts';
 import { cpuSeconds, measure, perSecond } from './cpu-time.mjs';
 
 // In a thread such as the program starts for a search.

@@ -50,7 +50,7 @@ export async function readSampleInput(
 }
 
 /**
- * The same for a request whose signature is needed.
+ * Reads a request whose signature is needed.
  *
  * @throws InvalidInputError if the signature is masked, as `userinfo` and its service show it
  */

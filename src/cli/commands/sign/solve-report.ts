@@ -2,9 +2,8 @@ import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { SignableRequest } from '../../../signing/request.js';
 import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
-import type { NextSample } from '../../../solve/next-sample.js';
-import type { RecipeCandidate } from '../../../solve/reconstruct/assemble-recipe.js';
-import type { SignedSample, Solution } from '../../../solve/solve.js';
+import type { Solution } from '../../../solve/solve.js';
+import type { SignedSample } from '../../../solve/tasks.js';
 import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the recipes of signed samples. */
@@ -22,7 +21,7 @@ export interface SolveReport {
 const shownRanks = ['1st', '2nd', '3rd', '4th'];
 
 /** A report for programs. */
-export function reportRecord({ name, samples, sign, appSign, ms }: SolveReport): object {
+export function solveReportRecord({ name, samples, sign, appSign, ms }: SolveReport): object {
   const secret = samples[0]?.secret;
   const appRecipe = appSign?.fits[0]?.recipe;
   const app_sign = appRecipe && { app_sign: formatRecipe(appRecipe) };
@@ -53,14 +52,16 @@ function solutionRecord(
     next_sample: next && {
       changes: next.changes,
       tells_apart: next.groups,
-      of: next.of,
+      candidates: next.candidates,
       sample: { ...sampleRecord(next.request, secret), signParam: name, signature: null },
     },
   };
 }
 
+type Fit = Solution['fits'][number];
+
 /** Why a recipe has its rank: what it does, and how likely it is. */
-function whyOf(fit: RecipeCandidate, first: RecipeCandidate): string {
+function whyOf(fit: Fit, first: Fit): string {
   const words = describeRecipe(fit.recipe);
   if (fit === first) return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
   const times = 2 ** (fit.bits - first.bits);
@@ -85,7 +86,7 @@ function sampleRecord({ method, url, params, body, extra }: SignableRequest, sec
 }
 
 /** A report for a person. */
-export function showReport({ name, sign, appSign, ms }: SolveReport): object {
+export function showSolveReport({ name, sign, appSign, ms }: SolveReport): object {
   const tried = sign.tried + (appSign?.tried ?? 0);
   return {
     tried: `${tried.toLocaleString('en')} recipes in ${(ms / 1000).toFixed(1)} s`,
@@ -109,13 +110,16 @@ function showSolution({ fits, next }: Solution): object {
   };
 }
 
-function showNext({ changes, groups, of }: NextSample): string {
-  const result = groups === of ? `distinguishes all ${of}` : `divides the ${of} into ${groups} groups`;
+function showNext({ changes, groups, candidates }: NonNullable<Solution['next']>): string {
+  const result =
+    groups === candidates
+      ? `distinguishes all ${candidates}`
+      : `divides the ${candidates} into ${groups} groups`;
   return `get the signature of a request like this one, but ${changes.join('; ')}. It ${result}`;
 }
 
 /** The error for a signature without a recipe, with what to ask the operator for; null if each signature has one. */
-export function faultOf({ name, samples, sign, appSign }: SolveReport): CheckFailedError | null {
+export function solveFault({ name, samples, sign, appSign }: SolveReport): CheckFailedError | null {
   for (const [signature, solution] of [
     ['app_sign', appSign],
     [name, sign],

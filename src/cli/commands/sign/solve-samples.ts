@@ -5,15 +5,15 @@ import { updateProfile } from '../../../profiles/profile-store.js';
 import { isModule, type SignerSources } from '../../../profiles/signing-source.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { Sample } from '../../../signing/request.js';
-import type { SolveTask } from '../../../solve/candidates/search-space.js';
-import { type SignedSample, solve, tasksForAppSign, tasksForSign } from '../../../solve/solve.js';
+import { solve } from '../../../solve/solve.js';
+import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
 import { selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
-import { faultOf, reportRecord, type SolveReport, showReport } from './solve-report.js';
+import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
 
 /**
  * Searches the recipes, prints them and saves the likeliest.
@@ -32,7 +32,7 @@ export async function solveSamples(
     signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
   }
   const report = await search(context, signed, options);
-  await print(isTable ? showReport(report) : reportRecord(report));
+  await print(isTable ? showSolveReport(report) : solveReportRecord(report));
   const found = likeliest(report);
   const names = Object.keys(found);
   if (save !== undefined && present !== null && names.length > 0) {
@@ -46,7 +46,7 @@ export async function solveSamples(
       );
     }
   }
-  const fault = faultOf(report);
+  const fault = solveFault(report);
   if (fault !== null) throw fault;
 }
 
@@ -65,8 +65,8 @@ async function search(
     signal.throwIfAborted();
   };
   return withProgress(context, async (onProgress) => {
-    const solveBy = (end: number, of: readonly SolveTask[]) =>
-      solve(of, searchOnThreads({ jobs, signal, timeLeft: () => end - Date.now(), onProgress }), pause);
+    const solveBy = (end: number, wanted: readonly SolveTask[]) =>
+      solve(wanted, searchOnThreads({ jobs, signal, timeLeft: () => end - Date.now(), onProgress }), pause);
     const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
     const sign = await solveBy(startedAt + maxTime, tasks);
     const name = signed[0]?.signParam ?? 'sign';

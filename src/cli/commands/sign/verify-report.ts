@@ -1,14 +1,14 @@
 import type { RequestSignature } from '../../../signing/app-signatures.js';
 import type { Secret } from '../../../signing/secret.js';
 import { compareMessages, type Difference } from '../../../signing/verify/compare-messages.js';
-import { sentencesOf, type Verdict } from '../../../signing/verify/verify-signature.js';
+import { sentencesOf, type Verification } from '../../../signing/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf } from './explain.js';
 
 export interface VerifyReport {
   /** By parameter; `null` if the request has no such signature. */
-  readonly verdicts: ReadonlyMap<string, Verdict | null>;
-  /** Of the texts to sign; `null` if the operator's is not given. */
+  readonly verdicts: ReadonlyMap<string, Verification | null>;
+  /** Comparison of the texts to sign; `null` if the operator's is not given. */
   readonly comparison: Comparison | null;
 }
 
@@ -25,7 +25,7 @@ export function reportRecord(report: VerifyReport): object {
 }
 
 /** The likeliest finding is `mistakes`, the others are `alternatives`. */
-function verdictRecord({ right, received, explanation, findings }: Verdict): object {
+function verdictRecord({ right, received, explanation, findings }: Verification): object {
   const { digest: expected, ...stages } = stagesOf(explanation, false);
   const [mistakes = [], ...alternatives] = findings;
   return { right, received, expected, ...stages, mistakes, alternatives };
@@ -40,7 +40,7 @@ export function showReport({ verdicts, comparison }: VerifyReport): object {
   return { ...Object.fromEntries(shown), ...(comparison && { theirs: showComparison(comparison) }) };
 }
 
-function showVerdict({ right, received, explanation, findings }: Verdict): object {
+function showVerdict({ right, received, explanation, findings }: Verification): object {
   const { digest, ...stages } = stagesOf(explanation, true);
   if (right) return { verdict: 'right', ...stages, digest };
   const [first, ...others] = findings;
@@ -70,7 +70,7 @@ export function faultOf({ verdicts, comparison }: VerifyReport): CheckFailedErro
   });
 }
 
-function wrongSignature(name: string, { findings: [finding] }: Verdict): CheckFailedError {
+function wrongSignature(name: string, { findings: [finding] }: Verification): CheckFailedError {
   if (finding !== undefined) {
     return new CheckFailedError(`${name} is wrong: ${sentencesOf(finding, 'says')}`, {
       hint: sentencesOf(finding, 'advice'),

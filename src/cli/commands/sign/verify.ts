@@ -9,7 +9,8 @@ import type { Recipe } from '../../../signing/recipe.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
 import { Secret } from '../../../signing/secret.js';
 import { namedPresets } from '../../../signing/verify/recipe-suspects.js';
-import { type Named, type OtherInputs, verifySignature } from '../../../signing/verify/verify-signature.js';
+import type { Named, OtherInputs } from '../../../signing/verify/suspect.js';
+import { verifySignature } from '../../../signing/verify/verify-signature.js';
 import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
@@ -79,8 +80,8 @@ async function verify(
       signatures.flatMap(({ name, ...signature }) => {
         const digest = received.get(name);
         if (digest === undefined) return [];
-        const attempt = { ...signature, ...others, secret };
-        return [[name, digest === null ? null : verifySignature({ ...attempt, received: digest })]];
+        const inputs = { ...signature, ...others, secret };
+        return [[name, digest === null ? null : verifySignature({ ...inputs, received: digest })]];
       }),
     ),
     comparison: theirs === null ? null : compareTheirs(signatures, theirs, secret),

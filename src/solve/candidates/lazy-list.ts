@@ -1,101 +1,3 @@
-/** A cost in bits: one documented rule in 2^bits has this part. */
-export interface Weighted {
-  readonly bits: number;
-}
-
-/** A possible part of a rule, with its cost. */
-export interface Choice<T> extends Weighted {
-  readonly value: T;
-}
-
-export function choice<T>(value: T, bits: number): Choice<T> {
-  return { value, bits };
-}
-
-/** Choices by their cost: `[2.5, ',', '|']`. */
-export function choices<T>(...table: readonly (readonly [bits: number, ...values: T[]])[]): Choice<T>[] {
-  return table.flatMap(([bits, ...values]) => values.map((value) => choice(value, bits)));
-}
-
-/** The cheapest first; a stable sort. */
-export function sortByBits<T extends Weighted>(things: readonly T[]): T[] {
-  return [...things].sort((a, b) => a.bits - b.bits);
-}
-
-/** The index of the first item, in a list sorted by cost, that costs at least `bits`. */
-export function firstFrom(things: readonly Weighted[], bits: number): number {
-  let low = 0;
-  let high = things.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((things[middle]?.bits ?? 0) < bits) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The cheapest item of each key, the cheapest first. */
-export function distinctBy<T extends Weighted>(things: readonly T[], key: (thing: T) => string): T[] {
-  const kept = new Map<string, T>();
-  for (const thing of sortByBits(things)) {
-    const name = key(thing);
-    if (!kept.has(name)) kept.set(name, thing);
-  }
-  return [...kept.values()];
-}
-
-/** One in `count`, in bits. */
-export function oneIn(count: number): number {
-  return Math.log2(count);
-}
-
-/** The cost of one more place in a list. */
-const placeBits = 0.8;
-
-/**
- * Visits every ordered selection of the items with a cost within `bound`. `visit` gets a list, which it must not
- * keep, and its cost; where it returns false, no list with this beginning is visited. The cost of an item depends
- * on what is left to choose from, so the last of many is nearly free.
- */
-export function visitLists<T>(
-  items: readonly Choice<T>[],
-  bound: number,
-  visit: (list: readonly T[], bits: number) => boolean,
-): void {
-  const list: T[] = [];
-  const used = items.map(() => false);
-  const extend = (bits: number, rest: number) => {
-    items.forEach((item, index) => {
-      if (used[index]) return;
-      const share = 2 ** -item.bits;
-      const total = bits + placeBits + Math.max(0, oneIn(rest / share));
-      if (total > bound) return;
-      list.push(item.value);
-      if (visit(list, total)) {
-        used[index] = true;
-        extend(total, rest - share);
-        used[index] = false;
-      }
-      list.pop();
-    });
-  };
-  extend(
-    0,
-    items.reduce((sum, { bits }) => sum + 2 ** -bits, 0),
-  );
-}
-
-/** Costs from `from` to below `to`. */
-export interface CostRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** The range that is left after `spent`. */
-export function lessSpent({ from, to }: CostRange, spent: number): CostRange {
-  return { from: from - spent, to: to - spent };
-}
-
 export type Add<T> = (item: T, bits: number) => void;
 
 /** Adds the items that cost from `from` to below `to`, in any order; others are ignored. */
@@ -114,7 +16,7 @@ const firstStage = 6;
 export class LazyList<T> {
   /** The items made so far. */
   readonly items: T[] = [];
-  /** Their costs. */
+  /** The costs of the items made so far. */
   readonly bits: number[] = [];
   readonly #make: Make<T>;
   readonly #maxBits: number;
@@ -198,15 +100,4 @@ export class LazyList<T> {
     this.#known.add(key);
     return false;
   }
-}
-
-export function memoize<A, T>(make: (argument: A) => T): (argument: A) => T {
-  const made = new Map<A, T>();
-  return (argument) => {
-    const known = made.get(argument);
-    if (known !== undefined) return known;
-    const result = make(argument);
-    made.set(argument, result);
-    return result;
-  };
 }

@@ -1,0 +1,41 @@
+// An error is told by its class, its code or a field, never by its English: a reworded sentence would change what the
+// program does. It is a search for the usual ways, by the usual names of such texts.
+import { folderOf } from './source-files.mjs';
+
+/** Texts of others, which have nothing but the text to tell them apart. */
+const foreignTexts = {
+  'src/cli/report-error.ts': 'commander',
+  'src/client/transport-errors.ts': 'undici, of a proxy that refuses',
+  'src/database/postgres-errors.ts': 'pg, of a lost connection',
+  'src/database/sqlite-errors.ts': 'SQLite, of a closed database',
+  'src/support/errors.ts': 'Node, of a missing package',
+  'src/support/json-fault.ts': "V8 and lossless-json, of a fault's position",
+};
+
+/** In signing and solve, `message` is the text to sign. */
+const errorTexts = (folder) =>
+  folder === 'signing' || folder === 'solve'
+    ? '(?:\\w*[eE]rror|cause|reason)\\.message|hint|msg'
+    : 'message|hint|msg';
+
+const methods = 'includes|startsWith|endsWith|replace|replaceAll|match|matchAll|search|indexOf';
+
+function patternFor(folder) {
+  const texts = errorTexts(folder);
+  return new RegExp(`\\b(?:${texts})[?!]?\\.(?:${methods})\\(|\\.(?:test|exec)\\([^)]*\\b(?:${texts})\\b`);
+}
+
+export function* errorTextFaults(sources) {
+  const unused = new Set(Object.keys(foreignTexts));
+  for (const [file, { text }] of sources) {
+    const pattern = patternFor(folderOf(file));
+    for (const [index, line] of text.split('\n').entries()) {
+      if (!pattern.test(line)) continue;
+      unused.delete(file);
+      if (foreignTexts[file] === undefined) {
+        yield `${file}:${index + 1} judges an error by its English: ${line.trim()}`;
+      }
+    }
+  }
+  for (const file of unused) yield `scripts/layers/error-texts.mjs: ${file} judges no text`;
+}

@@ -1,0 +1,125 @@
+// What a file may import: the folders below its own, of these only their faces, no file that imports it back, and no
+// private file of a dependency.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path/posix';
+import { folderOf } from './source-files.mjs';
+
+/** What each folder may import besides itself. `index` is src/index.ts, the SDK. */
+const arrows = {
+  support: [],
+  protocol: ['support'],
+  signing: ['support'],
+  solve: ['signing', 'support'],
+  client: ['signing', 'protocol', 'support'],
+  profiles: ['signing', 'protocol', 'support'],
+  bulk: ['client', 'protocol', 'support'],
+  database: ['protocol', 'support'],
+  queue: ['bulk', 'client', 'database', 'protocol', 'support'],
+  service: ['database', 'signing', 'protocol', 'support'],
+  index: ['bulk', 'client', 'signing', 'protocol', 'support'],
+  cli: ['queue', 'bulk', 'service', 'profiles', 'client', 'solve', 'signing', 'protocol', 'support'],
+};
+
+/**
+ * The faces of each folder: the files that other folders may import. `support` and `protocol` are faces throughout.
+ * No `index.ts`: it would load all of a folder for one of its files.
+ */
+const faces = {
+  signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings module-signer params
+    presets recipe-json recipe request samples/captured-request samples/read-sample secret signer template
+    vectors verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
+  solve: `describe-recipe search/search search/shares solve tasks`,
+  client: `answer attempt client errors hooks options proxy request retry sender tls-trust
+    transport-errors`,
+  profiles: `flags-and-environment load-signers profile-json profile-name profile-store profile secret
+    settings signing-source`,
+  bulk: `engine/flow-control engine/row-engine failure-groups file-run files/append-file files/failed-file
+    files/journal-state files/recorder files/result-line files/run-files operations outcome send-all
+    source/checked-input source/columns source/csv source/input source/lines source/ndjson source/rows
+    source/text`,
+  database: `errors migrations postgres-driver sql-driver sqlite-driver`,
+  queue: `load-run queue run worker`,
+  service: `admin/post-codes index metrics monitoring`,
+};
+
+/** Private files of dependencies that are imported all the same, and what for. */
+const privateFiles = {
+  // The index of undici takes longer to load than a request takes.
+  'undici/lib/api/api-connect.js': 'the tunnel of a proxy',
+  'undici/lib/dispatcher/pool.js': 'the connections',
+  'undici/lib/dispatcher/proxy-agent.js': 'the connections by way of a proxy',
+};
+
+export function* importFaults(sources) {
+  yield* arrowFaults(sources);
+  yield* faceFaults(sources);
+  yield* circleFaults(sources);
+  yield* privateFileFaults(sources);
+}
+
+function* acrossFolders(sources) {
+  for (const [file, { imports }] of sources) {
+    for (const { path } of imports) {
+      if (path?.startsWith('src') && folderOf(path) !== folderOf(file)) yield [file, path];
+    }
+  }
+}
+
+function* arrowFaults(sources) {
+  for (const folder of new Set([...sources.keys()].map(folderOf))) {
+    if (arrows[folder] === undefined) yield `src/${folder}: scripts/layers/imports.mjs knows no such folder`;
+  }
+  for (const [file, path] of acrossFolders(sources)) {
+    const [from, to] = [folderOf(file), folderOf(path)];
+    if (arrows[from]?.includes(to) === false) yield `${file} imports ${path}: ${from} may not import ${to}`;
+  }
+}
+
+function* faceFaults(sources) {
+  const listed = Object.entries(faces).flatMap(([folder, names]) =>
+    names.split(/\s+/).map((name) => join('src', folder, `${name}.ts`)),
+  );
+  const unused = new Set(listed);
+  for (const [file, path] of acrossFolders(sources)) {
+    unused.delete(path);
+    const folder = folderOf(path);
+    if (faces[folder] !== undefined && !listed.includes(path)) {
+      yield `${file} imports ${path}, which is no face of ${folder}`;
+    }
+  }
+  for (const path of unused) yield `${path} is a face, but no other folder imports it`;
+}
+
+/** Depth-first search; an import of a file that is still open closes a circle. */
+function* circleFaults(sources) {
+  const done = new Set();
+  const open = [];
+  const faults = [];
+  const visit = (file) => {
+    if (open.includes(file)) faults.push([...open.slice(open.indexOf(file)), file].join(' -> '));
+    if (done.has(file) || open.includes(file)) return;
+    open.push(file);
+    for (const { path, isLater } of sources.get(file)?.imports ?? []) if (!isLater) visit(path);
+    open.pop();
+    done.add(file);
+  };
+  for (const file of sources.keys()) visit(file);
+  for (const fault of faults) yield `circle of imports: ${fault}`;
+}
+
+/** A file of a package is private unless the package exports it by name. */
+function* privateFileFaults(sources) {
+  const unused = new Set(Object.keys(privateFiles));
+  for (const [file, { imports }] of sources) {
+    for (const { package: name } of imports) {
+      const [, root, rest] = /^(@[^/]+\/[^/]+|[^@/]+)\/(.+)$/.exec(name ?? '') ?? [];
+      if (root === undefined || root.startsWith('node:')) continue;
+      unused.delete(name);
+      const { exports = {} } = JSON.parse(readFileSync(join('node_modules', root, 'package.json'), 'utf8'));
+      if (exports[`./${rest}`] === undefined && privateFiles[name] === undefined) {
+        yield `${file} imports ${name}, a private file of ${root}`;
+      }
+    }
+  }
+  for (const name of unused) yield `scripts/layers/imports.mjs: nothing imports ${name}`;
+}

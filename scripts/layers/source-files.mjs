@@ -1,0 +1,38 @@
+// The sources and their imports, as the checks of scripts/check-layers.mjs see them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path/posix';
+
+const statement =
+  /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(?<loaded>[^']+)'|\bimport\(\s*'(?<later>[^']+)'\)/gm;
+
+/**
+ * The sources by path, with `text` and `imports`. An import has the `path` of a file of src, or is that of a `package`;
+ * `isLater` is one by `import()`. Imports of types are imports.
+ */
+export function readSources(folder) {
+  const files = readdirSync(folder, { recursive: true }).map((file) => file.replaceAll('\\', '/'));
+  return new Map(
+    files
+      .filter((file) => file.endsWith('.ts'))
+      .sort()
+      .map((file) => {
+        const path = join(folder, file);
+        const text = readFileSync(path, 'utf8');
+        return [path, { text, imports: importsIn(path, text) }];
+      }),
+  );
+}
+
+function importsIn(file, text) {
+  return [...text.matchAll(statement)].map(({ groups: { loaded, later } }) => {
+    const name = loaded ?? later;
+    const isLater = loaded === undefined;
+    if (!name.startsWith('.')) return { package: name, isLater };
+    return { path: normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'), isLater };
+  });
+}
+
+/** The folder of src that a file is in; `index` for src/index.ts. */
+export function folderOf(file) {
+  return file === 'src/index.ts' ? 'index' : file.split('/')[1];
+}

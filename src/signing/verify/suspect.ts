@@ -1,0 +1,50 @@
+import type { Recipe } from '../recipe.js';
+import type { Param, SignableRequest } from '../request.js';
+import type { Secret } from '../secret.js';
+import type { Signer } from '../signer.js';
+
+/** A mistake that explains a wrong signature. */
+export interface Mistake {
+  /** Stable, for programs: `secret-space`. */
+  readonly id: string;
+  /** The mistake in one sentence, without the secret. */
+  readonly says: string;
+  /** The remedy in one sentence. */
+  readonly advice: string;
+  /** The preset by which it was signed instead. */
+  readonly preset?: string;
+}
+
+/** The inputs of a signature. */
+export interface SignatureInputs {
+  readonly request: SignableRequest;
+  readonly secret: Secret;
+  readonly signer: Signer;
+}
+
+/** A possible mistake, and the inputs that it puts in place of the right ones. */
+export interface Suspect extends Mistake {
+  readonly change: Partial<SignatureInputs>;
+}
+
+/** Inputs that a wrong signature may have been made with, besides the right ones. */
+export interface OtherInputs {
+  /** With their names: `the secret of profile "shop"`. */
+  readonly otherSecrets: readonly Named<Secret>[];
+  /** With their names: `the preset taobao`. */
+  readonly otherRecipes: readonly (Named<Recipe> & Pick<Mistake, 'preset'>)[];
+  /** Parameters that were not sent but may have been signed: optional ones, with their defaults. */
+  readonly unsent: readonly Param[];
+}
+
+export interface Named<T> {
+  readonly name: string;
+  readonly value: T;
+}
+
+/** A received signature and its context. */
+export interface ReceivedSignature extends SignatureInputs, OtherInputs {
+  readonly received: string;
+  /** The recipe of the signer; null for a module. */
+  readonly recipe: Recipe | null;
+}

@@ -1,0 +1,102 @@
+import { type MessageChange, messageChanges } from './block-changes.js';
+import type { Chain } from './chains.js';
+import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './cost.js';
+import { nothing, type Piece, percentEncoded, separators, textOf } from './pieces.js';
+import type { SearchSpace } from './search-space.js';
+
+/** The cost of a message without a parameter block, in bits. */
+export const listBits = 2;
+
+/** Maximum cost of a list, without its joiner and its changes. */
+export const maxListBits = 16;
+
+/** One item of a list: a value, or several parts that go together, such as the method and the path. */
+export type ListItem = readonly Piece[];
+
+/** The possible items of a list, each with the cost of choosing it. An empty text is not searched for. */
+export function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<ListItem>[] {
+  const { method, path, url, host, bodies, shortPaths, values, extras } = pieces;
+  const items: Choice<ListItem>[] = [
+    ...values.map((value) => choice([value], value.bits + 0.5)),
+    ...extras.map((extra) => choice([extra], extra.bits + 2)),
+    choice([path], 4),
+    choice([method], 5),
+    choice([url], 4.5),
+    choice([host], 6.5),
+    choice([method, path], 4.5),
+    choice([method, url], 4.5),
+    choice([method, host, path], 6),
+    ...bodies.map((body) => choice([body], body.bits + (hasBody ? 2 : 7))),
+    ...shortPaths.map((short) => choice([short], short.bits + 5)),
+    ...[path, url].map((part) => choice([percentEncoded(part)], 8)),
+  ];
+  if (!isDistinct) return items;
+  return distinctBy(
+    items.filter(({ value }) => value.every(({ text }) => text !== '')),
+    ({ value }) => textOf(value),
+  );
+}
+
+/** The place of the secret in a list: at the end, at the start, both, before the part with this index, or nowhere. */
+type SecretPlace = 'end' | 'start' | 'both' | 'none' | number;
+
+const places = choices<SecretPlace>([0.5, 'end'], [2.2, 'start'], [3.5, 1], [4, 2], [4.5, 'both', 3], [6, 4]);
+
+/** The way from a list to a digest. */
+export interface Finish extends Weighted {
+  /** The text in the place of the secret. */
+  readonly form: Piece;
+  readonly place: SecretPlace;
+  readonly joiner: string;
+  readonly change: MessageChange;
+  readonly chain: Chain;
+}
+
+/** The ways to turn a list into a digest that cost at most `bound`, the likeliest first. */
+export function finishesOf(forms: readonly Piece[], chains: readonly Chain[], bound: number): Finish[] {
+  const finishes: Finish[] = [];
+  for (const chain of chains) {
+    for (const change of messageChanges) {
+      for (const { value: joiner, bits: joinerBits } of listJoiners) {
+        for (const { value: place, bits: placeBits } of secretPlaces(chain.keyed)) {
+          const bits = chain.bits + change.bits + joinerBits + placeBits;
+          if (bits > bound) break;
+          for (const form of place === 'none' ? [nothing] : forms) {
+            if (bits + form.bits > bound) break;
+            finishes.push({ form, place, joiner, change, chain, bits: bits + form.bits });
+          }
+        }
+      }
+    }
+  }
+  return sortByBits(finishes);
+}
+
+/** The places of the secret, depending on whether the chain contains it too, the likeliest first. */
+function secretPlaces(keyedChain: boolean): Choice<SecretPlace>[] {
+  return sortByBits([
+    choice('none', keyedChain ? 0.3 : 7),
+    ...places.map(({ value, bits }) => choice(value, keyedChain ? bits + 3 : bits)),
+  ]);
+}
+
+const listJoiners: readonly Choice<string>[] = [
+  choice('', 0.7),
+  ...separators.map(({ value, bits }) => choice(value, bits + 1.3)),
+];
+
+/** The parts in order with the secret in its place; null where a list of this length has no such place. */
+export function placeSecret<T>(parts: readonly T[], place: SecretPlace, secret: T): readonly T[] | null {
+  switch (place) {
+    case 'none':
+      return parts;
+    case 'end':
+      return [...parts, secret];
+    case 'start':
+      return [secret, ...parts];
+    case 'both':
+      return [secret, ...parts, secret];
+    default:
+      return place < parts.length ? [...parts.slice(0, place), secret, ...parts.slice(place)] : null;
+  }
+}

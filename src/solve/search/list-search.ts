@@ -1,0 +1,69 @@
+import { type Chain, chainIdentity } from '../candidates/chains.js';
+import { type CostRange, choice, firstFrom, lessSpent } from '../candidates/cost.js';
+import type { SearchSpace } from '../candidates/search-space.js';
+import {
+  type Finish,
+  finishesOf,
+  listBits,
+  listItems,
+  maxListBits,
+  placeSecret,
+} from '../candidates/value-lists.js';
+import { visitLists } from '../candidates/visit-lists.js';
+import type { Fits } from './compiled-chain.js';
+import type { Share, Tally } from './shares.js';
+
+const maxFinishBits = 15;
+
+/**
+ * Searches messages without a parameter block: a few values and parts of the request in a fixed order, and the
+ * secret.
+ */
+export function listSearch(
+  space: SearchSpace,
+  fitsOf: (chain: Chain) => Fits,
+): (share: Share, tally: Tally) => void {
+  const items = listItems(space).map(({ value, bits }) =>
+    choice(
+      value.map(({ text }) => text),
+      bits,
+    ),
+  );
+  const finishes = finishesOf(space.forms, space.chains, maxFinishBits);
+  return (share, tally) => {
+    const { part, parts, to } = share;
+    const maxBits = Math.min(maxListBits, to - listBits - (finishes[0]?.bits ?? 0));
+    let branch = 0;
+    visitLists(items, maxBits, (list, bits) => {
+      if (tally.hit !== null) return false;
+      if (list.length < 3) branch += 1;
+      if (list.length === 1 && part !== 0) return true;
+      if (list.length === 2 && branch % parts !== part) return false;
+      tryList(list.flat(), finishes, fitsOf, listBits + bits, lessSpent(share, listBits + bits), tally);
+      return true;
+    });
+  };
+}
+
+function tryList(
+  list: readonly string[],
+  finishes: readonly Finish[],
+  fitsOf: (chain: Chain) => Fits,
+  spent: number,
+  { from, to }: CostRange,
+  tally: Tally,
+): void {
+  for (let index = firstFrom(finishes, from); index < finishes.length; index++) {
+    const { form, place, joiner, change, chain, bits } = finishes[index] as Finish;
+    if (bits >= to) return;
+    const parts = placeSecret(list, place, form.text);
+    if (parts === null) continue;
+    const text = parts.join(joiner);
+    const message = change.apply(text);
+    if (change.changes && message === text) continue;
+    tally.tried += 1;
+    if (!fitsOf(chain)(message)) continue;
+    tally.hit = { message, bits: bits + spent, chain: chainIdentity(chain) };
+    return;
+  }
+}

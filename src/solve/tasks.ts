@@ -1,0 +1,52 @@
+import { forAppSign } from '../signing/app-signatures.js';
+import { type Param, paramOf, type Sample, type SignableRequest } from '../signing/request.js';
+import { SampleError } from '../signing/samples/captured-request.js';
+import type { Secret } from '../signing/secret.js';
+
+/** A signed request and its secret: the input of a search. */
+export interface SolveTask {
+  readonly request: SignableRequest;
+  readonly secret: Secret;
+  readonly signature: string;
+  /** The parameters of the other samples of the same rule. */
+  readonly otherParams: readonly Param[];
+}
+
+export interface SignedSample extends Sample {
+  readonly secret: Secret;
+}
+
+/**
+ * The tasks for the signature of the samples: one rule that fits them all.
+ *
+ * @throws SampleError for a sample without a signature
+ */
+export function tasksForSign(samples: readonly SignedSample[]): SolveTask[] {
+  return withOthers(
+    samples.map(({ signature, signParam, secret, ...request }) => {
+      if (signature === null) {
+        throw new SampleError(
+          `the sample has no signature: there is no parameter ${JSON.stringify(signParam)}`,
+          'Name the parameter that carries it by --sign-param.',
+        );
+      }
+      return { request, secret, signature };
+    }),
+  );
+}
+
+/** The tasks for `app_sign`, where `sign` covers it in every sample (§5.5, §5.6); else null. */
+export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] | null {
+  const tasks = samples.flatMap(({ signature: _, signParam, secret, ...request }) => {
+    const signature = paramOf(request, 'app_sign');
+    return signParam !== 'sign' || !signature ? [] : [{ request: forAppSign(request), secret, signature }];
+  });
+  return tasks.length === samples.length && tasks.length > 0 ? withOthers(tasks) : null;
+}
+
+function withOthers(tasks: readonly Omit<SolveTask, 'otherParams'>[]): SolveTask[] {
+  return tasks.map((task) => ({
+    ...task,
+    otherParams: tasks.filter((other) => other !== task).flatMap(({ request }) => request.params),
+  }));
+}

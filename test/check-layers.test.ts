@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+/** The faults that scripts/layers finds in a project of these files. */
+function faultsOf(sources: Readonly<Record<string, string>>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'userinfo-layers-'));
+  const script = `
+    import { errorTextFaults } from './layers/error-texts.mjs';
+    import { importFaults } from './layers/imports.mjs';
+    import { nameFaults } from './layers/names.mjs';
+    import { readSources } from './layers/source-files.mjs';
+    const sources = readSources('src');
+    console.log(JSON.stringify([importFaults, nameFaults, errorTextFaults].flatMap((find) => [...find(sources)])));`;
+  const files = {
+    ...sources,
+    'run.mjs': script,
+    'node_modules/parser/package.json': '{ "exports": { ".": "./index.js", "./sync": "./sync.js" } }',
+    'node_modules/@scope/sockets/package.json': '{}',
+  };
+  try {
+    cpSync(resolve('scripts/layers'), join(folder, 'layers'), { recursive: true });
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    }
+    return JSON.parse(execFileSync(process.execPath, ['run.mjs'], { cwd: folder, encoding: 'utf8' }));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+it('refuses what breaks the structure of src, and nothing else', () => {
+  const found = faultsOf({
+    // A circle of types, one of them in an import of several lines.
+    'src/client/sender.ts': "import type { Retry } from './retry.js';\nexport interface Sender {}\n",
+    'src/client/retry.ts': "import {\n  type Sender,\n} from './sender.js';\nexport interface Retry {}\n",
+    // No circle: what is loaded later may import its loader.
+    'src/cli/late.ts': "import { early } from './early.js';\nexport const late = early;\n",
+    'src/cli/early.ts': "export const early = () => import('./late.js');\n",
+    // A folder above its own, another beside the faces, one that nobody knows.
+    'src/support/shell.ts': "export { Retry } from '../client/retry.js';\n",
+    'src/cli/serve.ts': "import '../service/store/apps.js';\nimport '../service/index.js';\n",
+    'src/service/store/apps.ts': '',
+    'src/service/index.ts': '',
+    'src/attic/old.ts': '',
+    // Exported and private files of packages.
+    'src/bulk/rows.ts': "import 'node:fs/promises';\nimport { parse } from 'parser/sync';\n",
+    'src/bulk/pool.ts':
+      "import Pool from '@scope/sockets/lib/pool.js';\nimport { lex } from 'parser/lexer';\n",
+    // One name for two things; a second declaration of the same thing in its file is none.
+    'src/bulk/verdict.ts': 'export type Verdict = string;\nexport const Verdict = 1;\n',
+    'src/cli/verdict.ts': 'export abstract class Verdict {}\n',
+    // Errors that are judged by their English. In signing, a message is the text to sign.
+    'src/cli/advice.ts':
+      "const a = error.message.includes('sent');\nconst b = /sent/.test(failure.hint ?? '');\n",
+    'src/signing/cut.ts': "const a = message.startsWith('a');\nconst b = error.message.startsWith('a');\n",
+  });
+  expect(found.filter((fault) => !/is a face, but|nothing imports|judges no text/.test(fault))).toEqual([
+    'src/attic: scripts/layers/imports.mjs knows no such folder',
+    'src/support/shell.ts imports src/client/retry.ts: support may not import client',
+    'src/cli/serve.ts imports src/service/store/apps.ts, which is no face of service',
+    'circle of imports: src/client/retry.ts -> src/client/sender.ts -> src/client/retry.ts',
+    'src/bulk/pool.ts imports @scope/sockets/lib/pool.js, a private file of @scope/sockets',
+    'src/bulk/pool.ts imports parser/lexer, a private file of parser',
+    'Verdict is exported by src/bulk/verdict.ts and by src/cli/verdict.ts: rename one of them',
+    "src/cli/advice.ts:1 judges an error by its English: const a = error.message.includes('sent');",
+    "src/cli/advice.ts:2 judges an error by its English: const b = /sent/.test(failure.hint ?? '');",
+    "src/signing/cut.ts:2 judges an error by its English: const b = error.message.startsWith('a');",
+  ]);
+  // A list of exceptions or faces contains nothing that is no longer needed.
+  expect(found).toContain('src/solve/solve.ts is a face, but no other folder imports it');
+  expect(found).toContain('scripts/layers/imports.mjs: nothing imports undici/lib/dispatcher/pool.js');
+  expect(found).toContain('scripts/layers/error-texts.mjs: src/cli/report-error.ts judges no text');
+});
