@@ -62,7 +62,7 @@ export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.usage]: 'bad usage or input; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',
-  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, not an envelope), or a long wait',
+  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or a long wait',
   [exitStatus.failedRows]: 'a bulk run with failed rows',
   [exitStatus.interrupted]: 'interrupted',
 };
