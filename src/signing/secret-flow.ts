@@ -92,22 +92,33 @@ function holdingAfter(
   read: (token: Token) => Holding,
   field: string,
 ): Holding {
-  return steps.reduce((held, step, index): Holding => {
-    const place = `${field}[${index}]`;
-    switch (step.kind) {
-      case 'digest':
-        return 'none';
-      case 'append':
-      case 'prepend':
-        return most(held, holdingOf(step.template, read, place));
-      case 'slice':
-        if (held !== 'none') throw refusal(place, 'slice would cut the secret before it is digested');
-        return held;
-      default:
-        checkFold(held, place);
-        return held;
-    }
-  }, message);
+  return steps.reduce(
+    (held, step, index) => holdingBehindStep(step, held, read, `${field}[${index}]`),
+    message,
+  );
+}
+
+/** Without a default: a new kind of step says what it does to the secret. */
+function holdingBehindStep(
+  step: Step,
+  held: Holding,
+  read: (token: Token) => Holding,
+  field: string,
+): Holding {
+  switch (step.kind) {
+    case 'digest':
+      return 'none';
+    case 'append':
+    case 'prepend':
+      return most(held, holdingOf(step.template, read, field));
+    case 'slice':
+      if (held !== 'none') throw refusal(field, 'slice would cut the secret before it is digested');
+      return held;
+    case 'upper':
+    case 'lower':
+      checkFold(held, field);
+      return held;
+  }
 }
 
 /** With one prefix for all of them, such as a backslash, replacements keep different texts different. */
