@@ -13,6 +13,9 @@ export interface RecipeParts {
   readonly sub: { readonly message: Template; readonly steps: readonly Step[] } | null;
 }
 
+const wholeHint =
+  'A digest of a part of the secret gives that part away: digest the whole secret first, or sign by a module.';
+
 /** How a text holds the secret: not at all or digested, as characters, or in base64. */
 const holdings = ['none', 'text', 'base64'] as const;
 type Holding = (typeof holdings)[number];
@@ -83,7 +86,8 @@ function isDigest(modifier: string): boolean {
 
 /** Letter case is a part of the text in base64: without it, several texts are one. */
 function checkFold(held: Holding, field: string): void {
-  if (held === 'base64') throw refusal(field, 'loses a part of the secret: the letter case of its base64');
+  if (held === 'base64')
+    throw new RecipeError(field, 'loses a part of the secret: the letter case of its base64', wholeHint);
 }
 
 function holdingAfter(
@@ -112,7 +116,8 @@ function holdingBehindStep(
     case 'prepend':
       return most(held, holdingOf(step.template, read, field));
     case 'slice':
-      if (held !== 'none') throw refusal(field, 'slice would cut the secret before it is digested');
+      if (held !== 'none')
+        throw new RecipeError(field, 'slice would cut the secret before it is digested', wholeHint);
       return held;
     case 'upper':
     case 'lower':
@@ -126,7 +131,7 @@ function checkEscape({ escape: table, secretAs }: ParamsRule, field: string): vo
   const entries = Object.entries(table);
   const prefix = entries[0]?.[1].slice(0, -1);
   if (secretAs === null || entries.every(([text, by]) => text.length === 1 && by === prefix + text)) return;
-  throw refusal(field, `would replace parts of the secret, the value of ${secretAs}`);
+  throw new RecipeError(field, `would replace parts of the secret, the value of ${secretAs}`, wholeHint);
 }
 
 /** Sorted by values, names alone show where the secret is among the values that the host knows. */
@@ -140,13 +145,9 @@ function checkOrder({ params, message, steps, key, sub }: RecipeParts, field: st
   const tokens = [message, key, sub?.message ?? [], ...inSteps].flatMap(tokensOf);
   const shown = tokens.find(({ source }) => source === 'names' || (source === 'params' && !values));
   if (shown === undefined) return;
-  throw refusal(field, `$${shown.source} would show the place of the secret among the sorted values`);
-}
-
-function refusal(field: string, problem: string): RecipeError {
-  return new RecipeError(
+  throw new RecipeError(
     field,
-    problem,
-    'A digest of a part of the secret gives that part away: digest the whole secret first, or sign by a module.',
+    `$${shown.source} would show the place of the secret among the sorted values`,
+    wholeHint,
   );
 }

@@ -182,7 +182,7 @@ All rows are checked before the first is sent. The results have a line for each
 row; --resume continues a run that stopped, and sends no finished row again.
 `;
 
-const infoNamesTopic = `Names and keys with a special meaning
+export const infoNamesTopic = `Names and keys with a special meaning
 
 Names that "userinfo read" can request:
 
