@@ -9,7 +9,7 @@ export const exitStatus = {
   profile: 3,
   /** The service answered with a code other than 200, or a checked signature or test vector is wrong. */
   rejected: 4,
-  /** No valid answer, or none without a long wait. */
+  /** No valid answer of the service or of a database, or none without a long wait. */
   noAnswer: 5,
   /** A bulk run with failed rows. */
   failedRows: 6,
@@ -17,25 +17,22 @@ export const exitStatus = {
 } as const;
 export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
 
-/** The stable codes of errors, by which their classes need not be loaded. Any other error is a fault. */
-const codesOf: { readonly [Name in keyof typeof exitStatus]?: readonly string[] } = {
-  usage: [
-    'INVALID_INPUT',
-    'INVALID_RECIPE',
-    'INVALID_SAMPLE',
-    'MISSING_PACKAGE',
-    'PORT_IN_USE',
-    'CANNOT_LISTEN',
-    'CANNOT_OPEN_DATABASE',
-    'OLD_SCHEMA',
-    'NOT_FOUND',
-  ],
-  profile: ['PROFILE', 'PROFILE_FILE', 'CREDENTIALS', 'SIGNING_MODULE'],
-  rejected: ['REJECTED', 'CHECK_FAILED', 'STORE_UNAVAILABLE'],
-  noAnswer: ['NO_ANSWER', 'RETRY_LATER'],
-  failedRows: ['FAILED_ROWS', 'RUN_FILE'],
-  interrupted: ['CANCELLED'],
+/** The exit status of each error, by its stable code, so that its class need not be loaded. */
+export const statusOfCode: Readonly<Record<string, ExitStatus>> = {
+  ...ending('usage', 'INVALID_INPUT', 'INVALID_RECIPE', 'INVALID_SAMPLE', 'MISSING_PACKAGE', 'NOT_FOUND'),
+  ...ending('usage', 'PORT_IN_USE', 'CANNOT_LISTEN', 'CANNOT_OPEN_DATABASE', 'OLD_SCHEMA'),
+  ...ending('profile', 'PROFILE', 'PROFILE_FILE', 'CREDENTIALS', 'SIGNING_MODULE'),
+  ...ending('rejected', 'REJECTED', 'CHECK_FAILED'),
+  ...ending('noAnswer', 'NO_ANSWER', 'RETRY_LATER', 'STORE_UNAVAILABLE'),
+  ...ending('failedRows', 'FAILED_ROWS', 'RUN_FILE'),
+  ...ending('interrupted', 'CANCELLED'),
+  // The last two never end a command: the service and doctor catch them.
+  ...ending('fault', 'OUTPUT', 'REFUSED', 'NOT_REACHED'),
 };
+
+function ending(status: keyof typeof exitStatus, ...codes: readonly string[]): Record<string, ExitStatus> {
+  return Object.fromEntries(codes.map((code) => [code, exitStatus[status]]));
+}
 
 /** The exit status of an error. */
 export function exitStatusOf(error: unknown): number {
@@ -47,8 +44,7 @@ export function exitStatusOf(error: unknown): number {
   if (code.startsWith('commander.')) {
     return (error as { exitCode?: number }).exitCode === 0 ? exitStatus.success : exitStatus.usage;
   }
-  const [name] = Object.entries(codesOf).find(([, codes]) => codes.includes(code)) ?? ['fault'];
-  return exitStatus[name as keyof typeof exitStatus];
+  return Object.hasOwn(statusOfCode, code) ? (statusOfCode[code] ?? exitStatus.fault) : exitStatus.fault;
 }
 
 /** An error that another process has already reported: only its exit status is passed on. */

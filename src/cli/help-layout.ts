@@ -1,4 +1,4 @@
-import type { Command, HelpConfiguration } from 'commander';
+import { type Command, type HelpConfiguration, Option } from 'commander';
 
 /** The examples at the end of a command's help, each with its purpose. */
 export function examples(...lines: readonly (readonly [command: string, purpose: string])[]): string {
@@ -24,20 +24,43 @@ export function formatColumns(rows: readonly (readonly [name: string, meaning: s
   return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}\n`).join('');
 }
 
-/** The common options, by what they are about. */
-const commonGroups = {
-  profile: ['--profile'],
-  output: ['--output', '--json', '--query', '--mask'],
-  network: ['--timeout', '--attempts', '--verbose'],
-  confirm: ['--yes', '--no-input'],
-} as const;
-export type CommonGroup = keyof typeof commonGroups;
+/** The page with the meanings of names and keys. */
+export const infoNamesPage = 'userinfo help info-names';
 
-const shownCommon = new WeakMap<Command, readonly string[]>();
+/** Names whose meanings a page of the help explains. */
+export function listNames(names: readonly string[], heading: string, page: string): string {
+  return `\n${heading} (see "${page}"):\n${wrapNames(names, 80)}\n`;
+}
+
+function wrapNames(names: readonly string[], width: number): string {
+  const lines = [''];
+  for (const [index, name] of names.entries()) {
+    const word = index < names.length - 1 ? `${name},` : name;
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length < width || lines.at(-1) === '') lines[lines.length - 1] = line;
+    else lines.push(` ${word}`);
+  }
+  return lines.map((line) => ` ${line}`).join('\n');
+}
+
+/** What a common option is about; those of `every` apply to every command. */
+export type CommonGroup = 'profile' | 'output' | 'network' | 'confirm';
+
+/** An option of the program, which commands list in their help by its group. */
+export class CommonOption extends Option {
+  readonly group: CommonGroup | 'every';
+
+  constructor(group: CommonGroup | 'every', flags: string, description: string) {
+    super(flags, description);
+    this.group = group;
+  }
+}
+
+const shownCommon = new WeakMap<Command, readonly CommonOption['group'][]>();
 
 /** Has the help of a command list the common options that apply to it. */
 export function showCommon(command: Command, groups: readonly CommonGroup[]): void {
-  shownCommon.set(command, [...groups.flatMap((group) => commonGroups[group]), '--no-color']);
+  shownCommon.set(command, [...groups, 'every']);
 }
 
 /** Groups of options that a page of the help explains; the help of a command has their flags. */
@@ -53,17 +76,17 @@ export const helpLayout: HelpConfiguration = {
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),
   visibleGlobalOptions: (command) => {
-    const flags = shownCommon.get(command) ?? [];
+    const groups = shownCommon.get(command) ?? [];
     let root = command;
     while (root.parent !== null) root = root.parent;
-    return root.options.filter(({ long }) => flags.includes(long ?? ''));
+    return root.options.filter((option) => option instanceof CommonOption && groups.includes(option.group));
   },
   formatItemList: (heading, items, helper) => {
     const page = pages[heading];
     if (items.length === 0) return [];
     if (page === undefined) return [heading, ...items, ''];
     const flags = items.map((item) => /(?:-\w, )?--[\w-]+/.exec(item)?.[0].replace(', ', '/'));
-    const text = helper.boxWrap(flags.join(', '), (helper.helpWidth ?? 80) - 2);
-    return [`${heading.replace(':', '')} (see ${page}):`, text.replace(/^/gm, '  '), ''];
+    const shown = flags.filter((flag) => flag !== undefined);
+    return [`${heading.replace(':', '')} (see ${page}):`, wrapNames(shown, helper.helpWidth ?? 80), ''];
   },
 };

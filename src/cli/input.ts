@@ -38,12 +38,20 @@ export function inputName(file: string): string {
 }
 
 /**
- * Reads the JSON of a file, or of standard input for `-`.
+ * Reads the JSON of a file, or of standard input for `-`. Duplicate keys are refused: JSON.parse takes the last one,
+ * and a person who checks the file may read the first.
  *
- * @throws InvalidInputError that names the file
+ * @throws InvalidInputError that names the file, and the position of an error
  */
 export async function readJson(context: CliContext, file: string): Promise<unknown> {
-  return parseJson(await readText(context, file), inputName(file));
+  const text = await readText(context, file);
+  const name = inputName(file);
+  const json = parseJson(text, name);
+  const fault = findJsonFault(text);
+  if (!fault?.doubled) return json;
+  throw new InvalidInputError(`${name}: duplicate key at line ${fault.line}, column ${fault.column}`, {
+    hint: 'Remove one of the two.',
+  });
 }
 
 /** @throws InvalidInputError with the position of the error in the JSON called `name`, without any of its content */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { SettingFlags } from '../profiles/flags-and-environment.js';
+import { CommonOption } from './help-layout.js';
 import { parseCount, parseDuration } from './option-values.js';
 
 /** The output formats. `csv` is flat; the others keep the nesting of the data. */
@@ -29,27 +30,27 @@ export interface ConnectionOptions extends Omit<SettingFlags, 'profile'> {
 }
 
 export function addCommonOptions(program: Command): Command {
-  return program
-    .option('-p, --profile <name>', 'profile to use (default: the active one)')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats))
-    .addOption(new Option('--json', 'the same as --output json').conflicts('output'))
-    .option('--query <expression>', 'print what this JMESPath expression selects')
-    .option('--mask', 'mask personal data in the output')
-    .addOption(
-      new Option('--timeout <duration>', 'maximum duration of a call, with all its attempts')
-        .default(10_000, '10s')
-        .argParser(parseDuration),
-    )
-    .option(
-      '--attempts <n>',
-      'maximum number of attempts, the first included',
-      (text) => parseCount(text, 'attempts'),
-      3,
-    )
-    .option('-y, --yes', 'answer yes to every confirmation')
-    .option('--no-input', 'never prompt')
-    .option('--no-color', 'print without colours')
-    .option('--verbose', 'show request and response, and the stack trace of an internal error');
+  const add = (...option: ConstructorParameters<typeof CommonOption>) => {
+    const added = new CommonOption(...option);
+    program.addOption(added);
+    return added;
+  };
+  add('profile', '-p, --profile <name>', 'profile to use (default: the active one)');
+  add('output', '-o, --output <format>', 'output format').choices(outputFormats);
+  add('output', '--json', 'the same as --output json').conflicts('output');
+  add('output', '--query <expression>', 'print what this JMESPath expression selects');
+  add('output', '--mask', 'mask personal data in the output');
+  add('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
+    .default(10_000, '10s')
+    .argParser(parseDuration);
+  add('network', '--attempts <n>', 'maximum number of attempts, the first included')
+    .default(3)
+    .argParser((text) => parseCount(text, 'attempts'));
+  add('confirm', '-y, --yes', 'answer yes to every confirmation');
+  add('confirm', '--no-input', 'never prompt');
+  add('every', '--no-color', 'print without colours');
+  add('network', '--verbose', 'show request and response, and the stack trace of an internal error');
+  return program;
 }
 
 /** Adds them under a heading of the help. */

@@ -52,6 +52,7 @@ function describe(error: unknown, exit: number) {
 
 const usageHint = 'Add --help for usage.';
 const systemHint = 'If that is as it should be, report it with the stack trace that --verbose prints.';
+const databaseHint = 'Run the command again when the database answers.';
 const faultHint = 'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
 
 /**
@@ -59,7 +60,15 @@ const faultHint = 'This is a bug in userinfo: run it again with --verbose for a 
  * environment.
  */
 export function hintOf(error: Error): string | undefined {
-  const { reason, hint } = error as { reason?: unknown; hint?: unknown };
+  const {
+    code,
+    reason,
+    hint = code === 'STORE_UNAVAILABLE' ? databaseHint : undefined,
+  } = error as {
+    readonly code?: unknown;
+    readonly reason?: unknown;
+    readonly hint?: unknown;
+  };
   if (reason === 'proxy')
     return `${hint} HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.`;
   return typeof hint === 'string' ? hint : undefined;

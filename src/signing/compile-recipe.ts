@@ -11,6 +11,7 @@ import { compileParams, type ParamsFormat } from './params.js';
 import { type EncodeRule, fieldPath, type Recipe, RecipeError } from './recipe.js';
 import { extraOf, hostOf, type Param, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
+import { checkSecretFlow } from './secret-flow.js';
 import type { Explanation, Signature, Signer } from './signer.js';
 import {
   parseTemplates,
@@ -85,7 +86,7 @@ interface CompiledMessage {
 /**
  * Parses a recipe; `field` is its path, for error messages.
  *
- * @throws RecipeError for an unknown token or step, or one in the wrong place
+ * @throws RecipeError for an unknown token or step, one in the wrong place, or a digest of a part of the secret
  */
 function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
   const at = (name: string) => fieldPath(field, name);
@@ -106,10 +107,12 @@ function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
   if (sub === null && tokens.some(isSub)) {
     throw new RecipeError(at('sub'), 'is missing, and $sub is used', 'Add {"message": […], "steps": […]}.');
   }
+  const params = compileParams(recipe.params, at('params'));
+  checkSecretFlow({ ...main, params: recipe.params, encode: recipe.encode, key, sub }, field);
   return {
     ...main,
     recipe,
-    params: compileParams(recipe.params, at('params')),
+    params,
     key,
     sub,
     encodeBlock: { apply: encoders[recipe.encode.block], local: recipe.encode.block !== 'base64' },

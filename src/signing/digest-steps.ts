@@ -149,11 +149,20 @@ type TextStep =
   | { readonly kind: 'upper' | 'lower' }
   | { readonly kind: 'slice'; readonly from: number; readonly to: number };
 
+/** Every step but the digests, as it is written. */
+const stepForms: Readonly<Record<Exclude<Step['kind'], 'digest'>, string>> = {
+  append: 'append:TEXT',
+  prepend: 'prepend:TEXT',
+  upper: 'upper',
+  lower: 'lower',
+  slice: 'slice:FROM:TO',
+};
+
 /** Formats of a digest that is the input of another step. */
 const stepFormats = ['hex', 'HEX', 'raw', 'base64'] as const;
 
 /**
- * Parses `md5`, `hmac-sha1:raw`, `append:$secret`, `prepend:TEXT`, `upper`, `lower` or `slice:FROM:TO`.
+ * Parses a digest such as `md5` or `hmac-sha1:raw`, or a step of `stepForms`.
  *
  * @throws RecipeError for any other text
  */
@@ -164,7 +173,7 @@ function parseStep(text: string, field: string): Step {
   throw new RecipeError(
     field,
     `unknown step ${text}`,
-    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; append:TEXT, prepend:TEXT, upper, lower, slice:FROM:TO.`,
+    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(stepForms).join(', ')}.`,
   );
 }
 

@@ -54,6 +54,8 @@ export interface Token {
   readonly source: Source;
   /** The name of the parameter or extra value; empty for other sources. */
   readonly name: string;
+  /** The names of the modifiers, in order, and what they do. */
+  readonly modifiers: readonly string[];
   readonly changes: readonly TextChange[];
 }
 
@@ -88,7 +90,8 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): To
       `Tokens are ${tokens} $param:NAME $extra:NAME; a literal $ is $$, and \${secret} keeps a token apart.`,
     );
   }
-  return { source, name, changes: suffixes.map((suffix) => parseModifier(suffix, stem, field)) };
+  const changes = suffixes.map((suffix) => parseModifier(suffix, stem, field));
+  return { source, name, modifiers: suffixes, changes };
 }
 
 function parseModifier(name: string, stem: string, field: string): TextChange {

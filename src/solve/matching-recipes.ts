@@ -33,8 +33,8 @@ export async function matchingRecipes(
   const probes = probesFor(request);
   const functions = new Map<string, RecipeCandidate>();
   for (const candidate of sortByBits(await candidatesFor(listing))) {
-    const signer = compileRecipe(candidate.recipe);
-    if (!samples.every((sample) => signs(signer, sample))) continue;
+    const signer = signerOf(candidate);
+    if (signer === null || !samples.every((sample) => signs(signer, sample))) continue;
     const answers = probes.map((probe) => signer.sign(probe, secret).digest).join(' ');
     if (!functions.has(answers)) functions.set(answers, candidate);
   }
@@ -58,6 +58,16 @@ async function candidatesFor({ task, hit, slack, pause }: Listing): Promise<Reci
   await reconstructBlocks(space, target);
   reconstructLists(space, target);
   return [...candidates.values()];
+}
+
+/** `null` where the language refuses the recipe, such as one that replaces characters of the secret. */
+function signerOf({ recipe }: RecipeCandidate): Signer | null {
+  try {
+    return compileRecipe(recipe);
+  } catch (error) {
+    if (error instanceof RecipeError) return null;
+    throw error;
+  }
 }
 
 /** Whether the recipe gives the signature of a sample. Another sample may have a secret that cannot be the key. */

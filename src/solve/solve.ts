@@ -54,7 +54,7 @@ export async function solve(tasks: readonly SolveTask[], search: Searcher, pause
     const solution = await solutionFrom(task, hit, wideSlack);
     if (solution !== null) return solution;
   }
-  return { ...progress, fits: [], next: null, isDivided: hits.length > 0 };
+  return { ...progress, fits: [], next: null, isDivided: tasks.length > 1 && hits.length > 0 };
 }
 
 function checkSignature(task: SolveTask): void {

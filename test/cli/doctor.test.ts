@@ -7,7 +7,7 @@ import type { RunOptions } from '../support/cli.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { httpServer, tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
-import { caFile, tlsServer } from '../support/tls-server.js';
+import { caFile, makeCertificate, tlsServer } from '../support/tls-server.js';
 
 let machine: ServedMachine;
 
@@ -254,6 +254,24 @@ describe('doctor reports a service', () => {
     expect(refused).toMatchObject({ status: 5, failed: ['connection'] });
     expect(refused.checks.connection?.detail).toContain('HTTP 403');
     await Promise.all([closed.close(), server.close()]);
+  });
+
+  it.each([
+    // Some seconds are over already, so the last day is not whole.
+    [15, '14 days left', null],
+    [14, '13 days left', 'Ask the operator to renew the certificate.'],
+    [1, '0 days left', 'Ask the operator to renew the certificate.'],
+  ])('with a certificate of %i days, warned about if it expires soon', async (days, left, next) => {
+    const files = makeCertificate(machine.folder, days);
+    const server = await tlsServer(files, machine.url);
+    const found = await diagnose(['--base-url', server.url, '--ca-file', files.certificate], { env });
+    await server.close();
+    expect(found.checks.tls).toEqual({
+      status: 'ok',
+      check: 'tls',
+      detail: expect.stringContaining(`, ${left}`),
+      next,
+    });
   });
 
   it('in production, and writes nothing', async () => {

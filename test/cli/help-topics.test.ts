@@ -6,6 +6,8 @@ import { exitMeanings } from '../../src/cli/commands/help/topics.js';
 import { exitStatus } from '../../src/cli/exit-status.js';
 import { outputFormats } from '../../src/cli/options.js';
 import { settingNames } from '../../src/profiles/flags-and-environment.js';
+import { specialInfoNames } from '../../src/protocol/info-names.js';
+import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { Machine } from '../support/cli.js';
 
 const machine = new Machine();
@@ -67,6 +69,12 @@ describe('the topic', () => {
   it('output has every format', () => {
     for (const format of outputFormats)
       expect(topics.get('output')).toMatch(new RegExp(`^  ${format} `, 'm'));
+  });
+
+  it('info-names has every special name and key, with its meaning', () => {
+    const rows = [...Object.entries(specialInfoNames), ...Object.entries(specialUserInfoKeys)];
+    for (const [name, meaning] of rows)
+      expect(topics.get('info-names')).toMatch(new RegExp(`^  ${name} +${meaning}$`, 'm'));
   });
 
   it('signing shows the default recipes', () => {

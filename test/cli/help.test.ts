@@ -1,8 +1,9 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
+import { CommonOption, infoNamesPage, listNames } from '../../src/cli/help-layout.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
-import { commands, examplesIn, groups, helps } from '../support/help-texts.js';
+import { commands, examplesIn, groups, helps, program } from '../support/help-texts.js';
 
 describe('the help of', () => {
   it('lists every command', () => {
@@ -37,8 +38,38 @@ describe('the help of', () => {
   });
 });
 
+it('lists every common option for the commands of its group, and for no others', () => {
+  const groups = ['profile', 'output', 'network', 'confirm', 'every'];
+  const common = program.options.flatMap((option) => (option instanceof CommonOption ? [option] : []));
+  expect(
+    program.options.filter((option) => !(option instanceof CommonOption)).map(({ long }) => long),
+  ).toEqual(['--version']);
+  for (const { long, group } of common) {
+    expect(groups).toContain(group);
+    const flag = new RegExp(`^Global Options.*?:\n(?: .*\n)*?.*${long}(?:,|\n)`, 'm');
+    expect([long, flag.test(helps.get('read') ?? '')]).toEqual([long, true]);
+    expect([long, flag.test(helps.get('profile use') ?? '')]).toEqual([long, group === 'every']);
+  }
+});
+
 it('of read and passback lists the special names and the reserved keys', () => {
-  for (const name of Object.keys(specialInfoNames)) expect(helps.get('read')).toMatch(`\n  ${name} `);
-  for (const key of Object.keys(specialUserInfoKeys)) expect(helps.get('passback')).toMatch(`\n  ${key} `);
+  const listed = (name: string) => {
+    const [, list = ''] =
+      /with a special meaning \(see "userinfo help info-names"\):\n((?: {2}.*\n)+)/.exec(
+        helps.get(name) ?? '',
+      ) ?? [];
+    return list.trim().split(/,\s+/);
+  };
+  expect(listed('read')).toEqual(Object.keys(specialInfoNames));
+  expect(listed('passback')).toEqual(Object.keys(specialUserInfoKeys));
   expect(helps.get('passback')).toMatch('Reserved keys, which cannot be passed back: union_id, channel.');
+});
+
+it('of read has room for more special names', () => {
+  const more = Array.from({ length: 5 }, (_, index) => `another_special_name_${index}`);
+  const list = (names: readonly string[]) => listNames(names, 'Names', infoNamesPage).split('\n');
+  const names = Object.keys(specialInfoNames);
+  const lines = (helps.get('read') ?? '').trimEnd().split('\n').length;
+  expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(60);
+  for (const line of list([...names, ...more])) expect(line.length).toBeLessThanOrEqual(80);
 });

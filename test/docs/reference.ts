@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
-import { environmentTopic, exitMeanings } from '../../src/cli/commands/help/topics.js';
+import { environmentTopic, exitMeanings, infoNamesTopic } from '../../src/cli/commands/help/topics.js';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
@@ -82,6 +82,11 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
   const variables = environmentTopic.replace(/^.*\n\n/, '');
   pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
+  const names = infoNamesTopic.replace(/^.*\n\n/, '');
+  pages.set(
+    'info-names.md',
+    `${made}# Names and keys with a special meaning\n\n\`\`\`text\n${names}\`\`\`\n`,
+  );
   const codes = resultCodes.map((code) => {
     const { msg, meaning, fix, hint, retry } = entryOf(code);
     return [`\`${code}\``, msg, String(httpStatusOf(code)), meaning, fix, hint, retry];
@@ -100,7 +105,7 @@ function indexPage(commands: readonly Documented[]): string {
   return `${made}# Reference
 
 [Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
-[error messages](messages.md) · [signing presets](presets.md)
+[error messages](messages.md) · [signing presets](presets.md) · [info names](info-names.md)
 
 ${table(['command', 'what it does'], rows)}`;
 }
@@ -203,6 +208,10 @@ export function manPage(commands: readonly Documented[]): string {
     ...[...(program?.options.values() ?? [])].flat().flatMap(manOption),
     '.SH COMMANDS',
     ...commands.filter(({ isGroup }) => !isGroup).flatMap(manCommand),
+    '.SH INFO NAMES',
+    '.nf',
+    ...infoNamesTopic.trimEnd().split('\n').slice(2).map(roff),
+    '.fi',
     '.SH EXIT STATUS',
     ...Object.entries(exitMeanings).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, roff(meaning)]),
     '.SH ENVIRONMENT',

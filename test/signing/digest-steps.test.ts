@@ -1,7 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
+import { outputs } from '../../src/signing/digest-algorithms.js';
+import { completeRecipe, type RecipeError, type RecipeJson } from '../../src/signing/recipe.js';
 import { requestOf, signWith } from '../support/signing-requests.js';
 
 const request = requestOf([['timestamp', '1700000000']], { extra: { hex: 'zz', nonce: 'ff' } });
@@ -83,4 +85,33 @@ test.each<[string[], RecipeJson['output'], number | null]>([
   const recipe = completeRecipe({ message: ['x'], steps, ...(output && { output }) });
   expect(compileRecipe(recipe).digestLength).toBe(length);
   if (length !== null) expect(signWith(recipe, request).digest).toHaveLength(length);
+});
+
+/** The words of the hint of an error, such as `md5` and `slice:FROM:TO`. */
+function wordsOfHint(recipe: RecipeJson): string[] {
+  try {
+    compileRecipe(completeRecipe(recipe));
+  } catch (error) {
+    const words = /(?:are|with) (.*)\.$/s.exec((error as RecipeError).hint ?? '')?.[1] ?? '';
+    return words.split(/[\s,;]+/).filter((word) => /^[.:$\w]+(?:-[\w]+)?(?::\w+)*$/.test(word));
+  }
+  return [];
+}
+
+test('the page about signing has every step, token, modifier and output that errors name', () => {
+  const page = readFileSync(new URL('../../docs/signing.md', import.meta.url), 'utf8');
+  const rowOf = (start: string) => page.split('\n').find((line) => line.startsWith(start)) ?? '';
+  const steps = wordsOfHint({ message: ['x'], steps: ['md6'] });
+  expect(steps).toEqual(expect.arrayContaining(['md5', ':raw', 'upper', 'slice:FROM:TO']));
+  for (const word of steps.filter((word) => !/^(?:each|also|as|and|with)$/.test(word)))
+    expect(rowOf('| `steps` |')).toContain(`\`${word}\``);
+  const [, tokens = '', modifiers = ''] =
+    /Tokens are `(.*?)`\. Each takes\s+modifiers: `(.*?)`/s.exec(page) ?? [];
+  const nothing = wordsOfHint({ message: ['$nothing'], steps: ['md5'] }).filter((word) => /^\$\w/.test(word));
+  expect(tokens.split(/\s+/).sort()).toEqual(nothing.sort());
+  const unknown = wordsOfHint({ message: ['$secret.x'], steps: ['md5'] }).filter((word) =>
+    word.startsWith('.'),
+  );
+  expect(modifiers.split(/\s+/).sort()).toEqual(unknown.sort());
+  for (const output of outputs) expect(rowOf('| `output` |')).toContain(`\`${output}\``);
 });

@@ -2,10 +2,17 @@ import { expect, test } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
 import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
+import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { vectors } from '../support/signing-corpus.js';
+import { requestOf } from '../support/signing-requests.js';
 
-test.each([
+/** A documented rule that each preset states; `names` are ours for the parameters of the platform. */
+const documented: readonly (readonly [
+  preset: string,
+  rule: string,
+  names?: Readonly<Record<string, string>>,
+])[] = [
   ['wechatpay-md5', 'wechatpay-v2-md5'],
   ['wechatpay-hmac-sha256', 'wechatpay-v2-hmac'],
   ['sorted-md5', 'chaojifu'],
@@ -21,11 +28,47 @@ test.each([
   ['path-kv-hmac-sha256', 'lazada-iop'],
   ['method-url-hmac-sha1', 'tencentcloud-v1'],
   ['aliyun-rpc', 'aliyun-rpc'],
-])('%s is the rule of %s', (name, platform) => {
+  ['sent-md5', 'jiguang-im'],
+  ['app-key-timestamp-md5', 'beecloud-app-sign', { app_id: 'app_key' }],
+  ['secret-random-timestamp-sha1', 'rongcloud', { Nonce: 'random', Timestamp: 'timestamp' }],
+];
+
+const rules = documented.map(([preset, rule, names = {}]) => [preset, rule, names] as const);
+
+test.each(rules)('%s is the rule of %s', (name, platform, names) => {
   const vector = vectors.find((one) => one.name === platform);
   const recipe = findPreset(name)?.recipe;
   if (vector === undefined || recipe === undefined) throw new Error('no such vector or preset');
-  expect(compileRecipe(recipe).sign(vector.request, new Secret(vector.secret)).digest).toBe(vector.digest);
+  const params = vector.request.params.map(([param, value]): Param => [names[param] ?? param, value]);
+  const { digest } = compileRecipe(recipe).sign({ ...vector.request, params }, new Secret(vector.secret));
+  expect(digest).toBe(vector.digest);
+});
+
+/** Rules without a published example: digests by Python's hashlib of the text beside them. */
+const computed = [
+  [
+    'app-proof-md5',
+    'app_key=k1&random=Zq7&timestamp=1409304348&key=5up3r',
+    '797815663ded71c7d1a9c560f9feff6c',
+  ],
+  ['sorted-values-sha1', '14093043485up3rZq7', '0c6335f186e68cd2dd58a0db1f04401051166ab0'],
+] as const;
+
+test.each(computed)('%s signs %s', (name, message, digest) => {
+  const recipe = findPreset(name)?.recipe;
+  if (recipe === undefined) throw new Error('no such preset');
+  const request = requestOf([
+    ['timestamp', '1409304348'],
+    ['app_key', 'k1'],
+    ['code', 'c 1'],
+    ['random', 'Zq7'],
+  ]);
+  expect(compileRecipe(recipe).sign(request, new Secret('5up3r'))).toMatchObject({ message, digest });
+});
+
+test('every preset has an example', () => {
+  const known = [...documented, ...computed].map(([name]) => name);
+  expect(known.sort()).toEqual(presets.map(({ name }) => name).sort());
 });
 
 test('every preset is a sound recipe under a name of its own', () => {

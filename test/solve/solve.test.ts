@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
@@ -140,6 +141,16 @@ describe('solve', { timeout: 120_000 }, () => {
       return { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
     });
     const divided = await solve(tasks, searchUpTo(Number.POSITIVE_INFINITY), noPause);
-    expect(divided).toMatchObject({ fits: [], isDivided: true });
+    expect(divided).toMatchObject({ fits: [], isDivided: false });
   });
+});
+
+it('no recipe is proposed that the language refuses, such as one that removes characters of the secret', async () => {
+  const params = [...read.params.slice(0, 2), ['note', 'a b'] as const];
+  const signed = [params[1], ['key', secret.reveal()], ['note', 'ab'], params[0]].map((pair) =>
+    pair?.join('='),
+  );
+  const signature = createHash('md5').update(signed.join('&')).digest('hex');
+  const task = { request: { ...read, params }, secret, signature, otherParams: [] };
+  expect(await solve([task], searchUpTo(300_000), noPause)).toMatchObject({ fits: [], isDivided: false });
 });

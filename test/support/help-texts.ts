@@ -5,7 +5,8 @@ import { buildProgram, run } from '../../src/cli/program.js';
 
 const { signal } = new AbortController();
 const { stdin, stdout, stderr } = process;
-const program = await buildProgram(createContext({ stdin, stdout, stderr, env: {} }, signal, []), []);
+/** The program with all of its commands. */
+export const program = await buildProgram(createContext({ stdin, stdout, stderr, env: {} }, signal, []), []);
 
 function leaves(command: Command, path: readonly string[] = []): string[][] {
   const inner = command

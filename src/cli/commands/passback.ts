@@ -14,7 +14,7 @@ import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from
 import { callService } from '../call-service.js';
 import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
-import { formatColumns } from '../help-layout.js';
+import { infoNamesPage, listNames } from '../help-layout.js';
 import { readText } from '../input.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs, warnOfKeys } from '../pairs.js';
@@ -66,7 +66,7 @@ export const declarePassback = command({
     addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
     return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
       'after',
-      () => `\nKeys with a special meaning:\n${formatColumns(Object.entries(specialUserInfoKeys))}
+      () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning', infoNamesPage)}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
 stored as it is; give it a prefix of your own, such as acme_level.`,
     );

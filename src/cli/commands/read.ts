@@ -6,7 +6,7 @@ import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.j
 import { callService } from '../call-service.js';
 import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
-import { formatColumns } from '../help-layout.js';
+import { infoNamesPage, listNames } from '../help-layout.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
@@ -64,7 +64,7 @@ export const declareRead = command({
     addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
-      () => `\nNames with a special meaning:\n${formatColumns(Object.entries(specialInfoNames))}
+      () => `${listNames(Object.keys(specialInfoNames), 'Names with a special meaning', infoNamesPage)}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );

@@ -143,6 +143,11 @@ describe('flow control', () => {
       longest = flow.pausedUntil - now;
     }
     expect(longest).toBe(500);
+    // An answer ends the outage: the next one is probed soon again.
+    const back = flow.pausedUntil;
+    flow.onOutcome({ ...outcome, startedAt: back }, back);
+    for (let i = 0; i < 5; i += 1) flow.onOutcome({ ...missed, startedAt: back }, back + 10);
+    expect(flow.waitMs(back + 10)).toBe(50);
   });
 
   it.each([

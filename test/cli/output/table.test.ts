@@ -2,9 +2,10 @@ import { PassThrough } from 'node:stream';
 import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
-import { describe, expect, it } from 'vitest';
-import { formatDataTable, formatEnvelopeTable } from '../../../src/cli/output/data-table.js';
+import { describe, expect, it, vi } from 'vitest';
+import { formatDataTable, formatEnvelopeTable, timeInWords } from '../../../src/cli/output/data-table.js';
 import { printAnswer } from '../../../src/cli/output/print-answer.js';
+import { formatTable } from '../../../src/cli/output/table.js';
 import { showText } from '../../../src/cli/output/terminal-text.js';
 
 const plain = { colors: new Chalk({ level: 0 }), columns: undefined };
@@ -144,6 +145,34 @@ describe('a table of several columns', () => {
       { ...plain, columns: 40 },
     );
     expect(shown).toContain('│ the authorization code is │');
+  });
+
+  it('gives each column of a record 10 characters, or becomes a table for each record', () => {
+    const head = ['a', 'b', 'c'];
+    const row = head.map(() => 'x'.repeat(30));
+    const narrowest = formatTable([row], 40, head);
+    expect(narrowest.split('\n')[1]).toBe(`│ ${head.map((name) => name.padEnd(10)).join(' │ ')} │`);
+    expect(formatTable([row], 39, head)).toMatch(/^┌───┬─+┐\n│ a │ x+ /);
+  });
+});
+
+describe('a time to come', () => {
+  it('is in days, hours, minutes or seconds: the largest unit of which there are two', () => {
+    vi.useFakeTimers({ now: 1_700_000_000_000 });
+    try {
+      const shown = [119, 120, 7_199, 7_200, 172_799, 172_800, 1].map((s) => timeInWords(1_700_000_000 + s));
+      expect(shown).toEqual([
+        'in 119 s',
+        'in 2 min',
+        'in 120 min',
+        'in 2 h',
+        'in 48 h',
+        'in 2 days',
+        'in 1 s',
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -11,6 +11,7 @@ export const helpTopics = {
   connection: 'the deployment that a command calls',
   environment: 'environment variables',
   'exit-codes': 'exit status of every command',
+  'info-names': 'names and keys with a special meaning',
   'many-rows': 'options of runs over many rows',
   operation: 'settings of a service in operation',
   output: 'output formats, and how to print only a part',

@@ -1,7 +1,9 @@
 // Apart from index.ts: only `userinfo help TOPIC` loads the pages.
 import { Command } from 'commander';
 import { secretVariable, settingNames } from '../../../profiles/flags-and-environment.js';
+import { specialInfoNames } from '../../../protocol/info-names.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
+import { specialUserInfoKeys } from '../../../protocol/user-info.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
@@ -62,7 +64,7 @@ export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.usage]: 'bad usage or input; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',
-  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, not an envelope), or a long wait',
+  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or a long wait',
   [exitStatus.failedRows]: 'a bulk run with failed rows',
   [exitStatus.interrupted]: 'interrupted',
 };
@@ -180,11 +182,23 @@ All rows are checked before the first is sent. The results have a line for each
 row; --resume continues a run that stopped, and sends no finished row again.
 `;
 
+export const infoNamesTopic = `Names and keys with a special meaning
+
+Names that "userinfo read" can request:
+
+${formatColumns(Object.entries(specialInfoNames))}
+Keys that "userinfo passback" can write:
+
+${formatColumns(Object.entries(specialUserInfoKeys))}
+Any other name is a key that an application passed back, such as acme_level.
+`;
+
 /** The pages of `userinfo help`. */
 export const topics: Readonly<Record<HelpTopic, string>> = {
   connection: connectionTopic,
   environment: environmentTopic,
   'exit-codes': exitCodesTopic,
+  'info-names': infoNamesTopic,
   'many-rows': manyRowsTopic,
   operation: operationTopic,
   output: outputTopic,

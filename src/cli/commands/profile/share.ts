@@ -1,8 +1,10 @@
-import { describeProfile } from '../../../profiles/profile.js';
+import { describeProfile, type Profile } from '../../../profiles/profile.js';
 import { exportProfile, parseProfile } from '../../../profiles/profile-json.js';
 import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
+import { describeSecretSource } from '../../../profiles/secret.js';
 import { describeSigningSource, usesModule } from '../../../profiles/signing-source.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import { type Call, command } from '../../command.js';
 import { inputName, readJson } from '../../input.js';
 import { printMessage, write } from '../../io.js';
@@ -41,7 +43,8 @@ export const declareImport = command({
   summary: 'add a profile that "profile export" printed',
   description:
     'Add a profile from the JSON of "profile export". A secret in the profile file was not exported: give it. ' +
-    'Asks before it adds a command or a module, which would run with your permissions.',
+    'Asks first if the file names the secret, a command or a module: digests of the secret go to its base URL, and ' +
+    'code runs with your permissions.',
   examples: [
     ['userinfo profile import shop-test.json', 'prompts for the secret'],
     [
@@ -67,20 +70,41 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   const isHere = (exported as { readonly kind?: unknown } | null | undefined)?.kind !== 'file';
   // The file is checked before anything is asked; a secret that was not exported follows.
   const read = parseProfile(name, { ...fields, secret: isHere ? exported : { kind: 'file', value: 'x' } });
-  const given = (await secretSourceOf(options, context)) ?? (isHere ? read.secret : undefined);
+  const chosen = await secretSourceOf(options, context);
+  const given = chosen ?? (isHere ? read.secret : undefined);
   if (given === undefined && !prompt.possible) {
     throw new InvalidInputError(`missing: ${secretFlags}`, { hint: `${inputName(file)} has no secret.` });
   }
-  const code = [
-    ...(given?.kind === 'command' && options.appSecretCommand === undefined ? [`"${given.command}"`] : []),
-    ...(read.signing && usesModule(read.signing) ? [describeSigningSource(read.signing)] : []),
-  ];
-  if (code.length > 0) {
-    const question = `The profile runs code with your permissions: ${code.join('; ')}. Import it?`;
-    await confirm(context, question, options.yes);
+  const risks = risksOf(read, chosen === undefined && isHere);
+  if (risks.length > 0) await confirm(context, `${risks.join(' ')} Import it?`, options.yes);
+  if (given === undefined) {
+    await printMessage(io, `${quoteName(name)} sends digests of its secret to ${destination(read)}.`);
   }
   const profile = { ...read, secret: given ?? (await promptForSecret(context)) };
   const { active } = await profiles.change((list) => addProfile(list, profile));
-  await printMessage(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
+  const plain = profile.allow_http ? ', over plain HTTP' : '';
+  await printMessage(io, `added ${describeProfile(profile)}${plain}${active === name ? ', now active' : ''}`);
   await warnOfPlainText(context, profile.secret);
+}
+
+/** What the user may not expect of a profile that somebody else wrote; `choosesSecret`: its file names the secret. */
+function risksOf(profile: Profile, choosesSecret: boolean): string[] {
+  const { name, secret, signing } = profile;
+  const source = secret.kind === 'environment' ? `$${secret.name}` : describeSecretSource(secret);
+  const code = [
+    ...(choosesSecret && secret.kind === 'command' ? [`"${secret.command}"`] : []),
+    ...(signing && usesModule(signing) ? [describeSigningSource(signing)] : []),
+  ];
+  return [
+    ...(choosesSecret
+      ? [
+          `${quoteName(name)} reads its secret from ${source}, and digests of it go to ${destination(profile)}.`,
+        ]
+      : []),
+    ...(code.length > 0 ? [`The profile runs code with your permissions: ${code.join('; ')}.`] : []),
+  ];
+}
+
+function destination({ base_url, allow_http }: Profile): string {
+  return new URL(base_url).host + (allow_http ? ', over plain HTTP' : '');
 }

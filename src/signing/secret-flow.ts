@@ -1,0 +1,153 @@
+import { algorithms } from './digest-algorithms.js';
+import type { Step } from './digest-steps.js';
+import { type EncodeRule, fieldPath, type ParamsRule, RecipeError } from './recipe.js';
+import { parseTemplate, type Source, type Template, type Token, tokensOf } from './template.js';
+
+/** The parts of a recipe, parsed. */
+export interface RecipeParts {
+  readonly params: ParamsRule;
+  readonly encode: EncodeRule;
+  readonly message: Template;
+  readonly steps: readonly Step[];
+  readonly key: Template;
+  readonly sub: { readonly message: Template; readonly steps: readonly Step[] } | null;
+}
+
+const wholeHint =
+  'A digest of a part of the secret gives that part away: digest the whole secret first, or sign by a module.';
+
+/** How a text holds the secret: not at all or digested, as characters, or in base64. */
+const holdings = ['none', 'text', 'base64'] as const;
+type Holding = (typeof holdings)[number];
+
+/**
+ * Information flow of the secret: every digest is one of the whole secret, or of nothing of it. A digest of a part
+ * leaves the machine with the request, and the part is found by trial. Letter case may be lost: documented rules do so.
+ *
+ * @throws RecipeError for a recipe that cuts, merges or compares the secret before it is digested
+ */
+export function checkSecretFlow(parts: RecipeParts, field = ''): void {
+  const at = (name: string) => fieldPath(field, name);
+  const { params, encode, sub } = parts;
+  checkEscape(params, at('params.escape'));
+  checkOrder(parts, at('params.order'));
+
+  const pairEnd = holdingOf(
+    parseTemplate(params.pairEnd, at('params.pairEnd')),
+    () => 'text',
+    at('params.pairEnd'),
+  );
+  const value: Holding = params.secretAs === null ? 'none' : 'text';
+  const pairs = most(pairEnd, params.values ? value : 'none');
+  const block = encode.block === 'base64' && pairs !== 'none' ? 'base64' : pairs;
+  let ofSub: Holding = 'none';
+  const read = ({ source }: Token): Holding => {
+    const known: Partial<Record<Source, Holding>> = {
+      secret: 'text',
+      params: block,
+      values: value,
+      sub: ofSub,
+    };
+    return known[source] ?? 'none';
+  };
+
+  if (sub !== null) {
+    const message = holdingOf(sub.message, read, at('sub.message'));
+    ofSub = holdingAfter(sub.steps, message, read, at('sub.steps'));
+  }
+  holdingOf(parts.key, read, at('key.tokens'));
+  const message = holdingOf(parts.message, read, at('message'));
+  if (encode.lower) checkFold(message, at('encode.lower'));
+  holdingAfter(parts.steps, message, read, at('steps'));
+}
+
+function most(...all: readonly Holding[]): Holding {
+  return holdings.findLast((holding) => all.includes(holding)) ?? 'none';
+}
+
+function holdingOf(template: Template, read: (token: Token) => Holding, field: string): Holding {
+  return most(
+    ...tokensOf(template).map((token) =>
+      token.modifiers.reduce<Holding>((held, modifier) => holdingBehind(modifier, held, field), read(token)),
+    ),
+  );
+}
+
+function holdingBehind(modifier: string, held: Holding, field: string): Holding {
+  if (held === 'none' || isDigest(modifier)) return 'none';
+  if (modifier === 'upper' || modifier === 'lower') checkFold(held, field);
+  return modifier === 'base64' ? 'base64' : held;
+}
+
+function isDigest(modifier: string): boolean {
+  const name = modifier.split(':')[0]?.toLowerCase();
+  return algorithms.some((algorithm) => algorithm === name);
+}
+
+/** Letter case is a part of the text in base64: without it, several texts are one. */
+function checkFold(held: Holding, field: string): void {
+  if (held === 'base64')
+    throw new RecipeError(field, 'loses a part of the secret: the letter case of its base64', wholeHint);
+}
+
+function holdingAfter(
+  steps: readonly Step[],
+  message: Holding,
+  read: (token: Token) => Holding,
+  field: string,
+): Holding {
+  return steps.reduce(
+    (held, step, index) => holdingBehindStep(step, held, read, `${field}[${index}]`),
+    message,
+  );
+}
+
+/** Without a default: a new kind of step says what it does to the secret. */
+function holdingBehindStep(
+  step: Step,
+  held: Holding,
+  read: (token: Token) => Holding,
+  field: string,
+): Holding {
+  switch (step.kind) {
+    case 'digest':
+      return 'none';
+    case 'append':
+    case 'prepend':
+      return most(held, holdingOf(step.template, read, field));
+    case 'slice':
+      if (held !== 'none')
+        throw new RecipeError(field, 'slice would cut the secret before it is digested', wholeHint);
+      return held;
+    case 'upper':
+    case 'lower':
+      checkFold(held, field);
+      return held;
+  }
+}
+
+/** With one prefix for all of them, such as a backslash, replacements keep different texts different. */
+function checkEscape({ escape: table, secretAs }: ParamsRule, field: string): void {
+  const entries = Object.entries(table);
+  const prefix = entries[0]?.[1].slice(0, -1);
+  if (secretAs === null || entries.every(([text, by]) => text.length === 1 && by === prefix + text)) return;
+  throw new RecipeError(field, `would replace parts of the secret, the value of ${secretAs}`, wholeHint);
+}
+
+/** Sorted by values, names alone show where the secret is among the values that the host knows. */
+function checkOrder({ params, message, steps, key, sub }: RecipeParts, field: string): void {
+  const { secretAs, order, values } = params;
+  const isByPair = order === 'pair' || order === 'pair-nocase';
+  if (secretAs === null || !(order === 'value' || (isByPair && values))) return;
+  const inSteps = [...steps, ...(sub?.steps ?? [])].flatMap((step) =>
+    'template' in step ? [step.template] : [],
+  );
+  const tokens = [message, key, sub?.message ?? [], ...inSteps].flatMap(tokensOf);
+  const shown = tokens.find(({ source }) => source === 'names' || (source === 'params' && !values));
+  if (shown === undefined) return;
+  throw new RecipeError(
+    field,
+    `$${shown.source} would show the place of the secret among the sorted values`,
+    wholeHint,
+  );
+}

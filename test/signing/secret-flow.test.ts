@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compileParamText } from '../../src/signing/params.js';
+import { type RecipeJson, recipeDefaults } from '../../src/signing/recipe.js';
+import { parseRecipe, parseSigningRecipes } from '../../src/signing/recipe-json.js';
+
+type Given = Partial<RecipeJson>;
+const cut = (place: string) => `${place}: slice would cut the secret before it is digested`;
+const caseOf = (place: string) => `${place}: loses a part of the secret: the letter case of its base64`;
+const sub = (...steps: string[]) => ({ message: ['x'], steps });
+
+test.each<[string, Given, string]>([
+  ['the message', { message: ['$secret'], steps: ['slice:0:3', 'md5'] }, cut('steps[0]')],
+  ['a part of the message', { message: ['a', '$secret'], steps: ['slice:1:9', 'md5'] }, cut('steps[0]')],
+  ['the whole, so far', { message: ['$secret'], steps: ['slice:0:9999', 'md5'] }, cut('steps[0]')],
+  ['changed text', { message: ['$secret.rfc3986'], steps: ['upper', 'slice:0:3', 'md5'] }, cut('steps[1]')],
+  ['its base64', { message: ['$secret.base64'], steps: ['slice:0:4', 'md5'] }, cut('steps[0]')],
+  [
+    'what is behind a digest',
+    { message: ['x'], steps: ['md5', 'append:$secret', 'slice:32:35', 'md5'] },
+    cut('steps[2]'),
+  ],
+  ['what is before it', { message: ['x'], steps: ['prepend:$secret', 'slice:0:3', 'md5'] }, cut('steps[1]')],
+  [
+    '$sub',
+    { message: ['$sub'], sub: { message: ['$secret'], steps: ['slice:0:3', 'md5'] } },
+    cut('sub.steps[0]'),
+  ],
+  [
+    'text behind $sub',
+    { message: ['$sub'], sub: sub('md5', 'append:$secret', 'slice:32:35') },
+    cut('sub.steps[2]'),
+  ],
+  [
+    'a sub with the secret',
+    { message: ['$sub'], sub: sub('md5', 'append:$secret'), steps: ['slice:32:35', 'md5'] },
+    cut('steps[0]'),
+  ],
+  [
+    'a value',
+    { message: ['$values'], params: { secretAs: 'k' }, steps: ['slice:0:3', 'md5'] },
+    cut('steps[0]'),
+  ],
+  [
+    'a pair',
+    { message: ['$params'], params: { secretAs: 'k' }, steps: ['slice:0:5', 'md5'] },
+    cut('steps[0]'),
+  ],
+  [
+    'the end of a pair',
+    { message: ['$params'], params: { pairEnd: '$secret' }, steps: ['slice:0:9', 'md5'] },
+    cut('steps[0]'),
+  ],
+  [
+    'a name list',
+    { message: ['$names'], params: { secretAs: 'k', order: 'value' } },
+    'params.order: $names would show the place',
+  ],
+  [
+    'names alone',
+    { message: ['$params'], params: { secretAs: 'k', order: 'value', values: false } },
+    'params.order: $params would show',
+  ],
+  [
+    'a key of names',
+    { message: ['$params'], params: { secretAs: 'k', order: 'pair' }, key: { tokens: ['$names'] } },
+    'params.order: $names',
+  ],
+  [
+    'names in a step',
+    { message: ['x'], params: { secretAs: 'k', order: 'value' }, steps: ['append:$names', 'md5'] },
+    'params.order: $names',
+  ],
+  [
+    'names in $sub',
+    {
+      message: ['$sub'],
+      params: { secretAs: 'k', order: 'value' },
+      sub: { message: ['$names'], steps: ['md5'] },
+    },
+    'params.order: $names',
+  ],
+  [
+    'removed letters',
+    { message: ['$params'], params: { secretAs: 'k', escape: { a: '' } } },
+    'params.escape: would replace parts',
+  ],
+  [
+    'merged letters',
+    { message: ['$params'], params: { secretAs: 'k', escape: { a: 'xa', b: 'xa' } } },
+    'params.escape: would replace',
+  ],
+  [
+    'two prefixes',
+    { message: ['$params'], params: { secretAs: 'k', escape: { a: 'xa', b: 'yb' } } },
+    'params.escape: would replace',
+  ],
+  [
+    'replaced words',
+    { message: ['$params'], params: { secretAs: 'k', escape: { ab: 'xab' } } },
+    'params.escape: would replace',
+  ],
+  ['base64 in lower case', { message: ['$secret.base64.lower'] }, caseOf('message')],
+  [
+    'base64 of a block',
+    { message: ['$params'], params: { secretAs: 'k' }, encode: { block: 'base64', lower: true } },
+    caseOf('encode.lower'),
+  ],
+  ['base64 folded by a step', { message: ['$secret.base64'], steps: ['upper', 'md5'] }, caseOf('steps[0]')],
+  [
+    'base64 in the key',
+    { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$secret.base64.upper'] } },
+    caseOf('key.tokens'),
+  ],
+])('a digest of a part of the secret is refused: %s', (_, given, message) => {
+  const recipe = { steps: ['md5'], ...given };
+  expect(() => parseRecipe(recipe)).toThrow(message);
+  const other = { message: ['$params', '$secret'], steps: ['md5'] };
+  expect(() => parseSigningRecipes({ app_sign: other, sign: recipe })).toThrow(`sign.${message}`);
+});
+
+test.each<[string, Given]>([
+  ['of other text', { message: ['$param:a'], steps: ['slice:0:3', 'append:$secret', 'md5'] }],
+  [
+    'of a digest',
+    { message: ['$params', '$secret'], steps: ['md5', 'slice:8:24', 'append:$secret', 'sha1'] },
+  ],
+  [
+    'of a digested secret',
+    { message: ['$secret.md5', '$secret.sha256:base64'], steps: ['slice:0:8', 'md5'] },
+  ],
+  [
+    'of a $sub',
+    {
+      message: ['$sub'],
+      sub: { message: ['$secret'], steps: ['md5', 'slice:0:16'] },
+      steps: ['slice:0:8', 'md5'],
+    },
+  ],
+  ['of parameters, with the secret as key', { message: ['$params'], steps: ['slice:0:8', 'hmac-md5'] }],
+])('a cut %s is no cut of the secret', (_, given) => {
+  expect(() => parseRecipe({ steps: ['md5'], ...given })).not.toThrow();
+});
+
+test.each<[string, Given]>([
+  ['sorted values', { params: { secretAs: 'k', order: 'value', names: false }, message: ['$params'] }],
+  [
+    'its letter case',
+    { params: { secretAs: 'k' }, message: ['$params', '$secret.upper'], encode: { lower: true } },
+  ],
+  ['names by name', { params: { secretAs: 'k' }, message: ['$names', '$values'] }],
+  ['backslashes', { params: { secretAs: 'k', escape: { '\\': '\\\\', ':': '\\:' } }, message: ['$params'] }],
+  ['other values replaced', { params: { escape: { a: '' } }, message: ['$params', '$secret'] }],
+])('rules that keep the whole secret are taken: %s', (_, given) => {
+  expect(() => parseRecipe({ steps: ['md5'], ...given })).not.toThrow();
+});
+
+test('replacements by one prefix keep different texts different', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\\'), maxLength: 8 });
+  const marks = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', '\\'), { minLength: 1 });
+  fc.assert(
+    fc.property(
+      text,
+      text,
+      fc.string({ unit: fc.constantFrom('a', 'b', '\\'), maxLength: 2 }),
+      marks,
+      (one, two, prefix, list) => {
+        const table = Object.fromEntries(list.map((mark) => [mark, prefix + mark]));
+        expect(() =>
+          parseRecipe({ params: { secretAs: 'k', escape: table }, message: ['$params'], steps: ['md5'] }),
+        ).not.toThrow();
+        const write = compileParamText({ ...recipeDefaults.params, escape: table });
+        expect(write(one) === write(two)).toBe(one === two);
+      },
+    ),
+  );
+});
