@@ -1,7 +1,7 @@
 import { type Call, command } from '../command.js';
 import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../database.js';
 import { printMessage } from '../io.js';
-import { configOption } from './serve/variables.js';
+import { configOption, readConfig } from './serve/variables.js';
 
 export const declareMigrate = command({
   name: 'migrate',
@@ -13,7 +13,11 @@ export const declareMigrate = command({
     ['userinfo migrate', 'the default database'],
     ['userinfo migrate --database f.db --json', 'another one; prints {"from":…,"to":…}'],
   ],
-  takes: (command) => command.addOption(databaseOption()).addOption(configOption()),
+  takes: (command) =>
+    command
+      .addOption(databaseOption())
+      .addOption(configOption())
+      .hook('preAction', async (migrate) => void (await readConfig(migrate))),
   run: async ({ io, options, isTable, print }: Call<{ readonly database?: string }>) => {
     const { migrateDatabase } = await import('../../service/index.js');
     const { from, to } = await migrateDatabase({

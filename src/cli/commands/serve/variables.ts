@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
-import { describeSystemError } from '../../../support/errors.js';
+import { readNamedFile } from '../../input.js';
 import { parseSwitch } from '../../option-values.js';
 
 /** A file of variables that was read. */
@@ -13,47 +12,41 @@ interface ConfigFile {
   readonly names: readonly string[];
 }
 
-/**
- * Variables that are set already stay as they are; an empty one counts as not set. Node.js takes a flag --env-file for
- * its own.
- */
 export function configOption(): Option {
-  return new Option('--config <file>', 'file of variables, NAME=value a line').argParser(
-    (path): ConfigFile => {
-      const variables = Object.entries(readVariables(path)).filter(([name]) => !process.env[name]);
-      for (const [name, value] of variables) process.env[name] = value;
-      return { path, names: variables.map(([name]) => name) };
-    },
-  );
+  return new Option('--config <file>', 'file of variables, NAME=value a line');
 }
 
-/** @throws InvalidInputError if the file cannot be read, or has another format, such as YAML */
-function readVariables(path: string) {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').replace(/^\ufeff/, '');
-  } catch (cause) {
-    throw new InvalidInputError(`${quoteName(path)} cannot be read: ${describeSystemError(cause)}`, {
-      cause,
+/**
+ * Sets the variables of the file that `--config` names; `null` without it. Variables that are set already stay as they
+ * are; an empty one counts as not set. Node.js takes a flag --env-file for its own.
+ *
+ * @throws InvalidInputError if the file cannot be read, or has another format, such as YAML
+ */
+export async function readConfig(command: Command): Promise<ConfigFile | null> {
+  const path: string | undefined = command.getOptionValue('config');
+  if (path === undefined) return null;
+  const text = await readNamedFile(path, quoteName(path));
+  const variables = parseEnv(text);
+  if (Object.keys(variables).length === 0 && !/^\s*(?:#.*\s*)*$/.test(text)) {
+    throw new InvalidInputError(`${quoteName(path)} holds no variable`, {
+      hint: 'Write one a line, such as PORT=8787 or USERINFO_MAX_BODY=1MiB.',
     });
   }
-  const variables = parseEnv(text);
-  if (Object.keys(variables).length > 0 || /^\s*(?:#.*\s*)*$/.test(text)) return variables;
-  throw new InvalidInputError(`${quoteName(path)} holds no variable`, {
-    hint: 'Write one a line, such as PORT=8787 or USERINFO_MAX_BODY=1MiB.',
-  });
+  const unset = Object.entries(variables).filter(([name]) => !process.env[name]);
+  for (const [name, value] of unset) process.env[name] = value;
+  return { path, names: unset.map(([name]) => name) };
 }
 
 /** The options without a variable; those of the database are read by `database.ts`, for `admin`, too. */
 const withoutVariable = ['config', 'demo', 'database'];
 
 /**
- * Sets the options of `serve` that no flag sets from variables.
+ * Sets the options of `serve` that no flag sets from variables, those of `--config` included.
  *
- * @throws InvalidInputError that names the variable, and the file that it comes from
+ * @throws InvalidInputError that names the variable, and the file that it comes from; as `readConfig`
  */
-export function takeVariables(serve: Command): void {
-  const file: ConfigFile | undefined = serve.getOptionValue('config');
+export async function takeVariables(serve: Command): Promise<void> {
+  const file = await readConfig(serve);
   for (const option of serve.options) {
     const name = option.attributeName();
     if (withoutVariable.includes(name) || serve.getOptionValueSource(name) === 'cli') continue;
