@@ -55,7 +55,7 @@ export function readProfileText(path: string): string | null {
  *
  * @throws ProfileFileError
  */
-export function refuseDanglingLink(path: string): void {
+function refuseDanglingLink(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const target = resolve(dirname(path), readlinkSync(path));
   throw new ProfileFileError(`${path}: is a symbolic link to ${target}, which does not exist`, {

@@ -13,7 +13,7 @@ import {
   ProfileFileError,
   type ProfilePatch,
 } from './profile.js';
-import { readProfileFile, refuseDanglingLink } from './profile-file.js';
+import { readProfileFile } from './profile-file.js';
 import { checkProfile, type ProfileList } from './profile-json.js';
 import { profileFileName } from './profile-name.js';
 
@@ -102,15 +102,9 @@ function prepareFolder(folder: string): void {
   }
 }
 
-/**
- * The target if `path` is a symbolic link, for example into a dotfiles folder: the link stays.
- *
- * @throws ProfileFileError if there is no target
- */
+/** The target if `path` is a symbolic link, for example into a dotfiles folder: the link stays. */
 function followLinks(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })) return realpathSync(path);
-  refuseDanglingLink(path);
-  return path;
+  return statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
 
 const machine = new Machine();
+beforeEach(() => rmSync(path('PWN'), { force: true }));
 afterAll(() => machine[Symbol.dispose]());
 
 const path = (name: string) => join(machine.folder, name);

@@ -153,8 +153,9 @@ describe('lockFile', () => {
     const path = newLock();
     const content = left();
     writeFileSync(path, content);
-    const renewing = silentLocks([path], 60_000);
+    const renewing = silentLocks([path], 10_000);
     const other = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
+    onTestFinished(() => clearInterval(other));
     await expect(renewing).rejects.toThrow(FileLockedError);
     clearInterval(other);
 
