@@ -1,9 +1,9 @@
-import { getBuiltinModule } from 'node:process';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { describeSystemError } from '../support/errors.js';
+import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
+import { readInput, readInputFile } from '../support/input-file.js';
 import { findJsonFault } from '../support/json-fault.js';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
@@ -15,20 +15,35 @@ import type { Io } from './io.js';
  */
 export async function readText({ io, signal }: CliContext, file: string): Promise<string> {
   const name = inputName(file);
-  if (file !== '-') return readNamedFile(file, name);
+  if (file !== '-') return readNamedFile(file, name, { signal });
   return decodeUtf8(await buffer(addAbortSignal(signal, io.stdin)), name);
 }
 
+interface NamedFileOptions {
+  /** For a file that cannot be read. */
+  readonly hint?: string;
+  readonly signal?: AbortSignal;
+  /** Whether a pipe is refused, which can be read once. */
+  readonly isKept?: boolean;
+}
+
 /**
- * Reads the text of a file, which messages call `name`. `hint` is for a file that cannot be read.
+ * Reads the text of a file, or of a pipe as of `<(command)`; messages call it `name`.
  *
- * @throws InvalidInputError
+ * @throws InvalidInputError, also for a device; AbortError
  */
-export async function readNamedFile(path: string, name: string, hint?: string): Promise<string> {
-  const { readFile } = getBuiltinModule('node:fs/promises'); // most reads need none
-  const bytes = await readFile(path).catch((cause: unknown) => {
+export async function readNamedFile(
+  path: string,
+  name: string,
+  { hint, signal, isKept = false }: NamedFileOptions = {},
+): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = isKept ? readInputFile(path) : await readInput(path, signal);
+  } catch (cause) {
+    if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError)) throw cause;
     throw new InvalidInputError(`${name} cannot be read: ${describeSystemError(cause)}`, { hint, cause });
-  });
+  }
   return decodeUtf8(bytes, name);
 }
 

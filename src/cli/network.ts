@@ -30,7 +30,7 @@ async function readAuthorities(
   extra: string | undefined,
 ): Promise<string> {
   const label = `the CA file ${quoteName(file.value)} (${describeOrigin(file.origin)})`;
-  const ours = await readNamedFile(file.value, label);
+  const ours = await readNamedFile(file.value, label, { isKept: file.origin.kind === 'profile' });
   const { checkAuthorities } = await import('../client/tls-trust.js');
   checkAuthorities(ours, label);
   if (!extra) return ours;

@@ -2,6 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
 import { warn } from './output/style.js';
@@ -22,7 +23,7 @@ export async function parsePairs(pairs: readonly string[]): Promise<Map<string, 
       ? await readNamedFile(
           value.slice(1),
           `the file ${quoteName(value.slice(1))} of key ${quoteName(key)}`,
-          'For a text that starts with @, write key=\\@text.',
+          { hint: 'For a text that starts with @, write key=\\@text.' },
         )
       : value.replace(/^\\(\\*@)/, '$1');
     userInfo.set(key, isJson ? parseScalar(key, text) : text);
@@ -54,7 +55,7 @@ function parseScalar(key: string, json: string): FlatValue {
     }
   }
   throw new InvalidInputError(`the value of key ${quoteName(key)} is not a JSON value`, {
-    hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${key}=text.`,
+    hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${quoteWhereNeeded(`${key}=text`)}`,
   });
 }
 

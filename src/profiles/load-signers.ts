@@ -1,5 +1,6 @@
 // Apart from signing-source.ts: loaded only by commands that sign by a profile.
 
+import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -40,6 +41,9 @@ async function loadModule(path: string, folder: string): Promise<unknown> {
   if (unsafe !== null) {
     const { reason, hint } = unsafe;
     throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, { hint });
+  }
+  if (!statSync(target).isFile()) {
+    throw new SigningModuleError(`the signing module ${path} is not a regular file`);
   }
   try {
     return await import(pathToFileURL(target).href);

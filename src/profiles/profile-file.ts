@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { InvalidInputError } from '../protocol/errors.js';
-import { describeSystemError, isSystemError } from '../support/errors.js';
+import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
+import { readInputFile } from '../support/input-file.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileError, ProfileFileError } from './profile.js';
 import { noProfiles, type ProfileFileJson, type ProfileList, parseProfileList } from './profile-json.js';
@@ -29,19 +31,36 @@ export async function readProfileFile(path: string): Promise<ProfileList> {
 export function readProfileText(path: string): string | null {
   try {
     // A small file: loading node:fs/promises would take longer.
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readInputFile(path));
   } catch (cause) {
-    if (isSystemError(cause, 'ENOENT')) return null;
-    if (!isSystemError(cause))
+    if (isSystemError(cause, 'ENOENT')) {
+      refuseDanglingLink(path);
+      return null;
+    }
+    if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError))
       throw new ProfileFileError(`${path}: is not UTF-8 text`, { hint: howToRepair });
     const isDenied = isSystemError(cause, 'EACCES');
     throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, {
       hint: isDenied
-        ? `Allow it: chmod 600 ${quoteWhereNeeded(path)}, as its owner.`
+        ? `As its owner, allow it: chmod 600 ${quoteWhereNeeded(path)}`
         : 'Set USERINFO_CONFIG_DIR to use another folder.',
       cause,
     });
   }
+}
+
+/**
+ * A link whose target is missing says that there are profiles, as on a disk that is not mounted. Creating the target
+ * would put secrets in another place, and hide the profiles.
+ *
+ * @throws ProfileFileError
+ */
+function refuseDanglingLink(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const target = resolve(dirname(path), readlinkSync(path));
+  throw new ProfileFileError(`${path}: is a symbolic link to ${target}, which does not exist`, {
+    hint: `Mount the disk that holds it. To begin there without profiles: echo '{}' > ${quoteWhereNeeded(target)}`,
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
-import { lockFile } from '../support/file-lock.js';
+import { lockFile, silentMs } from '../support/file-lock.js';
 import { createFolder } from '../support/folders.js';
 import { nearestName } from '../support/nearest-name.js';
 import { findUnsafePath } from '../support/trusted-path.js';
@@ -16,9 +16,6 @@ import {
 import { readProfileFile } from './profile-file.js';
 import { checkProfile, type ProfileList } from './profile-json.js';
 import { profileFileName } from './profile-name.js';
-
-/** Longer than any write takes, in milliseconds: an older lock was left behind, perhaps on another host. */
-const takeOverMs = 5_000;
 
 /**
  * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. `change` locks the file, reads
@@ -74,7 +71,7 @@ export class ProfileStore {
     try {
       prepareFolder(this.#folder);
       const file = followLinks(this.path);
-      const lock = await lockFile(`${file}.lock`, takeOverMs);
+      const lock = await lockFile(`${file}.lock`, { takeOverMs: silentMs });
       try {
         return await changeProfileFile(file, lock, change);
       } finally {

@@ -1,6 +1,5 @@
 import { getBuiltinModule } from 'node:process';
 import { Secret } from '../signing/secret.js';
-import { isSystemError } from '../support/errors.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError } from './profile.js';
 
@@ -55,29 +54,50 @@ function readVariable(name: string, value: string | undefined): Secret {
 
 const maxOutputBytes = 65_536;
 
+/** Time to read what an ended command printed, while a process that it left behind holds its output open. */
+const afterEndMs = 100;
+
 /**
  * Runs a command line in the system's shell. Standard error is the terminal's, so that a password manager can prompt.
- * Standard input is empty: ours may contain the data of our own command.
+ * Standard input is empty: ours may contain the data of our own command. A process that the command leaves in the
+ * background, such as an agent, is neither waited for nor stopped.
  */
-function readOutput(command: string, env: EnvironmentVariables, timeoutMs: number): Secret {
-  const { spawnSync } = getBuiltinModule('node:child_process'); // few commands need it
-  const { status, signal, stdout, error } = spawnSync(command, {
-    shell: true,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    windowsHide: true,
-    timeout: timeoutMs,
-    maxBuffer: maxOutputBytes,
-    killSignal: 'SIGKILL',
-  });
-  if (isSystemError(error, 'ETIMEDOUT'))
-    throw failed(`took longer than ${timeoutMs / 1000} s and was stopped`);
-  if (isSystemError(error, 'ENOBUFS'))
-    throw failed(`printed more than ${maxOutputBytes / 1024} KiB and was stopped`);
-  if (error !== undefined) throw failed('could not be started');
-  if (signal !== null) throw failed(`was killed by ${signal}`);
-  if (status !== 0) throw failed(`ended with exit status ${status}`);
-  const text = outputText(stdout);
+async function readOutput(command: string, env: EnvironmentVariables, timeoutMs: number): Promise<Secret> {
+  const { spawn } = getBuiltinModule('node:child_process'); // few commands need it
+  const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'inherit'], windowsHide: true });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      timer = setTimeout(
+        () => reject(failed(`took longer than ${timeoutMs / 1000} s and was stopped`)),
+        timeoutMs,
+      );
+      child.stdout?.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > maxOutputBytes)
+          reject(failed(`printed more than ${maxOutputBytes / 1024} KiB and was stopped`));
+      });
+      child.once('error', () => reject(failed('could not be started')));
+      child.once('close', () => resolve());
+      child.once('exit', () => {
+        clearTimeout(timer);
+        // What is in the pipe is read between the timer and the callback, however late the timer is.
+        timer = setTimeout(() => setImmediate(resolve), afterEndMs);
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+    child.stdout?.destroy();
+    child.unref();
+  }
+  const { exitCode, signalCode } = child;
+  if (signalCode !== null) throw failed(`was killed by ${signalCode}`);
+  if (exitCode !== 0) throw failed(`ended with exit status ${exitCode}`);
+  const text = outputText(Buffer.concat(chunks));
   if (text === null) throw failed('printed text that is not UTF-8');
   if (text === '') throw failed('printed nothing');
   return new Secret(text);

@@ -60,6 +60,7 @@ const meanings: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',
+  ENXIO: 'it is a socket, or a device that is not there',
 };
 
 /** Whether this is an error of a system call; with `code`, whether it has that code. */
@@ -68,8 +69,12 @@ export function isSystemError(error: unknown, code?: string): error is NodeJS.Er
   return code === undefined || error.code === code;
 }
 
-/** The cause of a system error, in words that follow "cannot be written:". */
+/** A path names what cannot be read as a file. The message follows "cannot be read:". */
+export class UnsuitableFileError extends Error {}
+
+/** The cause of a system error, or of an UnsuitableFileError, in words that follow "cannot be written:". */
 export function describeSystemError(error: unknown): string {
+  if (error instanceof UnsuitableFileError) return error.message;
   const code = isSystemError(error) ? error.code : undefined;
   return (code !== undefined && meanings[code]) || code || 'unknown error';
 }

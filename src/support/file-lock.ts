@@ -1,41 +1,123 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, platform } from 'node:os';
 import { kill, pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Another process holds the lock. The message begins with the path and names the process. */
-export class FileLockedError extends Error {}
+export class FileLockedError extends Error {
+  /** Whether that process is known to run; otherwise it cannot be seen from here. */
+  readonly isRunning: boolean;
 
-export type FileLock = Awaited<ReturnType<typeof lockFile>>;
+  constructor(path: string, text: string, isRunning: boolean) {
+    const [, owner, , host] = parse(text) ?? [];
+    super(`${path} is held by process ${owner} on ${host}`);
+    this.isRunning = isRunning;
+  }
+}
+
+export interface FileLock {
+  /** False once another process took the lock over: do not write any more. */
+  isHeld(): boolean;
+  /** Removes the lock file if it still belongs to this lock. */
+  release(): void;
+}
+
+/** A process renews its lock this often, in milliseconds. */
+const renewMs = 1_000;
+/** A lock that is not renewed for this time shows no sign of life, in milliseconds. */
+export const silentMs = 5_000;
+/** Creating a lock takes less time, in milliseconds. */
+const incompleteMs = 1_000;
 
 /**
- * Creates the lock file, mode 0600. A lock of a process that has ended, as far as this host can tell, is taken
- * over at once. Any other is waited for, and taken over after `takeOverMs` milliseconds without a change.
+ * Creates the lock file, mode 0600, and renews it until it is released: its modification time changes. A lock of a
+ * process that has ended is taken over at once. That is known of a process in the PID namespace of this one, by its
+ * start time; a process of another host or namespace (a container) is not visible.
  *
- * @throws FileLockedError at once without `takeOverMs`; otherwise system errors
+ * Any other lock is refused, unless its record is in `silent`; with `takeOverMs` it is waited for instead, and taken
+ * over when it is not renewed for that many milliseconds.
+ *
+ * @throws FileLockedError; system errors
  */
-export async function lockFile(path: string, takeOverMs?: number) {
-  const record = `${pid} ${startOf(pid)} ${randomUUID()} ${hostname()}`;
-  const watched = new Map<string, { text: string; since: number }>();
+export async function lockFile(
+  path: string,
+  { takeOverMs, silent }: { takeOverMs?: number; silent?: ReadonlySet<string> } = {},
+): Promise<FileLock> {
+  const space = pidSpace();
+  const record = [pid, startOf(pid), randomUUID(), hostname(), ...(space ? [space] : [])].join(' ');
+  const watch = new Watch();
   const isLeftOver = (file: string, text: string) => {
     // An incomplete record names no process: its process is still writing it, or was killed.
-    const [, owner, start, host] = /^(\d+) (\d*) [\w-]{36} (.+)$/.exec(text) ?? [];
-    const found = host === hostname() ? startOf(Number(owner)) : '';
-    // A process with the same number but another start time is a different one.
-    if (found === null || (start && found && start !== found)) return true;
-    if (owner !== undefined && takeOverMs === undefined) {
-      throw new FileLockedError(`${path} is held by process ${owner} on ${host}`);
+    if (parse(text) === null) return watch.unchangedMs(file, text) > incompleteMs;
+    const state = stateOf(text, space);
+    if (state === 'ended' || silent?.has(text)) return true;
+    const isForeignClaim = file !== path && state === 'unknown';
+    if (takeOverMs === undefined && !isForeignClaim) {
+      throw new FileLockedError(file, text, state === 'running');
     }
-    if (watched.get(file)?.text !== text) watched.set(file, { text, since: performance.now() });
-    return performance.now() - (watched.get(file)?.since ?? 0) > (takeOverMs ?? 1_000);
+    return watch.unchangedMs(file, text) > (takeOverMs ?? silentMs);
   };
   for (let pause = 5; !take(path, record, isLeftOver); pause = Math.min(pause * 2, 80)) await sleep(pause);
-  /** False once another process took the lock over: do not write any more. */
   const isHeld = () => read(path) === record;
-  /** Removes the lock file if it still belongs to this lock. */
-  const release = () => isHeld() && rmSync(path, { force: true });
+  const timer = setInterval(() => renew(path, isHeld), renewMs).unref();
+  const release = () => {
+    clearInterval(timer);
+    if (isHeld()) rmSync(path, { force: true });
+  };
   return { isHeld, release };
+}
+
+/**
+ * The records of those locks whose process is not visible from here, and which are not renewed for `forMs` milliseconds:
+ * with them, `lockFile` takes the locks over. The user has to consent, as the process may be stopped, or cut off from the disk.
+ *
+ * @throws FileLockedError once a lock is renewed; system errors
+ */
+export async function silentLocks(paths: readonly string[], forMs = silentMs): Promise<Set<string>> {
+  const space = pidSpace();
+  const found = paths.flatMap((path) => {
+    const text = read(path);
+    if (text === null || parse(text) === null || stateOf(text, space) !== 'unknown') return [];
+    return [{ path, text, renewedAt: renewedAt(path) }];
+  });
+  const began = performance.now();
+  while (found.length > 0 && performance.now() - began <= forMs) {
+    await sleep(100);
+    const renewed = found.find(
+      ({ path, text, renewedAt: at }) => read(path) === text && renewedAt(path) !== at,
+    );
+    if (renewed !== undefined) throw new FileLockedError(renewed.path, renewed.text, true);
+  }
+  return new Set(found.map(({ text }) => text));
+}
+
+/** Sees whether lock files change, by content and modification time. Clocks of hosts are not compared. */
+class Watch {
+  readonly #seen = new Map<string, { readonly state: string; readonly since: number }>();
+
+  /** How long the file is known to be as it is, in milliseconds. */
+  unchangedMs(file: string, text: string): number {
+    const state = `${renewedAt(file)} ${text}`;
+    const now = performance.now();
+    const seen = this.#seen.get(file);
+    if (seen?.state === state) return now - seen.since;
+    this.#seen.set(file, { state, since: now });
+    return 0;
+  }
+}
+
+/** Call it after `read`: opening a file on another machine is what brings its attributes up to date. */
+function renewedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+function renew(path: string, isHeld: () => boolean): void {
+  try {
+    if (isHeld()) utimesSync(path, new Date(), new Date());
+  } catch {
+    // Without it, the lock may be taken over: its holder checks that before it writes.
+  }
 }
 
 /** Only one process may replace a given record: the one that holds a lock on that record. */
@@ -67,15 +149,54 @@ function read(path: string): string | null {
   }
 }
 
+/** The parts of a record: process, start time, a random text, host, PID space (an older version wrote none). */
+function parse(text: string): RegExpExecArray | null {
+  return /^(\d+) (\d*) [\w-]{36} (.+?)(?: ([\da-f-]{36} pid:\[\d+\]))?$/.exec(text);
+}
+
+/**
+ * Where the numbers of processes have the meaning that they have for this process: the boot of the kernel and the PID
+ * namespace. Empty on systems without namespaces. `null`: not known, also where /proc is that of another namespace.
+ *
+ * The number of a namespace is used again only after all its processes have ended.
+ */
+function pidSpace(): string | null {
+  if (platform() !== 'linux') return '';
+  try {
+    if (readlinkSync('/proc/self') !== String(pid)) return null;
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return null;
+  }
+}
+
+/** The state of the process that wrote a record; `space` is the PID space of this process. */
+function stateOf(text: string, space: string | null): 'running' | 'ended' | 'unknown' {
+  const [, owner, start, host, itsSpace = ''] = parse(text) ?? [];
+  if (host !== hostname() || itsSpace !== space) return 'unknown';
+  const found = startOf(Number(owner));
+  if (found === null) return 'ended';
+  if (!start || found === '') return 'unknown';
+  // A process with the same number but another start time is a different one.
+  return found === start ? 'running' : 'ended';
+}
+
 /**
  * The start time of a process, in clock ticks since boot; empty where the system does not report it (only Linux
- * does), `null` if there is no such process.
+ * does), `null` if there is no such process, or it was killed and its parent has not noticed yet.
  */
 function startOf(process: number): string | null {
   try {
     kill(process, 0);
-    return /.*\)(?: \S+){19} (\d+)/s.exec(readFileSync(`/proc/${process}/stat`, 'utf8'))?.[1] ?? '';
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? null : '';
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return null;
+  }
+  try {
+    const stat = readFileSync(`/proc/${process}/stat`, 'utf8');
+    const [, state = '', start = ''] = /.*\) (\S)(?: \S+){18} (\d+)/s.exec(stat) ?? [];
+    return /[ZX]/.test(state) ? null : start;
+  } catch {
+    return '';
   }
 }

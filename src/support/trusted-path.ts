@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { geteuid } from 'node:process';
+import { quoteWhereNeeded } from './shell.js';
 
 /** Why another user could change the target of a path; begins with the path of the file or folder. */
 interface UnsafePath {
@@ -63,6 +64,6 @@ function unsafeReason(path: string, found: Stats, isFurtherUp: boolean): UnsafeP
   if (isSafe || (found.mode & tooOpen) === 0) return null;
   return {
     reason: `${path} is writable by other users`,
-    hint: `Restrict it: chmod go-w ${JSON.stringify(path)}`,
+    hint: `Restrict it: chmod go-w ${quoteWhereNeeded(path)}`,
   };
 }

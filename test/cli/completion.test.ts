@@ -5,7 +5,7 @@ import { type CommandNode, candidates } from '../../src/cli/commands/completion/
 import { completionTable } from '../../src/cli/commands/completion/table.js';
 import { helpTopics } from '../../src/cli/commands/help/index.js';
 import { createContext } from '../../src/cli/context.js';
-import { outputFormats } from '../../src/cli/output/style.js';
+import { outputFormats } from '../../src/cli/options.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { resultCodes } from '../../src/protocol/result-codes.js';

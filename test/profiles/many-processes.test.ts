@@ -1,8 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +11,7 @@ import {
   removeProfile,
 } from '../../src/profiles/profile-store.js';
 import { builtModule } from '../support/built-module.js';
+import { lockRecord } from '../support/lock-record.js';
 import { sampleProfile, temporaryFolder } from './fixtures.js';
 
 const script = await builtModule(join(import.meta.dirname, '../support/add-profiles.ts'));
@@ -21,7 +20,7 @@ describe('processes that write at the same time', () => {
   it('lose nothing despite a stale lock', async () => {
     const folder = temporaryFolder();
     const { pid } = spawnSync(process.execPath, ['-e', '0']);
-    writeFileSync(join(folder, 'profiles.json.lock'), `${pid}  ${randomUUID()} ${hostname()}`);
+    writeFileSync(join(folder, 'profiles.json.lock'), lockRecord({ pid }));
     const prefixes = ['a', 'b', 'c'];
     await Promise.all(
       prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '8'])),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -234,6 +235,29 @@ describe('writing', () => {
     expect(readdirSync(folder).sort()).toEqual(
       ['profiles.json', ...foreign.map((end) => `profiles.json${end}`)].sort(),
     );
+  });
+
+  it('keeps a symbolic link whose target is missing, and creates no target', async () => {
+    const [folder, disk] = [temporaryFolder(), temporaryFolder()];
+    const target = join(disk, "o'clock", '$(touch PWN).json');
+    symlinkSync(target, join(folder, 'profiles.json'));
+    const store = new ProfileStore(folder);
+    const change = () => store.change((list) => addProfile(list, sampleProfile()));
+    for (const use of [change, () => store.load()]) {
+      const error = await rejection(use());
+      expect(error).toBeInstanceOf(ProfileFileError);
+      expect(error.message).toBe(`${store.path}: is a symbolic link to ${target}, which does not exist`);
+      expect(error.hint).toContain('Mount the disk that holds it.');
+      expect(lstatSync(store.path).isSymbolicLink()).toBe(true);
+      expect([readdirSync(folder), readdirSync(disk)]).toEqual([['profiles.json'], []]);
+    }
+    // The disk is mounted, and the hint is pasted.
+    mkdirSync(join(target, '..'));
+    const { hint = '' } = await rejection(store.load());
+    execFileSync('sh', ['-c', hint.replace(/.*: (?=echo)/s, '')], { cwd: disk });
+    await change();
+    expect(readFileSync(target, 'utf8')).toContain('"shop"');
+    expect(readdirSync(disk)).toEqual(["o'clock"]);
   });
 
   it('writes through a symbolic link and keeps the link', async () => {

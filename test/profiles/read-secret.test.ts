@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -101,6 +101,26 @@ describe('readSecret', () => {
       expect(Date.now() - started).toBeLessThan(9_000);
     },
   );
+
+  it.skipIf(process.platform === 'win32')(
+    'ends with the command, not with a process that it leaves behind with its output',
+    async () => {
+      const file = join(temporaryFolder(), 'alive');
+      const loop = `until [ -e ${file}.stop ]; do touch ${file}; sleep 0.05; done; touch ${file}.stopped`;
+      const command = `(${loop}; echo late) & echo ${secretText}`;
+      expect((await readSecret({ kind: 'command', command }, env)).reveal()).toBe(secretText);
+      // It is not stopped, either: it could be an agent.
+      rmSync(file, { force: true });
+      await expect.poll(() => existsSync(file)).toBe(true);
+      writeFileSync(`${file}.stop`, '');
+      await expect.poll(() => existsSync(`${file}.stopped`)).toBe(true);
+    },
+  );
+
+  it.skipIf(process.platform === 'win32')('reads all that a command printed before it ended', async () => {
+    const source = { kind: 'command', command: 'sleep 1 & head -c 65536 /dev/zero | tr "\\0" x' } as const;
+    expect((await readSecret(source, env)).reveal()).toBe('x'.repeat(65_536));
+  });
 
   it('gives a command no standard input', async () => {
     expect(

@@ -17,6 +17,8 @@ export interface Finished {
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
+  /** The command that starts the program, with its arguments, such as `unshare`. */
+  readonly under?: readonly string[];
 }
 
 /** A user's machine: a config folder of its own, and the built program. Nothing of ours leaks in from outside. */
@@ -30,8 +32,9 @@ export class Machine implements Disposable {
   printed = '';
 
   /** Starts a command, and leaves it running. */
-  start(args: readonly string[], { env = {} }: RunOptions = {}): ChildProcess {
-    return spawn(process.execPath, [bin, ...args], {
+  start(args: readonly string[], { env = {}, under = [] }: RunOptions = {}): ChildProcess {
+    const [command = process.execPath, ...rest] = [...under, process.execPath, bin, ...args];
+    return spawn(command, rest, {
       cwd: this.folder,
       env: this.#environment(env),
     });

@@ -1,11 +1,22 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FileLockedError, lockFile } from '../../src/support/file-lock.js';
+import { FileLockedError, lockFile, silentLocks } from '../../src/support/file-lock.js';
 import { builtModule } from './built-module.js';
+import { lockRecord, pidSpace, startOf } from './lock-record.js';
 
 const module = await builtModule(join(import.meta.dirname, '../../src/support/file-lock.ts'));
 
@@ -15,9 +26,20 @@ function newLock(): string {
   return join(folder, 'lock');
 }
 
-/** As a process writes it; `start` empty, as on a system that does not tell it. */
-const record = (pid: number, host = hostname(), start = '') => `${pid} ${start} ${randomUUID()} ${host}`;
+const isLinux = process.platform === 'linux';
 const ended = () => spawnSync(process.execPath, ['-e', '0']).pid;
+const ours = () => lockRecord({ pid: process.pid, start: startOf(process.pid) });
+const elsewhere: [string, () => string][] = [
+  ['of another host', () => lockRecord({ pid: ended(), host: 'elsewhere' })],
+];
+if (isLinux) {
+  const here = pidSpace();
+  elsewhere.push(
+    ['of another PID namespace', () => lockRecord({ pid: ended(), space: here.replace(/\d+]/, '1]') })],
+    ['of an earlier boot', () => lockRecord({ pid: ended(), space: here.replace(/^[^ ]+/, randomUUID()) })],
+    ['of an older version', () => lockRecord({ pid: ended(), space: '' })],
+  );
+}
 
 describe('lockFile', () => {
   it('makes a file of mode 0600, and removes it on release', async () => {
@@ -50,7 +72,7 @@ describe('lockFile', () => {
     let inside = 0;
     let most = 0;
     const work = async () => {
-      const lock = await lockFile(path, 5_000);
+      const lock = await lockFile(path, { takeOverMs: 5_000 });
       inside += 1;
       most = Math.max(most, inside);
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -62,12 +84,15 @@ describe('lockFile', () => {
   });
 
   it.each([
-    ['whose process has ended', () => record(ended())],
-    ['whose process has ended, and another has its number', () => record(process.pid, hostname(), '1')],
+    ['whose process has ended', () => lockRecord({ pid: ended() })],
+    [
+      'whose process has ended, and another has its number',
+      () => lockRecord({ pid: process.pid, start: '1' }),
+    ],
     ['that was never filled in', () => ''],
     ['that is damaged', () => '12 4'],
   ])('takes over a lock %s', async (_, left) => {
-    if (process.platform !== 'linux' && left().includes(` 1 `)) return;
+    if (!isLinux && left().includes(` 1 `)) return;
     const path = newLock();
     writeFileSync(path, left());
     const lock = await lockFile(path);
@@ -76,24 +101,113 @@ describe('lockFile', () => {
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
-  it.each([
-    ['of a process that runs', () => record(process.pid)],
-    ['of another host, whose processes it does not see', () => record(ended(), 'elsewhere')],
-  ])('leaves a lock %s alone, and takes it over where it stays as it is', async (_, left) => {
+  it.skipIf(!isLinux)('takes over the lock of a killed process that its parent has not noticed', async () => {
     const path = newLock();
-    const text = left();
-    writeFileSync(path, text);
+    // The shell is replaced by a program that waits for no child.
+    const parent = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30']);
+    onTestFinished(() => void parent.kill());
+    const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)));
+    writeFileSync(path, lockRecord({ pid, start: startOf(pid) }));
     await expect(lockFile(path)).rejects.toThrow(FileLockedError);
-    expect(readFileSync(path, 'utf8')).toBe(text);
-    const lock = await lockFile(path, 50);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+    (await lockFile(path)).release();
+  });
+
+  it.each([['of a process that runs', ours], ...elsewhere])(
+    'leaves a lock %s alone, and takes it over, if it may wait, when nobody renews it',
+    async (_, left) => {
+      const path = newLock();
+      const content = left();
+      writeFileSync(path, content);
+      await expect(lockFile(path)).rejects.toThrow(FileLockedError);
+      expect(readFileSync(path, 'utf8')).toBe(content);
+      const lock = await lockFile(path, { takeOverMs: 50 });
+      expect(lock.isHeld()).toBe(true);
+      lock.release();
+    },
+  );
+
+  it('waits for a lock as long as its process renews it', async () => {
+    const path = newLock();
+    writeFileSync(path, lockRecord({ pid: ended(), host: 'elsewhere' }));
+    let renewals = 0;
+    const other = setInterval(() => {
+      renewals += 1;
+      utimesSync(path, renewals, renewals);
+      if (renewals === 40) clearInterval(other);
+    }, 10);
+    await (await lockFile(path, { takeOverMs: 300 })).release();
+    expect(renewals).toBe(40);
+  });
+
+  it('renews its own lock', async () => {
+    const path = newLock();
+    const lock = await lockFile(path);
+    utimesSync(path, 1, 1);
+    await expect.poll(() => statSync(path).mtimeMs).toBeGreaterThan(1_000);
+    lock.release();
+  });
+
+  it.each(elsewhere)('takes over a lock %s with consent, unless it is renewed meanwhile', async (_, left) => {
+    const path = newLock();
+    const content = left();
+    writeFileSync(path, content);
+    const renewing = silentLocks([path], 10_000);
+    const other = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
+    onTestFinished(() => clearInterval(other));
+    await expect(renewing).rejects.toThrow(FileLockedError);
+    clearInterval(other);
+
+    const silent = await silentLocks([path], 200);
+    expect([...silent]).toEqual([content]);
+    const first = await lockFile(path, { silent });
+    // The consent was about another lock.
+    await expect(lockFile(path, { silent })).rejects.toThrow(FileLockedError);
+    first.release();
+  });
+
+  it('takes no lock of a process that runs over with consent', async () => {
+    const path = newLock();
+    const lock = await lockFile(path);
+    expect([...(await silentLocks([path], 0))]).toEqual(isLinux ? [] : [readFileSync(path, 'utf8')]);
+    lock.release();
+  });
+
+  it('loses a dead lock to another process that takes it over meanwhile', async () => {
+    const path = newLock();
+    writeFileSync(path, lockRecord({ pid: ended() }));
+    const [reached, go] = [`${path}.reached`, `${path}.go`];
+    // Pauses this process, and nothing of the product, between what it saw and what it does about it.
+    const script = `
+      import fs, { existsSync } from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { writeFileSync } = fs;
+      fs.writeFileSync = (file, ...more) => {
+        if (file !== ${JSON.stringify(path)} && !existsSync(${JSON.stringify(reached)})) {
+          writeFileSync(${JSON.stringify(reached)}, '');
+          while (!existsSync(${JSON.stringify(go)})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+        }
+        return writeFileSync(file, ...more);
+      };
+      syncBuiltinESMExports();
+      const { lockFile } = await import(${JSON.stringify(module)});
+      await lockFile(${JSON.stringify(path)}).then(() => console.log('held'), ({ message }) => console.log(message));`;
+    const slow = spawn(process.execPath, ['--input-type=module', '-e', script]);
+    const said = text(slow.stdout);
+    await expect.poll(() => existsSync(reached)).toBe(true);
+    const lock = await lockFile(path);
+    writeFileSync(go, '');
+    expect(await said).toContain(`is held by process ${process.pid} on `);
     expect(lock.isHeld()).toBe(true);
     lock.release();
+    expect(readdirSync(dirname(path)).sort()).toEqual(['lock.go', 'lock.reached']);
   });
 
   it('detects that its lock was taken over, and keeps the new one', async () => {
     const path = newLock();
     const lock = await lockFile(path);
-    writeFileSync(path, record(process.pid));
+    writeFileSync(path, ours());
     expect(lock.isHeld()).toBe(false);
     lock.release();
     expect(existsSync(path)).toBe(true);
@@ -101,7 +215,7 @@ describe('lockFile', () => {
 
   it('lets one process at a time hold the lock, whichever are killed', async () => {
     const path = newLock();
-    writeFileSync(path, record(ended()));
+    writeFileSync(path, lockRecord({ pid: ended() }));
     const counter = join(dirname(path), 'counter');
     writeFileSync(counter, '0');
     // Adds 1 under the lock, many times, and says how often; unprotected, additions would be lost.
@@ -109,7 +223,7 @@ describe('lockFile', () => {
       import { readFileSync, writeFileSync, writeSync } from 'node:fs';
       import { lockFile } from ${JSON.stringify(module)};
       for (let turn = 0; turn < 150; turn += 1) {
-        const lock = await lockFile(${JSON.stringify(path)}, 30_000);
+        const lock = await lockFile(${JSON.stringify(path)}, { takeOverMs: 30_000 });
         writeFileSync(${JSON.stringify(counter)}, String(Number(readFileSync(${JSON.stringify(counter)}, 'utf8')) + 1));
         writeSync(1, '+');
         if (process.argv[1] === 'killed' && turn === 20) process.kill(process.pid, 'SIGKILL');

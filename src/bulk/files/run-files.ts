@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSystemError } from '../../support/errors.js';
-import { type FileLock, FileLockedError, lockFile } from '../../support/file-lock.js';
+import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
 import { type Outcome, outcomes } from '../outcome.js';
 import { RunInputError } from '../source/input.js';
@@ -59,32 +59,42 @@ interface OpenRunFiles extends JournaledFiles {
 }
 
 /**
- * Locks files, which need not exist, against other runs until the returned function is called.
+ * Locks files, which need not exist, against other runs until the returned function is called. `takeOver`: the user says
+ * that a run which is not visible from here, as on another machine or in another container, has ended.
  *
- * @throws InvalidInputError at once if another run uses one of them
+ * @throws InvalidInputError if another run uses one of them
  */
-export async function lockFiles(paths: readonly (string | null | undefined)[]): Promise<() => void> {
+export async function lockFiles(
+  paths: readonly (string | null | undefined)[],
+  takeOver = false,
+): Promise<() => void> {
   const locks: FileLock[] = [];
   const release = () => {
     for (const lock of locks) lock.release();
   };
   let current = '';
+  const lockOf = (path: string) => {
+    current = path;
+    return `${placeOf(path)}.userinfo-lock`;
+  };
   try {
-    for (const path of paths) {
-      if (!path) continue;
-      current = path;
-      locks.push(await lockFile(`${placeOf(path)}.userinfo-lock`));
-    }
+    const files = paths.filter((path): path is string => Boolean(path));
+    const silent = takeOver ? await silentLocks(files.map(lockOf)) : new Set<string>();
+    for (const path of files) locks.push(await lockFile(lockOf(path), { silent }));
     return release;
   } catch (error) {
     release();
-    if (error instanceof FileLockedError) {
-      throw new InvalidInputError(`another run uses this file: ${error.message}`, {
-        hint: 'Wait for its end, or stop it and add --resume. If no such process runs, delete the lock file.',
-      });
-    }
+    if (error instanceof FileLockedError) throw inUse(error);
     throw isSystemError(error) ? unwritable(current, error) : error;
   }
+}
+
+function inUse({ message, isRunning }: FileLockedError): InvalidInputError {
+  const wait = 'Wait for its end, or stop it and add --resume.';
+  if (isRunning) return new InvalidInputError(`another run uses this file: ${message}`, { hint: wait });
+  return new InvalidInputError(`another run may use this file: ${message}, which cannot be seen from here`, {
+    hint: `${wait} If it has ended, as when its container was killed, add --take-over.`,
+  });
 }
 
 /** The files of a run, locked against other runs until they are released. */
@@ -92,12 +102,20 @@ export class RunFiles {
   readonly #paths: RunPaths;
   readonly #start: RunStart;
   readonly #usesUpCode: boolean;
+  readonly #takeOver: boolean;
   #found: ReadJournal | null = null;
   #release = () => {};
 
-  constructor(paths: RunPaths, start: RunStart, { usesUpCode }: Pick<RowOperation, 'usesUpCode'>) {
+  /** `takeOver` as in `lockFiles`. */
+  constructor(
+    paths: RunPaths,
+    start: RunStart,
+    { usesUpCode }: Pick<RowOperation, 'usesUpCode'>,
+    takeOver = false,
+  ) {
     this.#paths = paths;
     this.#start = start;
+    this.#takeOver = takeOver;
     this.#usesUpCode = usesUpCode;
   }
 
@@ -109,7 +127,7 @@ export class RunFiles {
    */
   async claim(): Promise<void> {
     const { journal, results, failed } = this.#paths;
-    this.#release = await lockFiles([journal, results, failed]);
+    this.#release = await lockFiles([journal, results, failed], this.#takeOver);
     const isResumed = this.#start === 'resume';
     this.#found = await readJournal(placeOf(journal), isResumed ? placeOf(results) : null);
     if (this.#found !== null) requireUsable(this.#paths, this.#start, this.#found, this.#usesUpCode);

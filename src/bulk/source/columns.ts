@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
 import { RunInputError } from './input.js';
 
 /** The types of the cells of a column; the default is text. */
@@ -38,7 +39,7 @@ function shortened(column: string): InvalidInputError {
   return new InvalidInputError(
     `the cell of column ${quoteName(column)} is a number as Excel shortens it, like 1.38E+10: its last digits are lost`,
     {
-      hint: `Format the column as text in Excel, enter the numbers again and save it as CSV. If it is meant so: --types ${column}:text`,
+      hint: `Format the column as text in Excel, enter the numbers again and save it as CSV. If it is meant so: --types ${quoteWhereNeeded(`${column}:text`)}`,
     },
   );
 }

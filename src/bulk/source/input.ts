@@ -1,9 +1,11 @@
+import { constants, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { describeSystemError } from '../../support/errors.js';
+import { openInput } from '../../support/input-file.js';
 
 /**
  * Invalid input of a run. Its hint ends with what to run: the same command with these options, which the command line
@@ -103,21 +105,26 @@ export interface Input {
 export const usualPartBytes = 64 * 1024;
 
 /**
- * A file, up to its present length: what others append while it is read is ignored. A named pipe or a device is a
- * stream.
+ * A file, up to its present length: what others append while it is read is ignored. A pipe is a stream.
  *
- * @throws InvalidInputError
+ * @throws InvalidInputError, also for a device, and a named pipe that no process writes to
  */
 export async function openFile(path: string): Promise<Input> {
-  const handle = await open(path, 'r').catch((error) => {
+  let handle: FileHandle;
+  try {
+    // A writer that waits for its reader would be cut off if the pipe were opened twice.
+    if (statSync(path).isFIFO()) return openStream(await openInput(path), path);
+    handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
     throw unreadable(path, error);
-  });
-  const stat = await handle.stat();
-  if (stat.isDirectory()) {
-    await handle.close();
-    throw new InvalidInputError(`${quoteName(path)} is a folder, not a file`);
   }
-  if (!stat.isFile()) return openStream(handle.createReadStream(), path);
+  const stat = await handle.stat();
+  if (!stat.isFile()) {
+    await handle.close();
+    throw new InvalidInputError(
+      `${quoteName(path)} is a ${stat.isDirectory() ? 'folder' : 'device'}, not a file`,
+    );
+  }
   const { size } = stat;
   let position = 0;
   return {

@@ -20,6 +20,7 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly journal?: string;
   readonly resume?: true;
   readonly restart?: true;
+  readonly takeOver?: true;
   readonly dryRun?: true;
   readonly preflight: boolean;
   readonly maxFailures?: number;
@@ -42,6 +43,7 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
 }
 
 const group = 'Many rows:';
+export const takeOverHelp = 'use the files of a run elsewhere that has ended, as in another container';
 const defaultConcurrency = 32;
 /** Milliseconds. */
 export const defaultLeaseMs = 60_000;
@@ -72,6 +74,7 @@ export function addBulkOptions(command: Command): Command {
     .option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)')
     .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
     .option('--restart', 'start over, and replace the files of the run before')
+    .option('--take-over', takeOverHelp)
     .option('--no-preflight', 'do not check all rows before the first is sent')
     .option('--max-failures <n>', 'stop after this many failed rows', (text) => parseCount(text, 'rows'))
     .option('--quiet', 'show no progress and no summary');
@@ -95,6 +98,7 @@ const onlyWithoutQueue = [
   'journal',
   'resume',
   'restart',
+  'takeOver',
   'preflight',
   'maxFailures',
 ];

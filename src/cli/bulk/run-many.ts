@@ -124,7 +124,7 @@ async function runFile(run: BulkRun): Promise<void> {
   const paths = pathsOf(options);
   if (options.dryRun) return dryRun(run);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  const files = new RunFiles(paths, start, operation);
+  const files = new RunFiles(paths, start, operation, options.takeOver);
   try {
     await files.claim();
     const { rows, hash, digest } = await checkRows(run);
@@ -167,9 +167,9 @@ async function runStream(run: BulkRun): Promise<void> {
     });
   }
   if (options.dryRun) return dryRun(run);
-  const { results, failed: failedPath } = options;
+  const { results, failed: failedPath, takeOver } = options;
   refuseSame({ results, failed: failedPath });
-  const release = await lockFiles([results, failedPath]);
+  const release = await lockFiles([results, failedPath], takeOver);
   try {
     if (results !== undefined) await requireResults(results);
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };

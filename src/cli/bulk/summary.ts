@@ -148,7 +148,7 @@ const fileOptions = ['--from', '--results', '--failed', '--journal'];
 
 /**
  * The command line that was given as `args`, with `more` at its end. The options that `more` names, those in `without`,
- * --resume and --restart are left out, and the password in the URL of a queue.
+ * --resume, --restart and --take-over are left out, and the password in the URL of a queue.
  */
 export function commandLine(
   args: readonly string[],
@@ -159,7 +159,7 @@ export function commandLine(
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
     const [option = ''] = arg.split('=');
-    if (option === '--resume' || option === '--restart') continue;
+    if (['--resume', '--restart', '--take-over'].includes(option)) continue;
     const isReplaced = option.startsWith('--') && (more.includes(option) || without.includes(option));
     if (!isReplaced) kept.push(arg);
     else if (arg === option) at += 1; // its value

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { QueuedRun } from '../../queue/run.js';
+import { takeOverHelp } from '../bulk/bulk-options.js';
 import { formatCount } from '../bulk/summary.js';
 import { type Call, command } from '../command.js';
 import { printMessage } from '../io.js';
@@ -52,6 +53,7 @@ const declareResults = command({
       .option('--from <file>', 'input file, if it has moved')
       .option('--results <file>', 'file for the lines (default: standard output)')
       .option('--failed <file>', 'file for the rows to retry, in the format of the input')
+      .option('--take-over', takeOverHelp)
       .option('--wait', 'wait for the end of the run'),
   run: runResults,
 });

@@ -17,7 +17,7 @@ import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/su
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 
-export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed'>>;
+export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver'>>;
 
 /**
  * Writes the results of a run, as a run over its file would: a line for each row that has an outcome, and to
@@ -30,10 +30,10 @@ export async function writeResults(
   io: Io,
   queue: Queue,
   run: QueuedRun,
-  { from, results, failed }: ResultsOptions,
+  { from, results, failed, takeOver }: ResultsOptions,
 ): Promise<void> {
   refuseSame({ from, results, failed });
-  const release = await lockFiles([results, failed]);
+  const release = await lockFiles([results, failed], takeOver);
   let [source, failedFile, sink]: [RowSource?, FailedFile?, ResultsSink?] = [];
   try {
     if (!run.keepsRows || from !== undefined) source = await openRunFile(io, run, from);

@@ -14,12 +14,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { builtModule } from '../../support/built-module.js';
 import { type Finished, Machine } from '../../support/cli.js';
+import { lockRecord } from '../../support/lock-record.js';
 import { httpServer } from '../../support/raw-server.js';
 
 const isRoot = process.getuid?.() === 0;
@@ -127,7 +127,7 @@ describe('a run locks its files', () => {
       await passBack(name, '--max-failures', '1', '--concurrency', '1');
       // As a run that was killed leaves it.
       const lock = path(`${name}.userinfo-journal.userinfo-lock`);
-      writeFileSync(lock, `4194305 1 01234567-89ab-4def-8123-456789abcdef ${hostname()}`);
+      writeFileSync(lock, lockRecord({ pid: 4194305, start: '1' }));
       server.requests.length = 0;
       held = [];
       let refused = 0;
@@ -165,7 +165,7 @@ describe('a run locks its files', () => {
   it('is refused while a run on another machine has them', async () => {
     const name = writeRows('shared.csv');
     const lock = path('shared.csv.results.ndjson.userinfo-lock');
-    writeFileSync(lock, '17 1 01234567-89ab-4def-8123-456789abcdef elsewhere');
+    writeFileSync(lock, lockRecord({ pid: 17, start: '1', host: 'elsewhere' }));
     const refused = await passBack(name);
     expect(refused.status).toBe(2);
     expect(refused.stderr).toContain('is held by process 17 on elsewhere');

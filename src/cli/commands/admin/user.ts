@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { cutLines, splitLines } from '../../../bulk/source/lines.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin, UserKey } from '../../../service/index.js';
-import { describeSystemError, isSystemError } from '../../../support/errors.js';
+import { describeSystemError, isSystemError, UnsuitableFileError } from '../../../support/errors.js';
+import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { decodeUtf8, inputName, readValue } from '../../input.js';
@@ -152,7 +152,16 @@ const again = 'put the file again: records are replaced as a whole.';
  * @throws InvalidInputError with the number of the line, AbortError
  */
 async function putRecords({ io, signal }: CliContext, store: Admin, file: string): Promise<number> {
-  const input = addAbortSignal(signal, file === '-' ? io.stdin : createReadStream(file));
+  const cannotRead = (error: unknown) => {
+    if (!isSystemError(error) && !(error instanceof UnsuitableFileError)) return error;
+    const message = `${inputName(file)} cannot be read: ${describeSystemError(error)}`;
+    return new InvalidInputError(message, { cause: error });
+  };
+  const opened = file === '-' ? Promise.resolve(io.stdin) : openInput(file, signal);
+  const input = await opened.catch((error) => {
+    throw cannotRead(error);
+  });
+  addAbortSignal(signal, input);
   /** Of the record that is checked. */
   let line: number | null = null;
   async function* records(): AsyncGenerator<string> {
@@ -166,10 +175,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
         line = null;
       }
     } catch (error) {
-      if (!isSystemError(error)) throw error;
-      throw new InvalidInputError(`${inputName(file)} cannot be read: ${describeSystemError(error)}`, {
-        cause: error,
-      });
+      throw cannotRead(error);
     }
   }
   try {

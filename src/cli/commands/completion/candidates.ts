@@ -1,5 +1,5 @@
 // Apart from index.ts: the TAB key loads this without the program.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProfileName, profileFileName } from '../../../profiles/profile-name.js';
 import { configFolder } from '../../../support/folders.js';
@@ -78,7 +78,10 @@ function valueLines(values: Values | undefined, typed: string, env: Environment)
 /** None if the file cannot be read. The profiles are not validated: the TAB key has to respond quickly. */
 function profileNames(env: Environment): string[] {
   try {
-    const file = JSON.parse(readFileSync(join(configFolder(env), profileFileName), 'utf8'));
+    const path = join(configFolder(env), profileFileName);
+    // The TAB key loads no `readInputFile`, but may not hang at a pipe.
+    if (!statSync(path).isFile()) return [];
+    const file = JSON.parse(readFileSync(path, 'utf8'));
     return Object.keys(file.profiles).filter(isProfileName);
   } catch {
     return [];

@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Machine } from '../../support/cli.js';
+import { httpServer } from '../../support/raw-server.js';
+
+/** A container as far as it matters here: processes of its own, and the host name and the files of the machine. */
+const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const [unshare = '', ...how] = under;
+const tried = spawnSync(unshare, [...how, process.execPath, '-p', 'process.pid'], { encoding: 'utf8' });
+const isPossible = tried.stdout?.trim() === '1';
+const why = isPossible ? '' : ` (skipped: unshare says ${(tried.stderr || String(tried.error)).trim()})`;
+
+const machine = new Machine();
+let server: Awaited<ReturnType<typeof httpServer>>;
+/** Requests that get no answer until a test ends; `null`: each is answered at once. */
+let held: ServerResponse[] | null = null;
+const container = { env: { SECRET: 's3cret' }, under };
+const onHost = { env: { SECRET: 's3cret' } };
+
+beforeAll(async () => {
+  server = await httpServer(({ body, query }, response) => {
+    const user = new URLSearchParams(body || query).get('union_id') ?? 'u1';
+    const answer = () => response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: user } }));
+    if (held === null) answer();
+    else held.push(Object.assign(response, { answer }));
+  });
+  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);
+});
+
+afterAll(async () => {
+  await server.close();
+  machine[Symbol.dispose]();
+});
+
+const operations = [
+  ['passback', ['passback'], (i: number) => `u${i},x`, 'union_id,v'],
+  ['read', ['read', '--names', 'mobile'], (i: number) => `c${i}`, 'code'],
+] as const;
+
+/** Starts a run of 20 rows whose answers do not come. */
+async function startHeld(name: string, args: readonly string[], row: (i: number) => string, head: string) {
+  writeFileSync(
+    join(machine.folder, name),
+    `${[head, ...Array.from({ length: 20 }, (_, i) => row(i))].join('\n')}\n`,
+  );
+  held = [];
+  server.requests.length = 0;
+  const line = ['-p', 'local', ...args, '--from', name, '--concurrency', '1', '--timeout', '5m'];
+  const run = machine.start(line, container);
+  const ended = new Promise((resolve) => run.once('exit', resolve));
+  while (server.requests.length === 0) await wait(5);
+  return { line, run, ended };
+}
+
+function release(): void {
+  const waiting = held ?? [];
+  held = null;
+  for (const response of waiting) (response as ServerResponse & { answer(): void }).answer();
+}
+
+describe.skipIf(!isPossible)(`two containers on one volume${why}`, () => {
+  it.each(operations)('%s: a second run is refused, whatever it is told', async (name, args, row, head) => {
+    const file = `${name}.csv`;
+    const { line, ended } = await startHeld(file, args, row, head);
+    const journal = readFileSync(join(machine.folder, `${file}.userinfo-journal`), 'utf8');
+    const refused = await Promise.all([
+      machine.run([...line, '--resume'], container),
+      machine.run([...line, '--restart'], container),
+      machine.run([...line, '--resume'], onHost),
+      machine.run([...line, '--restart'], onHost),
+    ]);
+    for (const { status, stdout, stderr } of refused) {
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(stderr).toContain('another run may use this file: ');
+      expect(stderr).toContain(`is held by process 1 on ${hostname()}, which cannot be seen from here`);
+      expect(stderr).toContain('If it has ended, as when its container was killed, add --take-over.');
+    }
+    const consent = await machine.run([...line, '--resume', '--take-over'], container);
+    expect(consent).toMatchObject({ status: 2, stdout: '' });
+    expect(consent.stderr).toContain(`another run uses this file: `);
+    expect(consent.stderr).toContain(`is held by process 1 on ${hostname()}\n`);
+    expect(consent.stderr).not.toContain('--take-over');
+    expect(server.requests).toHaveLength(1);
+    expect(readFileSync(join(machine.folder, `${file}.userinfo-journal`), 'utf8')).toBe(journal);
+    release();
+    expect(await ended).toBe(0);
+    expect(server.requests).toHaveLength(20);
+  });
+
+  it.each(operations)(
+    '%s: a run whose container was killed is resumed with consent',
+    async (name, args, row, head) => {
+      const { line, run, ended } = await startHeld(`killed-${name}.csv`, args, row, head);
+      run.kill('SIGKILL');
+      await ended;
+      release();
+      const refused = await machine.run([...line, '--resume'], container);
+      expect(refused.status).toBe(2);
+      expect(refused.stderr).toContain('add --take-over');
+      expect(server.requests).toHaveLength(1);
+      const resumed = await machine.run([...line, '--resume', '--take-over'], container);
+      // The codes of a read that were in flight are not sent again.
+      expect(resumed.status).toBe(name === 'read' ? 6 : 0);
+      expect(server.requests).toHaveLength(name === 'read' ? 20 : 21);
+    },
+  );
+
+  it('16 commands add a profile at the same time, and all are there', async () => {
+    const names = Array.from({ length: 16 }, (_, i) => `p${i}`);
+    const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+    const added = await Promise.all(
+      names.map((name) =>
+        machine.run(
+          ['profile', 'add', name, '--environment', 'test', ...values, '--app-secret-env', 'SECRET'],
+          container,
+        ),
+      ),
+    );
+    expect(added.filter(({ status }) => status !== 0)).toEqual([]);
+    const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
+    expect(Object.keys(profiles).sort()).toEqual(['local', ...names].sort());
+  });
+});

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openInput } from '../../src/support/input-file.js';
+import { Machine } from '../support/cli.js';
+import { httpServer } from '../support/raw-server.js';
+
+const machine = new Machine();
+let server: Awaited<ReturnType<typeof httpServer>>;
+const path = (name: string) => join(machine.folder, name);
+const env = { SECRET: 's3cret', NO_PROXY: '*' };
+
+/** Files that a user may name, each wrong in its way. */
+const kinds: Readonly<Record<string, (place: string) => void>> = {
+  folder: (place) => mkdirSync(place),
+  device: (place) => symlinkSync('/dev/zero', place),
+  pipe: (place) => execFileSync('mkfifo', [place]),
+  'large file': (place) => writeFileSync(place, Buffer.alloc(17 * 1024 * 1024, 0x20)),
+};
+
+beforeAll(async () => {
+  server = await httpServer((_, response) => {
+    response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: 'u1' } }));
+  });
+  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);
+  for (const [kind, create] of Object.entries(kinds)) create(path(kind));
+  writeFileSync(path('rows.csv'), 'union_id,v\nu1,x\n');
+  writeFileSync(path('value.txt'), 'gold');
+  writeFileSync(path('serve.env'), 'USERINFO_LOG_LEVEL=nonsense\n');
+  writeFileSync(path('users.ndjson'), '{"tenant_code":"acme","union_id":"u1"}\n');
+});
+
+afterAll(async () => {
+  await server.close();
+  machine[Symbol.dispose]();
+});
+
+const passback = ['-p', 'local', 'passback', '--union-id', 'u1'];
+const database = ['--database', 'users.db'];
+/** Each place where a command reads a file that is named to it; variables are written before it. */
+const uses: Readonly<Record<string, (file: string) => readonly string[]>> = {
+  'a value': (file) => [...passback, `v=@${file}`],
+  '--ca-file': (file) => [...passback, 'v=x', '--ca-file', file],
+  '--result-codes': (file) => [...passback, 'v=x', '--result-codes', file],
+  'a recipe': (file) => ['profile', 'set', 'local', '--signing', file],
+  'a sample': (file) => ['-p', 'local', 'sign', 'verify', '--sample', file],
+  'a profile to import': (file) => ['profile', 'import', file],
+  '--config': (file) => ['serve', '--config', file, '--port', '0', ...database],
+};
+/** Where the input may be of any size. */
+const streams: typeof uses = {
+  '--from': (file) => ['-p', 'local', 'passback', '--from', file],
+  'records of users': (file) => ['admin', 'user', 'put', file, ...database],
+};
+const words: Readonly<Record<string, string>> = {
+  folder: 'folder',
+  device: 'device',
+  pipe: 'no process writes to the pipe',
+  'large file': 'it is larger than 16 MiB',
+};
+
+describe.skipIf(process.platform === 'win32')('a file that is named to a command', () => {
+  it.each(Object.keys(kinds))('is refused in words if it is a %s', async (kind) => {
+    const all = Object.entries(kind === 'large file' ? uses : { ...uses, ...streams });
+    const done = await Promise.all(
+      all.map(async ([use, args]) => ({ use, ...(await machine.run(args(kind), { env })) })),
+    );
+    for (const { use, status, stdout, stderr } of done) {
+      expect({ use, status, stdout }).toEqual({ use, status: 2, stdout: '' });
+      expect(stderr).toContain(`"${kind}"`);
+      expect(stderr).toContain(words[kind]);
+    }
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('may be what another command prints', async () => {
+    const lines = [
+      `userinfo ${passback.join(' ')} v=@<(cat value.txt)`,
+      `sleep 0.2 | cat value.txt - | userinfo ${passback.join(' ')} v=@/dev/stdin`,
+      `mkfifo later; (sleep 0.5; cat value.txt > later) & userinfo ${passback.join(' ')} v=@later`,
+      `userinfo -p local passback --from <(cat rows.csv)`,
+      `cat rows.csv | userinfo -p local passback --from /dev/stdin`,
+      `userinfo admin user put <(cat users.ndjson) ${database.join(' ')}`,
+      `! userinfo serve --config <(cat serve.env) ${database.join(' ')} 2> said; grep USERINFO_LOG_LEVEL said`,
+    ];
+    for (const line of lines) {
+      const { status, stderr } = await machine.shell(line, { env }, 'bash');
+      expect({ line, status, stderr }).toMatchObject({ line, status: 0 });
+    }
+    expect(server.requests.map(({ body }) => new URLSearchParams(body).get('user_info'))).toEqual([
+      '{"v":"gold"}',
+      '{"v":"gold"}',
+      '{"v":"gold"}',
+      '{"v":"x"}',
+      '{"v":"x"}',
+    ]);
+  });
+
+  it('may be empty as what another command prints', async () => {
+    const { status, stderr } = await machine.shell(
+      'userinfo -p local passback --from <(true)',
+      { env },
+      'bash',
+    );
+    expect(status).toBe(2);
+    expect(stderr).toContain('has no row');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')(
+  'the profile file, and the CA file that a profile names',
+  () => {
+    it.each([
+      ['pipe', 'it is a pipe, not a file'],
+      ['device', 'it is a device'],
+      ['large file', 'it is larger than 16 MiB'],
+    ])('is refused at once if it is a %s', async (kind, fault) => {
+      const other = { env: { ...env, USERINFO_CONFIG_DIR: path(`config of ${kind}`) } };
+      mkdirSync(path(`config of ${kind}`));
+      symlinkSync(path(kind), path(`config of ${kind}/profiles.json`));
+      const unread = await machine.run(['profile', 'list'], other);
+      expect(unread.status).toBe(3);
+      expect(unread.stderr).toContain(`profiles.json: cannot be read: ${fault}`);
+      expect((await machine.run(['__complete', '-p', ''], other)).stdout).toBe('');
+
+      await machine.run(['profile', 'set', 'local', '--ca-file', kind]);
+      const refused = await machine.run([...passback, 'v=x'], { env });
+      await machine.run(['profile', 'set', 'local', '--ca-file', '']);
+      expect(refused.status).toBe(2);
+      expect(refused.stderr).toContain(`(profile "local") cannot be read: ${fault}`);
+    });
+  },
+);
+
+it.skipIf(process.platform === 'win32')('a signing module that is a pipe is not loaded', async () => {
+  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const signing = ['--app-secret-env', 'SECRET', '--signing-module', 'pipe'];
+  const { status, stderr } = await machine.run(['profile', 'add', 'module', ...values, ...signing]);
+  expect(status).toBe(3);
+  expect(stderr).toContain(`the signing module ${path('pipe')} is not a regular file`);
+});
+
+it.skipIf(process.platform === 'win32')('a named pipe is waited for only so long', async () => {
+  rmSync(path('quiet'), { force: true });
+  execFileSync('mkfifo', [path('quiet')]);
+  await expect(openInput(path('quiet'), undefined, 50)).rejects.toThrow('no process writes to the pipe');
+  const interrupt = new AbortController();
+  setTimeout(() => interrupt.abort(), 20);
+  await expect(openInput(path('quiet'), interrupt.signal)).rejects.toThrow(/abort/);
+});
