@@ -29,7 +29,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #httpStatus = 0;
   #headers: AnswerHeaders | undefined;
-  #chunks: Buffer[] = [];
+  /** The body so far: the first `#size` bytes. */
+  #body: Buffer = Buffer.alloc(0);
   #size = 0;
   #isOver = false;
   /** Whether the request is being written to a connection, or was: it may have arrived. */
@@ -88,18 +89,25 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#size += chunk.length;
-    this.#chunks.push(chunk);
-    this.#refuseBeyond(this.#size);
+    const size = this.#size + chunk.length;
+    this.#refuseBeyond(size);
+    if (this.#isOver) return;
+    // An answer that came in one chunk, as nearly all do, is not copied. Of more, only their bytes are kept: a chunk of
+    // one byte takes hundreds.
+    if (this.#size === 0) {
+      this.#body = chunk;
+    } else {
+      if (size > this.#body.length) this.#grow(size);
+      chunk.copy(this.#body, this.#size);
+    }
+    this.#size = size;
   }
 
   onResponseEnd(): void {
     const headers = this.#headers;
     if (this.#isOver || headers === undefined) return;
     this.#isOver = true;
-    const [first, second] = this.#chunks;
-    // An answer that came in one chunk, as nearly all do, is not copied.
-    const body = first !== undefined && second === undefined ? first : Buffer.concat(this.#chunks);
+    const body = this.#body.subarray(0, this.#size);
     try {
       this.#answered({ httpStatus: this.#httpStatus, headers, body });
     } catch (cause) {
@@ -115,6 +123,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const { proxy } = connections;
     const { operation } = this.#request.endpoint;
     this.#failed(toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation }));
+  }
+
+  #grow(size: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.min(maxAnswerBytes, 2 * size));
+    this.#body.copy(larger, 0, 0, this.#size);
+    this.#body = larger;
   }
 
   #refuseBeyond(bytes: number): void {
@@ -138,7 +152,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #abandon(error: NoAnswerError | CancelledError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#chunks = [];
+    this.#body = Buffer.alloc(0);
     this.#controller?.abort(error);
     this.#failed(error);
   }
