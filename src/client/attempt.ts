@@ -6,7 +6,7 @@ import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } fro
 import { dispatchOptions, type SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
-import { toNoAnswerError } from './transport-errors.js';
+import { TunnelError, toNoAnswerError } from './transport-errors.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {
@@ -64,7 +64,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** Abandons the attempt because it took longer than `limitMs`. */
   timeOut(limitMs: number): void {
-    this.#abandon(timedOut(this.#sender.host, limitMs, this.hasStarted));
+    this.#abandon(timedOut(this.#sender, limitMs, this.hasStarted));
   }
 
   /** Abandons the attempt because the caller cancelled it: `done` is not called. */
@@ -85,6 +85,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   ): void {
     this.#httpStatus = httpStatus;
     this.#headers = headers;
+    // A proxy that refuses the password answers the request itself, and does not forward it.
+    if (httpStatus === 407 && this.#sender.connections.isForwarded)
+      this.#abandon(this.#toNoAnswerError(TunnelError.refused(httpStatus)));
     this.#refuseBeyond(Number(headerOf(headers, 'content-length')));
   }
 
@@ -119,10 +122,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#failed(this.#toNoAnswerError(error));
+  }
+
+  #toNoAnswerError(error: Error): NoAnswerError {
     const { host, connections } = this.#sender;
     const { proxy } = connections;
     const { operation } = this.#request.endpoint;
-    this.#failed(toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation }));
+    return toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation });
   }
 
   #grow(size: number): void {
@@ -221,12 +228,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
 }
 
 /** The error of a call that took too long; `received` says whether the service may have acted on it. */
-export function timedOut(host: string, limitMs: number, received: boolean): NoAnswerError {
+export function timedOut(
+  { host, connections }: Pick<Sender, 'host' | 'connections'>,
+  limitMs: number,
+  received: boolean,
+): NoAnswerError {
+  const route = connections.proxy === null ? 'the network' : 'the proxy';
   return new NoAnswerError(`${host} did not answer within ${limitMs} ms`, {
     reason: 'timeout',
     received,
     hint: received
       ? 'Increase the timeout, or check that the base URL is right and the service is up.'
-      : 'The request was not sent: check the base URL, the network, and that the service is up.',
+      : `The request was not sent: check the base URL, ${route}, and that the service is up.`,
   });
 }
