@@ -88,8 +88,9 @@ await build({
     dynamicImportInCjs: true,
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name].cjs',
-    // Names stay, for stack traces.
-    minify: { compress: false, mangle: { keepNames: true } },
+    // Names stay, for stack traces, and line breaks: a failed assertion in undici parses its line for the message.
+    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
+    comments: false,
     codeSplitting: {
       // Each with all that it imports: a read opens few files, and what answers at once opens the first two.
       groups: [

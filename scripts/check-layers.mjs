@@ -22,7 +22,7 @@ const arrows = {
 };
 
 /** Maximum size of the code that a command loads, in kB. What a start loads, every user waits for. */
-const budgets = { '--version': 5, '__complete -p': 12, 'read CODE': 500 };
+const budgets = { '--version': 5, '__complete -p': 13, 'read CODE': 600 };
 
 const statement =
   /(?:^|\n)(?<kind>import|export)(?<type> type)?(?<names>\s[^'";]*?\sfrom)?\s*'(?<path>\.[^']+)'|import\('(?<dynamic>\.[^']+)'\)/g;
