@@ -14,8 +14,16 @@ const packages = installed.filter((name) => name !== 'undici' && name !== 'lossl
 // Optional for cli-table3, which colours nothing here.
 packages.push('@colors/colors');
 
-/** Modules of undici that it loads itself when it needs them: for bodies that are forms, and CPUs without SIMD. */
-const rarelyNeeded = /^\.\.\/(web\/fetch\/body|llhttp\/llhttp-wasm)\.js$/;
+/** The two of undici's exports that `client` imports, by the modules that make them: its index loads all others. */
+const exportsOfUndici = `
+  export { default as Pool } from 'undici/lib/dispatcher/pool.js';
+  export { default as buildConnector } from 'undici/lib/core/connect.js';`;
+
+/** undici loads it itself, for bodies that are forms. */
+const formBody = '../web/fetch/body.js';
+
+/** undici loads it itself, on CPUs without SIMD. Its code belongs to the bundled version: it is a file of its own. */
+const plainParser = 'llhttp-wasm';
 
 const http2 = './client-h2.js';
 const deferredHttp2 = '\0deferred-http2';
@@ -24,12 +32,19 @@ const deferredHttp2 = '\0deferred-http2';
 const undici = {
   name: 'undici',
   resolveId(id, importer = '') {
-    if (rarelyNeeded.test(id)) return { id: id.replace('..', 'undici/lib'), external: true };
+    if (id === 'undici') return '\0undici';
+    if (id === formBody) return { id: 'undici/lib/web/fetch/body.js', external: true };
+    if (id === `../llhttp/${plainParser}.js`) return { id: `./${plainParser}.cjs`, external: true };
     return id === http2 && importer !== deferredHttp2 ? deferredHttp2 : null;
   },
   load(id) {
+    if (id === '\0undici') return exportsOfUndici;
     if (id !== deferredHttp2) return null;
     return `module.exports = (...args) => require('undici/lib/dispatcher/${http2.slice(2)}')(...args);`;
+  },
+  generateBundle() {
+    const source = readFileSync(`node_modules/undici/lib/llhttp/${plainParser}.js`);
+    this.emitFile({ type: 'asset', fileName: `${plainParser}.cjs`, source });
   },
 };
 
@@ -73,8 +88,9 @@ await build({
     dynamicImportInCjs: true,
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name].cjs',
-    // Names stay, for stack traces.
-    minify: { compress: false, mangle: { keepNames: true } },
+    // Names stay, for stack traces, and line breaks: a failed assertion in undici parses its line for the message.
+    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
+    comments: false,
     codeSplitting: {
       // Each with all that it imports: a read opens few files, and what answers at once opens the first two.
       groups: [

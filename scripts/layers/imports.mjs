@@ -39,16 +39,11 @@ const faces = {
     source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,
   queue: `load-run queue run worker`,
-  service: `admin/post-codes index metrics monitoring`,
+  service: `index`,
 };
 
 /** Private files of dependencies that are imported all the same, and what for. */
-const privateFiles = {
-  // The index of undici takes longer to load than a request takes.
-  'undici/lib/api/api-connect.js': 'the tunnel of a proxy',
-  'undici/lib/dispatcher/pool.js': 'the connections',
-  'undici/lib/dispatcher/proxy-agent.js': 'the connections by way of a proxy',
-};
+const privateFiles = {};
 
 export function* importFaults(sources) {
   yield* arrowFaults(sources);

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 
 /** Maximum size of the code that a command loads, in kB. What a start loads, every user waits for. */
-const budgets = { '--version': 5, '__complete -p': 12, 'read CODE': 500 };
+const budgets = { '--version': 5, '__complete -p': 13, 'read CODE': 600 };
 
 /** Runs the program as bin/userinfo.cjs does, and reports the size of the modules that it loaded to descriptor 3. */
 const measured = `
@@ -55,7 +55,7 @@ export function* sdkFaults() {
   for (const file of files) {
     for (const [, path] of readFileSync(file, 'utf8').matchAll(/^import .*"(.+)";$/gm)) {
       if (path.startsWith('.')) files.push(join(dirname(file), path));
-      else if (!/^(node:|undici\/)/.test(path)) yield `the SDK imports ${path}`;
+      else if (!/^(node:|undici$)/.test(path)) yield `the SDK imports ${path}`;
     }
   }
   if (new Set(files).size > 3) yield `the SDK is in the files ${files.join(', ')}`;

@@ -1,6 +1,13 @@
 import type { Answer } from '../client/answer.js';
 import { NoAnswerError, RejectedError } from '../client/errors.js';
-import { type AttemptOutcome, isFaultOfService, isSuccess, isThrottled, mayRetry } from '../client/retry.js';
+import {
+  type AttemptOutcome,
+  concernsEveryRequest,
+  isFaultOfService,
+  isSuccess,
+  isThrottled,
+  mayRetry,
+} from '../client/retry.js';
 import type { Envelope } from '../protocol/envelope.js';
 import type { InvalidInputError } from '../protocol/errors.js';
 
@@ -47,7 +54,7 @@ export type Verdict = 'done' | 'refused' | 'unsettled' | 'retry' | 'throttled' |
 export function classify(operation: 'read' | 'passback', outcome: AttemptOutcome): Verdict {
   if (isSuccess(outcome)) return 'done';
   if (isThrottled(outcome)) return 'throttled';
-  if (outcome instanceof NoAnswerError && outcome.reason === 'tls') return 'fatal';
+  if (concernsEveryRequest(outcome)) return 'fatal';
   if (mayRetry(operation, outcome)) return 'retry';
   if (outcome instanceof NoAnswerError) return 'unsettled';
   if (outcome.entry?.refuses === 'caller') return 'fatal';

@@ -6,7 +6,7 @@ import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } fro
 import { dispatchOptions, type SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
-import { toNoAnswerError } from './transport-errors.js';
+import { TunnelError, toNoAnswerError } from './transport-errors.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {
@@ -29,7 +29,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #httpStatus = 0;
   #headers: AnswerHeaders | undefined;
-  #chunks: Buffer[] = [];
+  /** The body so far: the first `#size` bytes. */
+  #body: Buffer = Buffer.alloc(0);
   #size = 0;
   #isOver = false;
   /** Whether the request is being written to a connection, or was: it may have arrived. */
@@ -63,7 +64,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** Abandons the attempt because it took longer than `limitMs`. */
   timeOut(limitMs: number): void {
-    this.#abandon(timedOut(this.#sender.host, limitMs, this.hasStarted));
+    this.#abandon(timedOut(this.#sender, limitMs, this.hasStarted));
   }
 
   /** Abandons the attempt because the caller cancelled it: `done` is not called. */
@@ -84,22 +85,32 @@ export class Attempt implements Dispatcher.DispatchHandler {
   ): void {
     this.#httpStatus = httpStatus;
     this.#headers = headers;
+    // A proxy that refuses the password answers the request itself, and does not forward it.
+    if (httpStatus === 407 && this.#sender.connections.isForwarded)
+      this.#abandon(this.#toNoAnswerError(TunnelError.refused(httpStatus)));
     this.#refuseBeyond(Number(headerOf(headers, 'content-length')));
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#size += chunk.length;
-    this.#chunks.push(chunk);
-    this.#refuseBeyond(this.#size);
+    const size = this.#size + chunk.length;
+    this.#refuseBeyond(size);
+    if (this.#isOver) return;
+    // An answer that came in one chunk, as nearly all do, is not copied. Of more, only their bytes are kept: a chunk of
+    // one byte takes hundreds.
+    if (this.#size === 0) {
+      this.#body = chunk;
+    } else {
+      if (size > this.#body.length) this.#grow(size);
+      chunk.copy(this.#body, this.#size);
+    }
+    this.#size = size;
   }
 
   onResponseEnd(): void {
     const headers = this.#headers;
     if (this.#isOver || headers === undefined) return;
     this.#isOver = true;
-    const [first, second] = this.#chunks;
-    // An answer that came in one chunk, as nearly all do, is not copied.
-    const body = first !== undefined && second === undefined ? first : Buffer.concat(this.#chunks);
+    const body = this.#body.subarray(0, this.#size);
     try {
       this.#answered({ httpStatus: this.#httpStatus, headers, body });
     } catch (cause) {
@@ -111,10 +122,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#failed(this.#toNoAnswerError(error));
+  }
+
+  #toNoAnswerError(error: Error): NoAnswerError {
     const { host, connections } = this.#sender;
     const { proxy } = connections;
     const { operation } = this.#request.endpoint;
-    this.#failed(toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation }));
+    return toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation });
+  }
+
+  #grow(size: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.min(maxAnswerBytes, 2 * size));
+    this.#body.copy(larger, 0, 0, this.#size);
+    this.#body = larger;
   }
 
   #refuseBeyond(bytes: number): void {
@@ -138,7 +159,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #abandon(error: NoAnswerError | CancelledError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#chunks = [];
+    this.#body = Buffer.alloc(0);
     this.#controller?.abort(error);
     this.#failed(error);
   }
@@ -207,12 +228,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
 }
 
 /** The error of a call that took too long; `received` says whether the service may have acted on it. */
-export function timedOut(host: string, limitMs: number, received: boolean): NoAnswerError {
+export function timedOut(
+  { host, connections }: Pick<Sender, 'host' | 'connections'>,
+  limitMs: number,
+  received: boolean,
+): NoAnswerError {
+  const route = connections.proxy === null ? 'the network' : 'the proxy';
   return new NoAnswerError(`${host} did not answer within ${limitMs} ms`, {
     reason: 'timeout',
     received,
     hint: received
       ? 'Increase the timeout, or check that the base URL is right and the service is up.'
-      : 'The request was not sent: check the base URL, the network, and that the service is up.',
+      : `The request was not sent: check the base URL, ${route}, and that the service is up.`,
   });
 }

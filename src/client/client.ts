@@ -248,7 +248,7 @@ export class UserInfoClient implements AsyncDisposable {
         throw this.#failure(
           call,
           signal.reason === timeOut
-            ? timedOut(this.#sender.host, call.limitMs, call.received)
+            ? timedOut(this.#sender, call.limitMs, call.received)
             : new CancelledError(signal.reason, call.received),
         );
       }

@@ -1,29 +1,22 @@
 import { setMaxListeners } from 'node:events';
-import type { LookupFunction } from 'node:net';
-import type * as undici from 'undici';
-// undici's index takes longer to load than a request takes, for parts that are not used here (fetch, web
-// sockets).
-// @ts-expect-error: undici declares types for its index alone
-import openTunnel from 'undici/lib/api/api-connect.js';
-// @ts-expect-error
-import UndiciPool from 'undici/lib/dispatcher/pool.js';
-// @ts-expect-error
-import UndiciProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
+import { request } from 'node:http';
+import type { LookupFunction, Socket } from 'node:net';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { isLoopback } from '../protocol/base-url.js';
 import type { UserInfoClientOptions } from './options.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { secureContextWith } from './tls-trust.js';
-
-const Pool: typeof undici.Pool = UndiciPool;
-const ProxyAgent: typeof undici.ProxyAgent = UndiciProxyAgent;
+import { TunnelError } from './transport-errors.js';
 
 /** Only the deadline of the call limits how long an answer may take. */
 const limits = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** The connections of a client, kept open between requests. */
 export interface Connections {
-  readonly dispatcher: Pick<undici.Dispatcher, 'dispatch'>;
+  readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
   readonly proxy: HttpProxy | null;
+  /** Whether the proxy reads and forwards the requests: for plain http, few proxies allow a tunnel. */
+  readonly isForwarded: boolean;
   /** Closes all connections, also those that are still being opened. */
   drop(): Promise<void>;
 }
@@ -36,14 +29,13 @@ export interface Connections {
 export function openConnections(baseUrl: string, options: UserInfoClientOptions): Connections {
   const { connectTimeoutMs = 5_000, extraCa, proxy: address, connections = 128 } = options;
   if (options.dispatcher !== undefined) {
-    return { dispatcher: options.dispatcher, proxy: null, drop: async () => {} };
+    return { dispatcher: options.dispatcher, proxy: null, isForwarded: false, drop: async () => {} };
   }
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const { signal } = ended;
-  const shared = { ...limits, connections };
-  const { hostname, origin } = new URL(baseUrl);
-  const isHere = isLoopback(hostname);
+  const service = new URL(baseUrl);
+  const isHere = isLoopback(service.hostname);
   const connect = {
     timeout: connectTimeoutMs,
     signal,
@@ -52,27 +44,102 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
     ...(extraCa === undefined ? {} : { secureContext: secureContextWith(extraCa) }),
   };
   const proxy = address === undefined || isHere ? null : parseProxy(address);
-  const dispatcher =
-    proxy === null
-      ? new Pool(origin, { ...shared, connect })
-      : new ProxyAgent({
-          ...shared,
-          uri: proxy.url,
-          ...(proxy.token === undefined ? {} : { token: proxy.token }),
-          proxyTls: connect,
-          requestTls: connect,
-          // Only undici's index adds this method.
-          clientFactory: (url, options) => Object.assign(new Pool(url, options), { connect: openTunnel }),
-          proxyTunnel: false, // a tunnel only for https: few proxies allow one to port 80
-        });
+  const isForwarded = proxy !== null && service.protocol === 'http:';
+  const pool = new Pool(isForwarded ? proxy.url : service.origin, {
+    ...limits,
+    connections,
+    connect: proxy === null || isForwarded ? connect : tunnelThrough(proxy, service, connect),
+  });
   return {
-    dispatcher,
+    dispatcher: isForwarded ? forwardedBy(proxy, service, pool) : pool,
     proxy,
+    isForwarded,
     async drop() {
       ended.abort();
-      await dispatcher.destroy();
+      await pool.destroy();
     },
   };
+}
+
+/** Sends requests to a proxy that forwards them: they name the whole URL (RFC 9112, 3.2.2). */
+function forwardedBy({ token }: HttpProxy, { origin, host }: URL, pool: Pool): Connections['dispatcher'] {
+  const added = ['host', host, ...(token === undefined ? [] : ['proxy-authorization', token])];
+  return {
+    dispatch({ path, headers, ...options }, handler) {
+      const allHeaders = [...(headers as string[]), ...added];
+      return pool.dispatch({ ...options, path: origin + path, headers: allHeaders }, handler);
+    },
+  };
+}
+
+/**
+ * Opens connections through a tunnel of the proxy, with one CONNECT each. Not by undici's ProxyAgent: when the proxy
+ * closes the connection, that sends the next CONNECT at once, for as long as the call takes.
+ */
+function tunnelThrough(
+  proxy: HttpProxy,
+  service: URL,
+  options: buildConnector.BuildOptions & { readonly timeout: number },
+): buildConnector.connector {
+  const open = buildConnector(options);
+  const { protocol, host, hostname, port } = new URL(proxy.url);
+  const address = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
+  return (target, done) => {
+    const fail = (error: Error) => done(error, null);
+    open(address, (error, socket) => {
+      if (error !== null) return fail(isConnectionLoss(error) ? closedUnanswered(error) : error);
+      askForTunnel(socket, `${service.hostname}:${service.port || 443}`, proxy, options.timeout).then(() => {
+        open({ ...target, httpSocket: socket }, (fault, secured) => {
+          if (fault === null) done(null, secured);
+          else
+            fail(isConnectionLoss(fault) ? new TunnelError('opened a tunnel and closed it', fault) : fault);
+        });
+      }, fail);
+    });
+  };
+}
+
+/** Sends a CONNECT (RFC 9110, 9.3.6) and waits until the socket is a tunnel; otherwise it is destroyed. */
+function askForTunnel(
+  socket: Socket,
+  authority: string,
+  { token }: HttpProxy,
+  limitMs: number,
+): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const connection = { connection: 'keep-alive', 'proxy-connection': 'keep-alive' };
+    const credentials = token === undefined ? {} : { 'proxy-authorization': token };
+    const headers = { host: authority, ...connection, ...credentials };
+    const asked = request({ createConnection: () => socket, method: 'CONNECT', path: authority, headers });
+    const limit = setTimeout(() => fail(new TunnelError(`did not answer within ${limitMs} ms`)), limitMs);
+    const fail = (error: Error) => {
+      clearTimeout(limit);
+      socket.destroy();
+      reject(error);
+    };
+    asked.on('error', (cause) => {
+      const isLost = isConnectionLoss(cause);
+      const did = isLost
+        ? 'closed the connection without an answer'
+        : 'answered with something that is not HTTP';
+      fail(new TunnelError(did, cause));
+    });
+    asked.on('connect', ({ statusCode = 0 }, _, head) => {
+      if (statusCode < 200 || statusCode > 299) return fail(TunnelError.refused(statusCode));
+      clearTimeout(limit);
+      socket.unshift(head);
+      resolve();
+    });
+    asked.end();
+  });
+}
+
+function closedUnanswered(cause: Error): TunnelError {
+  return new TunnelError('closed the connection without an answer', cause);
+}
+
+function isConnectionLoss({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 /** Resolves loopback names without DNS: an answer from the network could lead elsewhere. */

@@ -61,7 +61,7 @@ export class NoAnswerError extends CallError {
   readonly reason: NoAnswerReason;
   /** False if no request of the call can have reached the service. */
   readonly received: boolean;
-  /** The HTTP status, if an answer came. */
+  /** The HTTP status, if an answer came; also that of a proxy that refused. */
   readonly httpStatus: number | undefined;
   readonly #headers: AnswerHeaders | undefined;
   readonly #answer: Answer<Envelope> | undefined;

@@ -10,6 +10,11 @@ export interface HttpProxy {
   readonly token?: string;
 }
 
+/** A host for messages, with the proxy on the way to it. */
+export function nameHost(host: string, proxy: HttpProxy | null): string {
+  return proxy === null ? host : `${host} through the proxy ${proxy.host}`;
+}
+
 /**
  * Parses the address of a proxy as in environment variables: `http://user:password@host:3128`, or `host:3128`.
  *

@@ -14,11 +14,20 @@ const longestPauseMs = 5_000;
  */
 export function mayRetry(operation: 'read' | 'passback', outcome: AttemptOutcome): boolean {
   if (isSuccess(outcome)) return false;
-  if (!mayHaveActed(outcome)) return !(outcome instanceof NoAnswerError && outcome.reason === 'tls');
+  if (!mayHaveActed(outcome)) return !concernsEveryRequest(outcome);
   if (operation === 'read') return false;
   if (outcome instanceof RejectedError) return isFaultOfService(outcome);
   if (outcome.reason === 'wrong-data') return false;
   return outcome.reason !== 'not-envelope' || (outcome.httpStatus ?? 0) >= 500;
+}
+
+/**
+ * Whether no other request would get further: a certificate is not trusted, or a proxy refuses its password, which
+ * must not be sent often.
+ */
+export function concernsEveryRequest(outcome: AttemptOutcome): boolean {
+  if (!(outcome instanceof NoAnswerError)) return false;
+  return outcome.reason === 'tls' || (outcome.reason === 'proxy' && outcome.httpStatus === 407);
 }
 
 /** Whether the service carried the request out. */

@@ -18,6 +18,7 @@ import {
   type SecretProvider,
   type UserInfoClientOptions,
 } from './options.js';
+import { nameHost } from './proxy.js';
 import { type PlainRequest, type SignedRequest, type SigningApp, signRequest } from './request.js';
 
 /** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
@@ -29,7 +30,7 @@ export class Sender {
   /** The two parts of the base URL. */
   readonly origin: string;
   readonly pathPrefix: string;
-  /** Host and port of the base URL, for messages. */
+  /** Host and port of the base URL, for messages, with the proxy on the way to it. */
   readonly host: string;
   readonly connections: Connections;
   readonly hooks: Hooks;
@@ -56,7 +57,6 @@ export class Sender {
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
     const { host, origin } = new URL(this.baseUrl);
-    this.host = host;
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
     this.#app = {
@@ -77,6 +77,7 @@ export class Sender {
     this.now = options.now ?? Date.now;
     this.connections = connections ?? openConnections(this.baseUrl, options);
     this.#ownsConnections = connections === undefined;
+    this.host = nameHost(host, this.connections.proxy);
   }
 
   /**

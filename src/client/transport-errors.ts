@@ -2,6 +2,25 @@ import type { Endpoint } from '../protocol/endpoints.js';
 import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
 
+/**
+ * A proxy did not let a request through. The message completes "the proxy, which …". The error has a code of its own:
+ * for those of undici the pool would open the next connection at once.
+ */
+export class TunnelError extends Error {
+  readonly code = 'ERR_PROXY_TUNNEL';
+  /** The HTTP status of the proxy, if it answered. */
+  readonly httpStatus: number | undefined;
+
+  constructor(message: string, cause?: Error, httpStatus?: number) {
+    super(message, { cause });
+    this.httpStatus = httpStatus;
+  }
+
+  static refused(httpStatus: number): TunnelError {
+    return new TunnelError(`answered HTTP ${httpStatus}`, undefined, httpStatus);
+  }
+}
+
 interface Failure {
   readonly reason: NoAnswerReason;
   /** Whether the service may have acted on a request that was being written. */
@@ -72,7 +91,10 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
   },
   {
     reason: 'not-envelope',
-    codes: new RegExp(`^(?:${notHttp}|HPE_.*|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_EXCEEDED_MAX_SIZE)$`),
+    // undici asserts that nothing but what it asked for is answered: no status 000, no 101.
+    codes: new RegExp(
+      `^(?:${notHttp}|HPE_.*|ERR_ASSERTION|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_EXCEEDED_MAX_SIZE)$`,
+    ),
     received: true,
     message: (host) => `${host} answered with something that is not HTTP`,
     hint: 'Check the base URL: its port, and whether it should be http or https.',
@@ -81,6 +103,7 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
 
 /** The request that failed, and how far it got. */
 export interface FailedRequest {
+  /** With the proxy, as `nameHost` names it. */
   readonly host: string;
   readonly proxy: HttpProxy | null;
   /** Whether the request was being written to a connection. */
@@ -91,43 +114,38 @@ export interface FailedRequest {
 
 /** Translates an error of the transport. */
 export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedRequest): NoAnswerError {
-  const { host, proxy, operation } = request;
+  const { host, proxy, operation, started } = request;
+  if (error instanceof TunnelError) return refusedByProxy(host, `, which ${error.message}`, error);
   const code = error.name === notHttp ? notHttp : typeof error.code === 'string' ? error.code : '';
-  // A proxy that refuses plain http answers the request itself and does not forward it. undici reports its HTTP status
-  // 407 as an error that only the message identifies.
-  const isRefused = proxy !== null && error.message.startsWith('Proxy Authentication Required');
-  const started = request.started && !isRefused;
   const failure = findFailure(error, code, started);
   const { reason, message } = failure;
   const received = failure.received && started;
   const shown = code === '' || code === notHttp ? '' : ` (${code})`;
   const cause = withoutData(error, code);
-  if (proxy !== null && !started && reason !== 'tls') {
-    return new NoAnswerError(
-      `cannot reach ${host} through the proxy ${proxy.host}${proxyFault(error.message, shown)}`,
-      {
-        reason: 'proxy',
-        received: false,
-        hint: 'Check the proxy, and whether this host should be reached through it.',
-        cause,
-      },
-    );
-  }
+  if (proxy !== null && !started && reason !== 'tls') return refusedByProxy(host, shown, cause);
   const isDoubtfulRead = received && operation === 'read' && reason !== 'not-envelope';
   const hint = isDoubtfulRead ? readHint : failure.hint;
   return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
+}
+
+function refusedByProxy(host: string, fault: string, cause: Error): NoAnswerError {
+  const httpStatus = cause instanceof TunnelError ? cause.httpStatus : undefined;
+  const isPassword = httpStatus === 407;
+  return new NoAnswerError(`cannot reach ${host}${fault}`, {
+    reason: 'proxy',
+    received: false,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    hint: isPassword
+      ? 'Check the proxy, and its user name and password: http://user:password@host:port.'
+      : 'Check the proxy, and whether this host should be reached through it.',
+    cause,
+  });
 }
 
 function findFailure(error: NodeJS.ErrnoException, code: string, started: boolean): Failure {
   const known = failures.find(({ codes }) => codes.test(code));
   if (known !== undefined) return known;
   return started && error.syscall !== 'write' ? connectionLost : notSent;
-}
-
-/** undici reports the status with which a proxy refuses a tunnel only in the message. */
-function proxyFault(message: string, shown: string): string {
-  const status = /\((\d{3})\)/.exec(message)?.[1];
-  return status === undefined ? shown : `, which answered HTTP ${status}`;
 }
 
 /** undici's parser adds the bytes that it could not parse to its error: they may hold personal data. */

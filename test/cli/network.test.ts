@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BareProxy, bareProxy, refusals } from '../support/bare-proxy.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { type TestServer, tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
@@ -155,6 +156,59 @@ describe('a proxy', () => {
     });
     expect(gone.stderr).toContain('HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
     expect(gone.stderr).not.toContain('s3cret');
+  });
+});
+
+describe('a proxy that opens no tunnel', () => {
+  const there = [...write, '--base-url', 'https://service.example'];
+
+  it.each(['closes after reading', 'answers 502 with a page'])(
+    'and %s is asked once for each attempt',
+    async (what) => {
+      const [talk, said] = refusals[what] ?? [{}, /never/];
+      for (const attempts of [1, 2]) {
+        const proxy = await bareProxy(talk);
+        const env = { HTTPS_PROXY: proxy.url };
+        const done = await machine.run([...there, '--attempts', String(attempts)], { env });
+        await proxy.close();
+        expect(done).toMatchObject({ status: 5, stdout: '' });
+        const { message, hint } = JSON.parse(done.stderr).error;
+        expect(message).toMatch(said);
+        expect(message).toContain(`cannot reach service.example through the proxy ${proxy.host}`);
+        expect(hint).toContain('HTTPS_PROXY');
+        expect(proxy.passwords).toBe(attempts);
+      }
+    },
+  );
+
+  it('is asked once for each attempt of each row of a bulk run, and once if it refuses the password', async () => {
+    const rows = Array.from({ length: 12 }, (_, index) => `u${index},x`);
+    writeFileSync(join(machine.folder, 'rows.csv'), ['union_id,a', ...rows].join('\n'));
+    const run = async (proxy: BareProxy, ...more: string[]) => {
+      const file = [
+        '-p',
+        'local',
+        'passback',
+        '--from',
+        'rows.csv',
+        '--restart',
+        '--base-url',
+        'https://service.example',
+      ];
+      const done = await machine.run([...file, ...more], { env: { HTTPS_PROXY: proxy.url } });
+      await proxy.close();
+      expect(done.stdout + done.stderr).not.toContain('never-to-be-seen');
+      return done;
+    };
+    const closing = await bareProxy({ asked: (socket) => socket.end() });
+    const done = await run(closing, '--attempts', '2');
+    expect(done.status).not.toBe(0);
+    expect(closing.passwords).toBe(24);
+    const refusing = await bareProxy({ asked: (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n') });
+    const refused = await run(refusing, '--concurrency', '1');
+    expect(refused.status).toBe(5);
+    expect(refused.stderr).toContain('which answered HTTP 407');
+    expect(refusing.passwords).toBe(1);
   });
 });
 

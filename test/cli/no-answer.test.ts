@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { flood } from '../support/bare-proxy.js';
 import { Machine } from '../support/cli.js';
 import { httpServer, tcpServer } from '../support/raw-server.js';
 
@@ -107,6 +108,63 @@ describe('a command that gets no valid answer ends with status 5', () => {
       expect(await machine.run(['read', 'c', '--base-url', url])).toMatchObject({ status: 2, stdout: '' });
     },
   );
+});
+
+describe('an answer that is costly to read', () => {
+  /** Runs a passback against a server; returns what it cost by the account of the kernel. */
+  async function costOf(talk: (socket: Socket) => void) {
+    const server = await tcpServer(talk);
+    const there = ['--base-url', server.url, '--attempts', '1', '--timeout', '1s'];
+    const { status, usage } = await machine.measure(['passback', 'a=x', '--union-id', 'u1', ...there]);
+    await server.close();
+    return { status, ...usage };
+  }
+
+  const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const good = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
+
+  it('takes the CPU time of any other answer', async () => {
+    const usual = await costOf(answer('200 OK', good));
+    expect(usual.status).toBe(0);
+    for (const status of ['101 x', '000 x']) {
+      const { status: exit, userMs } = await costOf(answer(status, ''));
+      expect(exit).toBe(5);
+      expect(userMs).toBeLessThan(usual.userMs * 6);
+    }
+  });
+
+  it('takes memory near what it may be long', async () => {
+    const usual = await costOf(answer('200 OK', good));
+    const smallest = '1\r\n \r\n'.repeat(10_000);
+    const { status, maximumBytes } = await costOf((socket) => {
+      socket.write(chunked);
+      flood(socket, smallest);
+    });
+    expect(status).toBe(5);
+    expect(maximumBytes - usual.maximumBytes).toBeLessThan(64 * 2 ** 20);
+  });
+});
+
+describe('a large answer as a table', () => {
+  it.each([
+    ['a text of 15 MB', { text: 'x'.repeat(15e6) }, 'more characters; -o json prints everything'],
+    [
+      '200,000 keys',
+      Object.fromEntries(Array.from({ length: 200_000 }, (_, key) => [`k${key}`, key])),
+      'rows left out: 198,000; -o json prints everything',
+    ],
+  ])('%s is cut, with a note, and takes no more memory than 200 MB', async (_, extension_info, note) => {
+    const body = JSON.stringify({ code: 200, msg: 'ok', data: { union_id: 'u1', extension_info } });
+    const server = await httpServer((_, response) => response.end(body));
+    const read = ['read', 'c', '--base-url', server.url];
+    const table = await machine.measure([...read, '-o', 'table']);
+    const json = await machine.measure([...read, '--json']);
+    await server.close();
+    expect(table.status).toBe(0);
+    expect(table.stdout).toContain(note);
+    expect(table.usage.maximumBytes - json.usage.maximumBytes).toBeLessThan(200e6);
+    expect(json.bytes.equals(Buffer.from(`${body}\n`))).toBe(true);
+  });
 });
 
 describe('--json', () => {

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ResponseEvent, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
-import { httpServer, tcpServer } from '../support/raw-server.js';
+import { httpServer } from '../support/raw-server.js';
 import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 
 let service: ServiceWithApp['service'];
@@ -33,18 +33,6 @@ it("the caller's dispatcher is used, and left open for the next client", async (
   expect(opened).toBe(1);
   expect(dispatcher.closed).toBe(false);
   await dispatcher.close();
-});
-
-it('a deadline before there is a connection is reported: the request was not sent', async () => {
-  const silent = await tcpServer(() => {});
-  const error = await passback('https://service.example', { proxy: silent.url, timeoutMs: 50 });
-  await silent.close();
-  expect(error).toMatchObject({
-    reason: 'timeout',
-    received: false,
-    message: 'service.example did not answer within 50 ms',
-    hint: expect.stringContaining('The request was not sent'),
-  });
 });
 
 describe('an answer', () => {

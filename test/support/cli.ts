@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -46,6 +46,28 @@ export class Machine implements Disposable {
     child.stdin?.on('error', () => {}); // a command may end without reading
     child.stdin?.end(options.stdin ?? '');
     return this.#finish(child);
+  }
+
+  /** Runs a command to its end, and reports what the kernel counted. */
+  async measure(
+    args: readonly string[],
+    { env = {} }: RunOptions = {},
+  ): Promise<Finished & { readonly usage: { readonly userMs: number; readonly maximumBytes: number } }> {
+    const report = join(this.folder, 'usage.json');
+    const script = [
+      'import json, resource, subprocess, sys',
+      'status = subprocess.run(sys.argv[2:]).returncode',
+      'used = resource.getrusage(resource.RUSAGE_CHILDREN)',
+      'usage = {"userMs": used.ru_utime * 1000, "maximumBytes": used.ru_maxrss * 1024}',
+      'json.dump(usage, open(sys.argv[1], "w"))',
+      'sys.exit(status)',
+    ].join('\n');
+    const command = ['-c', script, report, process.execPath, bin, ...args];
+    const options = { cwd: this.folder, env: this.#environment(env) };
+    const finished = await this.#finish(
+      spawn('python3', command, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
+    return { ...finished, usage: JSON.parse(readFileSync(report, 'utf8')) };
   }
 
   /** Runs a command line as it would be pasted into a shell, `userinfo` being the built program. */

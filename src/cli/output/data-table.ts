@@ -36,6 +36,7 @@ function decode(value: unknown): unknown {
   return value.map((item) => {
     if (typeof item !== 'string') return item;
     try {
+      JSON.parse(item);
       const decoded = parseLoosely(item);
       return isObject(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
     } catch {
@@ -84,8 +85,8 @@ export function formatDataTable(data: unknown, style: TableStyle): string {
   if (Object.keys(data).length === 0) return '(none)\n';
   if (!Array.isArray(data)) return formatSections(data, null, style).join('\n');
   if (!data.every(isObject)) {
-    const rows = data.map((entry) => [entry].flat().map(showValue));
-    return formatTable(rows, style.columns);
+    const rows = data.slice(0, maxLines).map((entry) => [entry].flat().map(showValue));
+    return formatTable(rows, style.columns, [], data.length);
   }
   const shown = data.slice(0, maxLines);
   const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
@@ -117,17 +118,26 @@ function formatSections(object: Record<string, unknown>, name: string | null, st
  */
 function formatSection(title: string | null, value: Nested, { colors, columns }: TableStyle): string {
   const heading = title === null ? '' : `${colors.bold(showValue(title))}\n`;
-  if (Object.keys(value).length === 0) return `${heading}(none)\n`;
-  if (!Array.isArray(value) || !value.every(isObject)) {
-    const name = (key: string) => (Array.isArray(value) ? `#${Number(key) + 1}` : showValue(key));
-    const rows = Object.entries(value).map(([key, item]) => [name(key), showValue(item)]);
-    return heading + formatTable(rows, columns);
+  if (!Array.isArray(value)) {
+    const keys = Object.keys(value);
+    if (keys.length === 0) return `${heading}(none)\n`;
+    const rows = keys.slice(0, maxLines).map((key) => [showValue(key), showValue(value[key])]);
+    return heading + formatTable(rows, columns, [], keys.length);
+  }
+  if (value.length === 0) return `${heading}(none)\n`;
+  if (!value.every(isObject)) {
+    const rows = value.slice(0, maxLines).map((item, index) => [`#${index + 1}`, showValue(item)]);
+    return heading + formatTable(rows, columns, [], value.length);
   }
   const shown = value.slice(0, maxCells - 1);
   const keys = [...new Set(shown.flatMap((fields) => Object.keys(fields)))];
-  const rows = keys.map((key) => [showValue(key), ...shown.map((fields) => showValue(fields[key] ?? ''))]);
+  const rows = keys
+    .slice(0, maxLines)
+    .map((key) => [showValue(key), ...shown.map((fields) => showValue(fields[key] ?? ''))]);
   const head = value.length === 1 ? [] : ['', ...shown.map((_, index) => `#${index + 1}`)];
-  return heading + formatTable(rows, columns, head) + leftOut(value.length - shown.length, 'columns');
+  return (
+    heading + formatTable(rows, columns, head, keys.length) + leftOut(value.length - shown.length, 'columns')
+  );
 }
 
 /**
@@ -138,5 +148,5 @@ function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);
   if (text.length <= maxValueLength) return showText(text);
   const more = (text.length - maxValueLength).toLocaleString('en');
-  return `${showText(text.slice(0, maxValueLength))}… (${more} more characters)`;
+  return `${showText(text.slice(0, maxValueLength))}… (${more} more characters; -o json prints everything)`;
 }

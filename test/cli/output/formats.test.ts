@@ -1,5 +1,6 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
+import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { formatCsv } from '../../../src/cli/output/csv.js';
@@ -117,4 +118,29 @@ describe('on a terminal', () => {
       }),
     );
   });
+});
+
+describe('JSON that is parsed for output', () => {
+  const parsed = (json: string) => JSON.parse(stringify(parseLoosely(json)) ?? '');
+
+  it('is what JSON.parse makes of it, white space, escapes and duplicate keys included', () => {
+    const space = fc.constantFrom('', ' ', '\t', '\r\n');
+    fc.assert(
+      fc.property(fc.jsonValue(), space, (value, gap) => {
+        const json = JSON.stringify(value, null, gap);
+        expect(parsed(`${gap}${json}${gap}`)).toEqual(JSON.parse(json));
+      }),
+    );
+    for (const json of [
+      '{"a":1,"b":{},"\\u0061":[]}',
+      '{"__proto__":{"a":"\\\\"},"":"\\""}',
+      '[[],{},null,"",true]',
+    ])
+      expect(Object.entries(parseLoosely(json) as object)).toEqual(Object.entries(JSON.parse(json)));
+  });
+
+  it.each(['1.0', '1e5', '-0', '9007199254740993', '0.10', '1E400', '12345678901234567890'])(
+    'keeps the digits of %s',
+    (number) => expect(stringify(parseLoosely(`{"n": [${number}]}`))).toBe(`{"n":[${number}]}`),
+  );
 });

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { statSync } from 'node:fs';
 import type { PeerCertificate } from 'node:tls';
 import type { UserInfoClient } from '../../../client/client.js';
-import { type HttpProxy, parseProxy } from '../../../client/proxy.js';
+import { type HttpProxy, nameHost, parseProxy } from '../../../client/proxy.js';
 import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { ProfileFileError } from '../../../profiles/profile.js';
@@ -175,7 +175,7 @@ async function checkDns(known: Known): Promise<Finding> {
   const [url, proxy] = [need(known, 'url'), need(known, 'proxy')];
   const { hostname } = proxy === null ? url : new URL(proxy.url);
   const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch((error: Error) => {
-    throw toNoAnswerError(error, { host: url.host, proxy, started: false });
+    throw toNoAnswerError(error, { host: nameHost(url.host, proxy), proxy, started: false });
   });
   known.resolved = true;
   return { detail: [...new Set(found.map(({ address }) => address))].join(', ') };

@@ -1,0 +1,123 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { TestServer } from './raw-server.js';
+
+/** What a proxy does with a connection: at once, or with each request that arrives on it. */
+export interface ProxyTalk {
+  readonly opened?: (socket: Socket) => void;
+  readonly asked?: (socket: Socket) => void;
+}
+
+/** A proxy of bare bytes that counts what it receives. */
+export interface BareProxy extends TestServer {
+  readonly host: string;
+  readonly connections: number;
+  /** The first line of each request. */
+  readonly asked: readonly string[];
+  /** How many of the requests had a password. */
+  readonly passwords: number;
+}
+
+export async function bareProxy({ opened, asked: talk }: ProxyTalk): Promise<BareProxy> {
+  const sockets = new Set<Socket>();
+  const asked: string[] = [];
+  let [connections, passwords] = [0, 0];
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    socket.on('data', (bytes) => {
+      const text = bytes.toString('latin1');
+      const [line = ''] = text.split('\r\n');
+      if (!/^(?:CONNECT|GET|PUT) /.test(line)) return;
+      asked.push(line.replace(/\?\S*/, ''));
+      if (/^proxy-authorization:/im.test(text)) passwords += 1;
+      talk?.(socket);
+    });
+    opened?.(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `http://bob:never-to-be-seen@${host}`,
+    host,
+    get connections() {
+      return connections;
+    },
+    asked,
+    get passwords() {
+      return passwords;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Writes the same again and again, for as long as it is taken. */
+export function flood(socket: Socket, text: string): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(text));
+  };
+  socket.on('drain', write);
+  write();
+}
+
+/** Writes a text, one byte at a time. */
+export function drip(socket: Socket, text: string, everyMs: number): void {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ''), everyMs);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** What proxies do in place of opening a tunnel, and what the error says of it. */
+export const refusals: Readonly<Record<string, readonly [talk: ProxyTalk, said: RegExp]>> = {
+  'closes at once': [
+    { opened: (socket) => socket.end() },
+    /, which closed the connection without an answer$/,
+  ],
+  'resets at once': [{ opened: (socket) => socket.resetAndDestroy() }, /, which closed the connection/],
+  'closes after reading': [{ asked: (socket) => socket.end() }, /, which closed the connection without an/],
+  'resets after reading': [{ asked: (socket) => socket.resetAndDestroy() }, /, which closed the connection/],
+  'closes after half a status line': [
+    { asked: (socket) => socket.end('HTTP/1.1 20') },
+    /, which closed the connection without an answer$/,
+  ],
+  'answers 302': [
+    { asked: (socket) => socket.write('HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\n\r\n') },
+    /, which answered HTTP 302$/,
+  ],
+  'answers 502 with a page': [
+    { asked: (socket) => socket.write('HTTP/1.1 502 Bad\r\nContent-Length: 9\r\n\r\n<p>bad</p') },
+    /, which answered HTTP 502$/,
+  ],
+  'answers 101': [
+    { asked: (socket) => socket.write('HTTP/1.1 101 x\r\n\r\n') },
+    /, which answered HTTP 101$/,
+  ],
+  'answers 000': [
+    { asked: (socket) => socket.write('HTTP/1.1 000 x\r\n\r\n') },
+    /, which answered (HTTP 0|with something that is not HTTP)$/,
+  ],
+  'continues without end': [
+    { asked: (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n') },
+    /, which did not answer within 300 ms$/,
+  ],
+  'sends headers without end': [
+    { asked: (socket) => flood(socket, `HTTP/1.1 200 OK\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(64)}`) },
+    /, which answered with something that is not HTTP$/,
+  ],
+  'answers with garbage': [
+    { asked: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') },
+    /, which answered with something that is not HTTP$/,
+  ],
+  'answers 200 and closes': [
+    { asked: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') },
+    /, which opened a tunnel and closed it$/,
+  ],
+  hangs: [{}, /, which did not answer within 300 ms$/],
+  'sends a byte at a time': [
+    { asked: (socket) => drip(socket, 'HTTP/1.1 200 Connection established', 50) },
+    /, which did not answer within 300 ms$/,
+  ],
+};
