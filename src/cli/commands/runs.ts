@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Queue } from '../../queue/queue.js';
 import { describeWait, type QueuedRun } from '../../queue/run.js';
 import { formatCount } from '../bulk/summary.js';
 import { type Call, command } from '../command.js';
@@ -74,51 +73,39 @@ const declareRetry = command({
   },
 });
 
-/** A command that asks, then ends or removes a run. */
-const declareRemoval = (
-  [name, summary, description, isDone]: readonly [string, string, string, string],
-  next: readonly [command: string, purpose: string],
-  remove: (queue: Queue, run: string) => Promise<void>,
-) =>
-  command({
-    name,
-    common: ['confirm'],
-    summary,
-    description: `${description} Asks first.`,
-    examples: [[example(name), `${name} it`], next],
-    takes: takesRun,
-    run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
-      await confirm(
-        context,
-        `${name.replace(/^./, (letter) => letter.toUpperCase())} run ${run}?`,
-        options.yes,
-      );
-      await withQueue(options.queue, (queue) => remove(queue, run));
-      await printMessage(io, `run ${run} is ${isDone}`);
-    },
-  });
-
-const declareCancel = declareRemoval(
-  [
-    'cancel',
-    'cancel a run',
-    'Cancel a run: its workers stop, and its rows are removed from the queue.',
-    'cancelled; requests in flight still finish',
+const declareCancel = command({
+  name: 'cancel',
+  common: ['confirm'],
+  summary: 'cancel a run',
+  description: 'Cancel a run: its workers stop, and its rows are removed from the queue. Asks first.',
+  examples: [
+    [example('cancel'), 'cancel it'],
+    [example('results'), 'the outcomes of the rows that were sent'],
   ],
-  [example('results'), 'the outcomes of the rows that were sent'],
-  (queue, run) => queue.cancel(run),
-);
+  takes: takesRun,
+  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
+    await confirm(context, `Cancel run ${run}?`, options.yes);
+    await withQueue(options.queue, (queue) => queue.cancel(run));
+    await printMessage(io, `run ${run} is cancelled; requests in flight still finish`);
+  },
+});
 
-const declareDelete = declareRemoval(
-  [
-    'delete',
-    'delete a finished run',
-    'Delete the outcomes of a finished run, and the rows that were kept.',
-    'deleted',
+const declareDelete = command({
+  name: 'delete',
+  common: ['confirm'],
+  summary: 'delete a finished run',
+  description: 'Delete the outcomes of a finished run, and the rows that were kept. Asks first.',
+  examples: [
+    [example('delete'), 'delete it'],
+    [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
   ],
-  [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
-  (queue, run) => queue.purge(run),
-);
+  takes: takesRun,
+  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
+    await confirm(context, `Delete run ${run}?`, options.yes);
+    await withQueue(options.queue, (queue) => queue.purge(run));
+    await printMessage(io, `run ${run} is deleted`);
+  },
+});
 
 export const declareRuns = command({
   name: 'runs',
