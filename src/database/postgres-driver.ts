@@ -157,7 +157,7 @@ class PostgresDriver implements SqlDriver {
       const text = statement.replaceAll('unixepoch()', unixEpoch);
       if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
-      // Other arrays, such as the IDs of pg-boss, are not of the type text.
+      // Other arrays are not of the type text.
       const toSend = values.map((value, index) =>
         text.includes(`$${index + 1}::text[]`) ? toBinary(value) : value,
       );

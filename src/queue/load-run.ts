@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
+import { passbackRows } from '../bulk/operations.js';
 import { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { FileRow } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { formatFlatJson } from '../protocol/user-info.js';
+import type { NewRun } from './run.js';
 
-/**
- * Refuses rows whose user an earlier row names: workers do chunks in any order, and the last row of a user would not
- * win. Holds 8 bytes a row.
- */
-export class UniqueUsers {
+/** The users of a file, 8 bytes each. */
+export class UserDigests {
   #digests = new BigUint64Array(1024);
   #count = 0;
+  #isSorted = false;
 
   add(user: string): void {
     if (this.#count === this.#digests.length) {
@@ -18,12 +18,31 @@ export class UniqueUsers {
       this.#digests = new BigUint64Array(2 * this.#count);
       this.#digests.set(digests);
     }
-    this.#digests[this.#count] = createHash('sha256').update(user).digest().readBigUInt64LE();
+    this.#digests[this.#count] = digestOf(user);
     this.#count += 1;
   }
 
-  /** @throws InvalidInputError if a user was added twice */
-  check(): void {
+  /** Call it after the last `add`. */
+  has(user: string): boolean {
+    const sorted = this.#digests.subarray(0, this.#count);
+    if (!this.#isSorted) sorted.sort();
+    this.#isSorted = true;
+    const digest = digestOf(user);
+    let [from, to] = [0, sorted.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((sorted[middle] ?? 0n) < digest) from = middle + 1;
+      else to = middle;
+    }
+    return sorted[from] === digest;
+  }
+
+  /**
+   * Refuses a file that names a user twice: workers do chunks in any order, and its last row would not win.
+   *
+   * @throws InvalidInputError if a user was added twice
+   */
+  refuseTwice(): void {
     const digests = this.#digests.subarray(0, this.#count);
     const sorted = digests.slice().sort();
     const twice = sorted.find((digest, i) => digest === sorted[i + 1]);
@@ -37,6 +56,10 @@ export class UniqueUsers {
   }
 }
 
+function digestOf(user: string): bigint {
+  return createHash('sha256').update(user).digest().readBigUInt64LE();
+}
+
 /** A chunk is full with this many rows, */
 const chunkRows = 1000;
 /** those of this many seconds at the rate of the run, */
@@ -44,17 +67,21 @@ const chunkSeconds = 5;
 /** or this many characters. */
 const chunkLength = 256 * 1024;
 
-/** Cuts the rows of a run into what a worker takes together. */
+/** Cuts the rows of a run into what a worker takes together, and adds their users to `users`. */
 export async function* cutIntoChunks(
   batches: AsyncIterable<readonly FileRow[]>,
-  rate: number | null,
+  { rate, naming }: NewRun,
+  users: UserDigests,
 ): AsyncGenerator<readonly NdjsonRow[]> {
   const maxRows = Math.min(chunkRows, rate === null ? chunkRows : rate * chunkSeconds);
+  const operation = passbackRows(naming);
   let rows: NdjsonRow[] = [];
   let length = 0;
   for await (const batch of batches) {
     for (const row of batch) {
-      const queued = new NdjsonRow(row.line, formatFlatJson(row.fields()));
+      const fields = row.fields();
+      users.add(operation.user(fields) ?? '');
+      const queued = new NdjsonRow(row.line, formatFlatJson(fields));
       rows.push(queued);
       length += queued.size;
       if (rows.length < maxRows && length < chunkLength) continue;

@@ -34,6 +34,21 @@ export interface NewRun {
   readonly keepsRows: boolean;
 }
 
+/** An earlier run whose end another waits for, and how many users both name; `null`: they cannot be compared. */
+export interface AwaitedRun {
+  readonly run: string;
+  readonly users: number | null;
+}
+
+/** What a run waits for, in words. */
+export function describeWait(awaited: readonly AwaitedRun[]): string {
+  const describe = ({ run, users }: AwaitedRun) => {
+    if (users === null) return `run ${run}: their users cannot be compared`;
+    return `run ${run}: they name ${users.toLocaleString('en')} of the same users`;
+  };
+  return awaited.map(describe).join('; ');
+}
+
 /** A run in the queue, named as in the output. Times are seconds since 1970, by the clock of the database. */
 export interface QueuedRun extends NewRun, OutcomeCounts {
   readonly run: string;
@@ -44,7 +59,11 @@ export interface QueuedRun extends NewRun, OutcomeCounts {
   readonly not_ok: number;
   /** Over about the last minute; `null` if no row was done in it. */
   readonly rows_per_second: number | null;
+  /** The earlier runs to the same target that must end first. */
+  readonly waits_for: readonly AwaitedRun[];
   readonly chunks: number;
+  /** For how long a worker has a chunk, in milliseconds. */
+  readonly leaseMs: number;
   /** How many chunks wait or are in progress, how many have failed, and how many workers hold one. */
   readonly chunks_left: number;
   readonly failed_chunks: number;
@@ -61,11 +80,11 @@ export interface QueuedOutcome {
   readonly result: string;
 }
 
-/** The tables of the queue, in addition to those of pg-boss. */
+/** The tables of the queue. Times are milliseconds since 1970, by the clock of the database. */
 export const queueSchema: Schema = {
   table: 'userinfo_runs_migrations',
   owner: 'the queue',
-  worksWith: 2,
+  worksWith: 3,
   steps: [
     [
       `CREATE TABLE userinfo_runs (
@@ -78,5 +97,19 @@ export const queueSchema: Schema = {
         PRIMARY KEY (run, line))`,
     ],
     ['ALTER TABLE userinfo_runs_migrations ADD COLUMN works_with BIGINT'],
+    [
+      // Before this step, pg-boss had the rows.
+      `DO $$ BEGIN
+        IF EXISTS (SELECT 1 FROM userinfo_runs
+          WHERE state IN ('loading', 'ready') OR CAST(given AS JSON) ->> 'keepsRows' = 'true')
+        THEN RAISE EXCEPTION 'only the version before can read the rows of its runs: finish and delete them with it';
+        END IF; END $$`,
+      // Processes of that version fail now: they would find no chunk of a run, and end it.
+      'ALTER TABLE userinfo_runs RENAME COLUMN given TO properties',
+      "ALTER TABLE userinfo_runs ADD COLUMN waits_for TEXT NOT NULL DEFAULT '[]'",
+      `CREATE TABLE userinfo_chunks (
+        run TEXT NOT NULL, chunk BIGINT NOT NULL, data TEXT, done BOOLEAN NOT NULL DEFAULT false,
+        takings BIGINT NOT NULL DEFAULT 0, leased_until BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (run, chunk))`,
+    ],
   ],
 };

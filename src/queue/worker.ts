@@ -6,8 +6,15 @@ import { passbackRows } from '../bulk/operations.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { elapsedMs, type Queue, type TakenChunk } from './queue.js';
-import { type QueuedOutcome, type QueuedRun, type RunTarget, targetDifferences } from './run.js';
+import { elapsedMs } from '../support/elapsed.js';
+import type { Queue, TakenChunk } from './queue.js';
+import {
+  describeWait,
+  type QueuedOutcome,
+  type QueuedRun,
+  type RunTarget,
+  targetDifferences,
+} from './run.js';
 
 export interface WorkerOptions {
   readonly queue: Queue;
@@ -47,8 +54,7 @@ export class Worker {
   }
 
   /**
-   * Resolves when the worker is stopped, or has drained the queue, with the runs of which only failed chunks are
-   * left.
+   * Resolves when the worker is stopped, or has drained the queue, with the runs that have failed chunks.
    *
    * @throws RejectedError or NoAnswerError that concerns every row with this worker's profile, and an internal error
    * @throws InvalidInputError if it drains a queue of which it may process nothing
@@ -61,19 +67,19 @@ export class Worker {
         const ready = await this.#untilAnswered(() => queue.list('ready'));
         this.#reportEnded(ready);
         let isIdle = true;
-        const left: QueuedRun[] = [];
+        const ours: QueuedRun[] = [];
         for (const run of ready) {
           const work = this.#workFor(run);
           if (work === null) continue;
-          isForUs = true;
+          ours.push(run);
           signal.throwIfAborted();
           const taken = await this.#untilAnswered(() => queue.take(run));
-          if (taken !== null) await this.#process(run, work, taken);
+          if (taken !== null) await this.#process(taken, work);
           isIdle &&= taken === null;
-          if (run.chunks_left + run.failed_chunks > 0) left.push(run);
         }
-        if (drains && isIdle && left.every((run) => run.chunks_left === 0)) {
-          if (isForUs || ready.length === 0) return left;
+        isForUs ||= ours.length > 0;
+        if (drains && isIdle && ours.every((run) => run.chunks_left === 0 || isStuck(run, ours))) {
+          if (isForUs || ready.length === 0) return ours.filter((run) => run.failed_chunks > 0);
           throw new InvalidInputError('no run of the queue is for this profile: nothing was sent');
         }
         if (isIdle) await wait(idleMs, undefined, { signal });
@@ -95,7 +101,7 @@ export class Worker {
   }
 
   /** What is done for a run, which is reported first; `null` if it is for other workers. */
-  #workFor({ run, target, rows, rate }: QueuedRun): Work | null {
+  #workFor({ run, target, rows, rate, waits_for }: QueuedRun): Work | null {
     const { pacing, log, target: ours } = this.#options;
     const known = this.#work.get(run);
     if (known !== undefined) return known;
@@ -105,33 +111,27 @@ export class Worker {
     this.#work.set(run, work);
     if (work !== null) log(`run ${run}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`);
     else log(`run ${run} is for another ${differences} than this profile: left to other workers`);
+    if (work !== null && waits_for.length > 0) log(`run ${run} waits for ${describeWait(waits_for)}`);
     return work;
   }
 
   /** Sends the rows of a chunk, and ends so early that all requests end before its lease. */
-  async #process(run: QueuedRun, work: Work, taken: TakenChunk): Promise<void> {
+  async #process(taken: TakenChunk, work: Work): Promise<void> {
     const { queue, sender, pacing, signal } = this.#options;
+    const { run, leasedUntil } = taken;
     const done = await this.#untilAnswered(() => queue.outcomes(run.run, taken.rows));
     const rows = taken.rows.filter(({ line }) => !done.has(line));
-    const timeoutMs = Math.min(pacing.timeoutMs, (taken.leasedUntil - elapsedMs()) / 2);
-    const endsAt = taken.leasedUntil - timeoutMs - recordMs;
+    const timeoutMs = Math.min(pacing.timeoutMs, (leasedUntil - elapsedMs()) / 2);
+    const endsAt = leasedUntil - timeoutMs - recordMs;
     const operation = passbackRows(run.naming);
     // A process that was suspended continues here: others may have taken its rows meanwhile.
     const check = () => {
       if (signal.aborted || elapsedMs() > endsAt) engine.stop();
     };
-    let unwritten: QueuedOutcome[] = [];
-    let recording = Promise.resolve();
-    const record = () => {
-      const given = unwritten;
-      unwritten = [];
-      const write = async () => {
-        const state = await this.#untilAnswered(() => queue.record(run.run, given));
-        if (state !== 'ready') engine.stop();
-      };
-      if (given.length > 0) recording = recording.then(write);
-      recording.catch((error) => engine.stop(error));
-      return recording;
+    const unwritten: QueuedOutcome[] = [];
+    const record = async () => {
+      const given = unwritten.splice(0);
+      if (!(await this.#untilAnswered(() => queue.record(taken, given)))) engine.stop();
     };
     const engine = new RowEngine(oneBatch(rows), {
       ...pacing,
@@ -149,20 +149,22 @@ export class Worker {
         onTurn: check,
       },
     });
+    let recording: Promise<void> | undefined;
     const timer = setInterval(() => {
       check();
-      record();
+      recording ??= record()
+        .catch((error) => engine.stop(error))
+        .finally(() => {
+          recording = undefined;
+        });
     }, recordMs);
-    let isComplete = false;
     try {
-      isComplete = await engine.run().finally(record);
+      await engine.run().finally(() => recording?.then(record) ?? record());
     } finally {
       clearInterval(timer);
       // The next chunk may go to another worker: together they keep to the rate.
       if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});
-      await this.#untilAnswered(() =>
-        isComplete ? queue.finish(run, taken) : queue.handBack(run.run, taken),
-      );
+      await this.#untilAnswered(() => queue.finish(taken));
     }
   }
 
@@ -188,6 +190,12 @@ export class Worker {
       await wait(backOffMs(pauses, Math.random), undefined, { signal });
     }
   }
+}
+
+/** Whether only failed chunks are left of a run, or of one that it waits for. */
+function isStuck({ chunks_left, failed_chunks, waits_for }: QueuedRun, runs: readonly QueuedRun[]): boolean {
+  if (chunks_left === 0) return failed_chunks > 0;
+  return runs.some((other) => waits_for.some(({ run }) => run === other.run) && isStuck(other, runs));
 }
 
 async function* oneBatch<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {

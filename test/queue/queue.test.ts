@@ -2,9 +2,9 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InputChangedError } from '../../src/bulk/source/checked-input.js';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
-import { UniqueUsers } from '../../src/queue/load-run.js';
+import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
-import type { QueuedRun } from '../../src/queue/run.js';
+import { type QueuedRun, queueSchema } from '../../src/queue/run.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
 
 let schema: TestSchema;
@@ -26,13 +26,14 @@ const given = {
   rate: null,
   keepsRows: false,
 };
-/** A run with so many rows, from line 2. */
+let loaded = 0;
+/** A run with so many rows, from line 2. Its users are its own. */
 async function load(
   count: number,
   {
     rate = null,
     leaseMs = 60_000,
-    user = 'u',
+    user = `run${loaded++}-u`,
   }: { rate?: number | null; leaseMs?: number; user?: string } = {},
   fault?: Error,
 ) {
@@ -81,21 +82,26 @@ describe('a queue', () => {
       const all = linesOf(chunk).map((line) => outcome(line));
       return [all.slice(0, 300), all.slice(200, 900), all.slice(600), all.slice(100, 500)];
     });
-    await Promise.all(parts.map((part) => queue.record(run.run, part)));
+    const [chunk] = taken;
+    if (chunk === undefined) throw new Error('there is no chunk');
+    const recorded = await Promise.all(parts.map((part) => queue.record(chunk, part)));
+    expect(recorded).toEqual(parts.map(() => true));
     expect(await queue.find(run.run)).toMatchObject({ state: 'ready', ok: 2400 });
     for (const chunk of taken.reverse()) {
       expect(await queue.find(run.run)).toMatchObject({ state: 'ready' });
-      await queue.finish(run, chunk);
+      await queue.finish(chunk);
     }
     expect(await queue.take(run)).toBeNull();
     expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunks: 3, ok: 2400 });
     await queue.purge(run.run);
-    expect(await queue.record(run.run, [outcome(2)])).toBe('cancelled');
+    expect(await queue.record(chunk, [outcome(2)])).toBe(false);
     expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
   });
 
   it('leaves no outcome that a worker records while the run is removed', async () => {
     const run = await load(1);
+    const taken = await take(run);
+    await queue.finish(taken);
     await queue.cancel(run.run);
     const other = new Client(schema.url);
     await other.connect();
@@ -103,7 +109,7 @@ describe('a queue', () => {
       (await query(schema.url, "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length;
     await other.query('BEGIN');
     await other.query(`SELECT 1 FROM userinfo_runs WHERE run = '${run.run}' FOR NO KEY UPDATE`);
-    const recorded = queue.record(run.run, [outcome(2)]);
+    const recorded = queue.record(taken, [outcome(2)]);
     await expect.poll(waiting).toBeGreaterThan(0);
     const removed = queue.purge(run.run);
     await expect.poll(waiting).toBeGreaterThan(1);
@@ -117,7 +123,7 @@ describe('a queue', () => {
     expect(run.chunks).toBe(3);
     const first = await take(run);
     expect(await queue.take(run)).toBeNull();
-    await queue.handBack(run.run, first);
+    await queue.finish(first);
     await take(run);
     expect(await queue.take(run)).toBeNull();
     const closed = await Queue.open(schema.url);
@@ -128,17 +134,17 @@ describe('a queue', () => {
   it('keeps the outcomes that came first, and ends a chunk once, after its lease has passed to another', async () => {
     const run = await load(3, { leaseMs: 1000 });
     const slow = await take(run);
-    expect(await queue.record(run.run, [outcome(2, 'failed')])).toBe('ready');
+    expect(await queue.record(slow, [outcome(2, 'failed')])).toBe(true);
     const takeOver = async () => (await queue.take(run))?.rows;
     await expect.poll(takeOver, { timeout: 20_000, interval: 200 }).toEqual(slow.rows);
     expect([...(await queue.outcomes(run.run, slow.rows)).keys()]).toEqual([2]);
-    await queue.record(run.run, [outcome(3)]);
-    await queue.finish(run, slow); // row 4 has no outcome
-    await queue.handBack(run.run, slow);
+    expect(await queue.record(slow, [outcome(3)])).toBe(false);
+    await queue.finish(slow); // row 4 has no outcome
+    await queue.finish(slow);
     expect(await queue.take(run)).toBeNull();
-    await queue.record(run.run, [outcome(3, 'failed'), outcome(4)]);
-    await queue.finish(run, slow);
-    await queue.finish(run, slow);
+    await queue.record(slow, [outcome(3, 'failed'), outcome(4)]);
+    await queue.finish(slow);
+    await queue.finish(slow);
     const counts = { ok: 2, failed: 1, invalid: 0, unknown: 0 };
     expect(await queue.take(run)).toBeNull();
     expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunks: 1, ...counts });
@@ -146,11 +152,11 @@ describe('a queue', () => {
 
   it('gives up a chunk that was returned a thousand times, until it is retried', async () => {
     const run = await load(1);
-    const returned = `UPDATE userinfo_pgboss.job SET retry_count = 998 WHERE name = 'userinfo-${run.run}'`;
+    const returned = `UPDATE userinfo_chunks SET takings = 998 WHERE run = '${run.run}'`;
     for (let hold = 0; hold < 4; hold += 1) {
       const taken = await take(run);
       expect(await queue.find(run.run)).toMatchObject({ chunks_left: 1, failed_chunks: 0, workers: 1 });
-      await queue.handBack(run.run, taken);
+      await queue.finish(taken);
       if (hold === 1) await query(schema.url, returned);
     }
     expect(await queue.take(run)).toBeNull();
@@ -165,7 +171,7 @@ describe('a queue', () => {
     const loading = load(1500, { user: 'changed' }, new InputChangedError('rows.csv'));
     await expect(loading).rejects.toThrow('was changed after it was checked');
     expect((await queue.list()).map(({ run }) => run)).toEqual(before.map(({ run }) => run));
-    const jobs = "SELECT 1 FROM userinfo_pgboss.job WHERE CAST(data AS TEXT) LIKE '%changed1%'";
+    const jobs = "SELECT 1 FROM userinfo_chunks WHERE data LIKE '%changed1%'";
     expect(await query(schema.url, jobs)).toEqual([]);
   });
 
@@ -174,7 +180,10 @@ describe('a queue', () => {
     let removed = Promise.resolve();
     async function* batches() {
       for (let batch = 0; batch < 40; batch += 1) {
-        yield Array.from({ length: 1000 }, (_, i) => new NdjsonRow(1000 * batch + i + 2, '{"n":"loaded"}'));
+        yield Array.from(
+          { length: 1000 },
+          (_, i) => new NdjsonRow(1000 * batch + i + 2, `{"union_id":"loaded${i}"}`),
+        );
         if (batch === 10) {
           const run = (await queue.list()).find(({ state }) => state === 'loading')?.run ?? '';
           removed = queue[remove](run);
@@ -185,15 +194,60 @@ describe('a queue', () => {
     await expect(loading).rejects.toThrow(/run \w+ was cancelled while it was loaded/);
     await removed;
     expect(await queue.list()).toEqual(before);
-    const jobs = "SELECT 1 FROM userinfo_pgboss.job WHERE CAST(data AS TEXT) LIKE '%loaded%'";
+    const jobs = "SELECT 1 FROM userinfo_chunks WHERE data LIKE '%loaded%'";
     expect(await query(schema.url, jobs)).toEqual([]);
   });
 
   it('refuses rows that name a user twice', () => {
-    const users = new UniqueUsers();
+    const users = new UserDigests();
     for (let i = 0; i < 5000; i += 1) users.add(`u${i}`);
-    users.check();
+    users.refuseTwice();
     users.add('u4096');
-    expect(() => users.check()).toThrow('rows 4097 and 5001 name the same user');
+    expect(() => users.refuseTwice()).toThrow('rows 4097 and 5001 name the same user');
+  });
+});
+
+describe('a queue of the former version', () => {
+  /** A schema with the tables of the first two steps, and a run in a state. */
+  async function createFormer(state: string, keepsRows = false): Promise<TestSchema> {
+    const former = await createSchema();
+    for (const step of queueSchema.steps.slice(0, 2).flat()) {
+      if (step.startsWith('ALTER'))
+        await query(former.url, 'CREATE TABLE userinfo_runs_migrations (version BIGINT)');
+      await query(former.url, step);
+    }
+    await query(former.url, 'INSERT INTO userinfo_runs_migrations VALUES (1, 2), (2, 2)');
+    const json = JSON.stringify({ ...given, keepsRows, rows: 1 });
+    const values = `('5f1e', '${state}', '${json}', 1, 1, 1)`;
+    await query(
+      former.url,
+      `INSERT INTO userinfo_runs (run, state, given, created_at, chunks, ok) VALUES ${values}`,
+    );
+    return former;
+  }
+
+  it.each([
+    ['ready', false],
+    ['loading', false],
+    ['done', true],
+  ] as const)('is left as it is while it has rows: %s, kept: %s', async (state, keepsRows) => {
+    const former = await createFormer(state, keepsRows);
+    await expect(Queue.open(former.url)).rejects.toMatchObject({
+      code: 'CANNOT_OPEN_DATABASE',
+      message: expect.stringContaining('finish and delete them with it'),
+    });
+    expect(await query(former.url, 'SELECT state FROM userinfo_runs WHERE given IS NOT NULL')).toEqual([
+      { state },
+    ]);
+    await former.remove();
+  });
+
+  it('keeps the outcomes of its runs', async () => {
+    const former = await createFormer('done');
+    const opened = await Queue.open(former.url);
+    expect(await opened.list()).toMatchObject([{ run: '5f1e', state: 'done', ok: 1, waits_for: [] }]);
+    await opened.purge('5f1e');
+    await opened.close();
+    await former.remove();
   });
 });

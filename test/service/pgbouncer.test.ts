@@ -110,8 +110,8 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
     if (taken === null) throw new Error('there is no chunk');
     expect(taken).toMatchObject({ rows: [{ line: 1 }] });
     expect(await queue.take(run)).toBeNull();
-    await queue.record(name, [{ line: 1, outcome: 'ok', result: '"outcome":"ok"' }]);
-    await queue.finish(run, taken);
+    await queue.record(taken, [{ line: 1, outcome: 'ok', result: '"outcome":"ok"' }]);
+    await queue.finish(taken);
     expect(await queue.take(run)).toBeNull();
     expect(await queue.find(name)).toMatchObject({ state: 'done' });
     await queue.close();

@@ -120,7 +120,7 @@ export function addPassbackManyOptions(command: Command): Command {
     );
 }
 
-/** pg-boss takes less than a day. */
+/** The rows of a worker that died wait this long. */
 const longestLeaseMs = 12 * 3_600_000;
 
 function parseLease(text: string): number {

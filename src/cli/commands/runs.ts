@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { QueuedRun } from '../../queue/run.js';
+import { describeWait, type QueuedRun } from '../../queue/run.js';
 import { takeOverHelp } from '../bulk/bulk-options.js';
 import { formatCount } from '../bulk/summary.js';
 import { type Call, command } from '../command.js';
@@ -31,7 +31,7 @@ const declareList = command({
 const declareShow = command({
   name: 'show',
   summary: 'show the progress of a run',
-  description: 'Show a run: its deployment, its progress and speed, and how many workers process it.',
+  description: 'Show a run: its deployment, progress and speed, its workers, and the runs that it waits for.',
   examples: [
     [example('show'), 'as a table'],
     [`${example('show')} --query state`, 'its state: loading, ready, done or cancelled'],
@@ -124,46 +124,48 @@ async function runList({ io, options, style, isTable }: Call<QueueOptions>): Pro
   const list = await withQueue(options.queue, (queue) => queue.list());
   const shown = list.map(describe).map((found) => {
     if (!isTable) return found;
-    const { run, state, from, rows, not_ok, seconds_left } = found;
+    const { run, state, from, rows, not_ok, seconds_left, ended_at } = found;
     const done = `${formatCount(found.done)} of ${formatCount(rows)}`;
-    const endsAt = found.ended_at ?? endOf(seconds_left);
-    return { run, state, from, done, not_ok, ...(endsAt === null ? {} : { ends_at: endsAt }) };
+    return { run, state, from, done, not_ok, ...endsAt(ended_at ?? endOf(seconds_left)) };
   });
   await printList(shown, io, style);
 }
 
 async function runShow({ options, isTable, print }: Call<QueueOptions>, name: string): Promise<void> {
   const run = await withQueue(options.queue, (queue) => queue.find(name));
-  const { rows_per_second, seconds_left, ended_at, ...found } = describe(run);
-  const speed = rows_per_second && { speed: `${rows_per_second} rows/s`, ends_at: endOf(seconds_left) };
-  await print({
-    ...found,
-    ...(isTable ? speed : { rows_per_second, seconds_left }),
-    ...(ended_at === null ? {} : { ended_at }),
-  });
+  const { waits_for, rows_per_second, seconds_left, ended_at, ...found } = describe(run);
+  const inWords = {
+    ...(waits_for.length > 0 && { waits_for: describeWait(waits_for) }),
+    ...(rows_per_second !== null && { speed: `${rows_per_second} rows/s` }),
+    ...endsAt(endOf(seconds_left)),
+  };
+  const progress = isTable ? inWords : { waits_for, rows_per_second, seconds_left };
+  await print({ ...found, ...progress, ...(ended_at !== null && { ended_at }) });
 }
 
-/** A run for the output, and in how many seconds it will be done at its present speed. */
-function describe({ run, state, target, source, naming, rate, keepsRows, ...progress }: QueuedRun) {
-  const { rows, done, rows_per_second: speed } = progress;
+/** A run for the output, and in how many seconds its workers will be done at its present speed. */
+function describe({ run, state, target, source, naming, rate, keepsRows, ...stored }: QueuedRun) {
+  const { leaseMs: _, ...progress } = stored;
+  const { rows, done, workers, rows_per_second: speed } = progress;
   return {
     run,
     state,
     ...target,
     from: source.from,
     ...(naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key }),
-    ...(rate === null ? {} : { rate: `${rate}/s` }),
+    ...(rate !== null && { rate: `${rate}/s` }),
     keeps_rows: keepsRows,
     ...progress,
     rows_per_second: speed && Number(speed.toPrecision(3)),
-    seconds_left: speed && Math.ceil((rows - done) / speed),
+    seconds_left: speed && workers > 0 ? Math.ceil((rows - done) / speed) : null,
   };
 }
 
 /** When a run ends that has so many seconds left, which a table shows as "in 4 min". */
-function endOf(secondsLeft: number | null): number | null {
-  return secondsLeft === null ? null : Math.floor(Date.now() / 1000) + secondsLeft;
-}
+const endOf = (secondsLeft: number | null) =>
+  secondsLeft === null ? null : Math.floor(Date.now() / 1000) + secondsLeft;
+
+const endsAt = (time: number | null) => time !== null && { ends_at: time };
 
 async function runResults(
   { context, io, options }: Call<ResultsOptions & QueueOptions & { readonly wait?: true }>,
@@ -172,8 +174,7 @@ async function runResults(
   const { writeResults } = await import('../queue/results.js');
   await withQueue(options.queue, async (queue) => {
     let run = await queue.find(name);
-    const isOpen = () => run.state === 'loading' || (run.state === 'ready' && run.chunks_left > 0);
-    while (options.wait && isOpen()) {
+    while (options.wait && (run.state === 'loading' || (run.state === 'ready' && run.chunks_left > 0))) {
       await wait(500, undefined, { signal: context.signal });
       run = await queue.find(name);
     }

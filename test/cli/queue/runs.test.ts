@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printedBy } from '../../support/cli.js';
 import { dump } from '../../support/postgres/dump.js';
@@ -157,7 +156,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     await machine.putUsers(['f1']);
     write('failed.csv', ['f1,gold,']);
     const run = await handOver('failed.csv');
-    await query(schema.url, `UPDATE userinfo_pgboss.job SET state = 'failed' WHERE name = 'userinfo-${run}'`);
+    await query(schema.url, `UPDATE userinfo_chunks SET takings = 1000 WHERE run = '${run}'`);
     const url = schema.url.replace('@', ':pass4711@');
     const refused = await machine.run(['-p', 'local', 'worker', '--queue', url, '--drain']);
     expect(refused.status).toBe(6);
@@ -221,31 +220,31 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(unionIds.map((id) => stored.get(id)?.level)).toEqual(unionIds.map(() => 'new'));
   });
 
-  it('is given up by a worker whose machine was suspended, while its monotonic clock stood still', async () => {
+  it('is given up by a worker whose machine was suspended after its clock was set back', async () => {
     write(
       'suspended.csv',
       Array.from({ length: 30 }, (_, i) => `u${i},suspended,`),
     );
     const run = await handOver('suspended.csv', '--rate', '5/s');
     const before = await countOutcomes();
+    // The clock is set back for an hour, then the machine sleeps for ten minutes: performance.now() stands still.
     writeFileSync(
       join(machine.folder, 'suspend.cjs'),
-      'const { now } = Date; process.on("SIGUSR2", () => { Date.now = () => now() + 3_600_000; });',
+      'const { now } = Date; let ahead = 0; Date.now = () => now() + ahead;' +
+        'process.on("SIGUSR2", () => { ahead -= 3_600_000; setTimeout(() => { ahead += 600_000; }, 300); });',
     );
     const args = worker('--concurrency', '1');
     const suspended = machine.start(args, { env: { NODE_OPTIONS: '--require ./suspend.cjs' } });
     started = [...started, suspended];
     await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
-    const ends = printedBy(suspended, new RegExp(`run ${run}: \\d+ done here`));
     suspended.kill('SIGUSR2');
-    await wait(700);
-    const sent = await countOutcomes();
-    await wait(700);
-    expect(await countOutcomes()).toBe(sent);
+    // To the database, the chunk is still the worker's, which returns it therefore, and asks for it again.
+    const takings = async () =>
+      (await query(schema.url, `SELECT MAX(takings) AS takings FROM userinfo_chunks WHERE run = '${run}'`))[0]
+        ?.takings;
+    await expect.poll(takings).toBe(2);
     expect((await runs('cancel', run, '--yes')).status).toBe(0);
-    const [done = ''] = await ends;
     suspended.kill('SIGKILL'); // it would take chunks of later runs
-    expect(Number(/: (\d+) done/.exec(done)?.[1])).toBe(sent - before);
   });
 
   it('is handed back by a worker on Ctrl-C, and ends when it is cancelled', async () => {
@@ -279,12 +278,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       Array.from({ length: 60_000 }, (_, i) => `u${i},half-loaded,`),
     );
     const stored = async () =>
-      (
-        await query(
-          schema.url,
-          "SELECT 1 FROM userinfo_pgboss.job WHERE CAST(data AS TEXT) LIKE '%half-loaded%'",
-        )
-      ).length;
+      (await query(schema.url, "SELECT 1 FROM userinfo_chunks WHERE data LIKE '%half-loaded%'")).length;
     const loading = start(['-p', 'local', 'passback', '--from', 'large.csv', ...queue()]);
     await expect.poll(stored, { interval: 10 }).toBeGreaterThan(0);
     loading.kill('SIGKILL');

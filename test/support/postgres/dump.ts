@@ -1,11 +1,10 @@
 import { query } from './test-schema.js';
 
-/** All that the tables of a test schema hold, and those of pg-boss, as text. */
+/** All that the tables of a test schema hold, as text. */
 export async function dump(url: string): Promise<string> {
   const tables = await query(
     url,
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname IN (current_schema(), 'userinfo_pgboss')`,
+    "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = current_schema()",
   );
   let text = '';
   for (const { name } of tables) {

@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UserNaming } from '../../src/bulk/operations.js';
+import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
+import { Sender } from '../../src/client/sender.js';
+import { Queue } from '../../src/queue/queue.js';
+import { Worker } from '../../src/queue/worker.js';
+import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
+
+/** A platform that knows nothing of the product: it remembers the values of each user, in their order. */
+class Platform {
+  readonly written = new Map<string, string[]>();
+  /** Called before a value is written. */
+  beforeWrite: (user: string) => Promise<unknown> = () => wait(Math.random() * 4);
+  readonly #server: Server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const form = new URLSearchParams(body);
+    const { level, mail } = JSON.parse(form.get('user_info') ?? '{}');
+    const user = form.get('union_id') ?? mail;
+    await this.beforeWrite(user);
+    this.written.set(user, [...(this.written.get(user) ?? []), level]);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: user } }));
+  });
+
+  async start(): Promise<string> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}
+
+let schema: TestSchema;
+let queue: Queue;
+let platform: Platform;
+let baseUrl: string;
+
+beforeAll(async () => {
+  schema = await createSchema();
+  queue = await Queue.open(schema.url);
+  platform = new Platform();
+  baseUrl = await platform.start();
+});
+afterAll(async () => {
+  platform.stop();
+  await queue.close();
+  await schema.remove();
+});
+
+const byUnionId = { by: 'union_id', column: 'union_id' } as const;
+const targetNow = () => ({ environment: 'test', base_url: baseUrl, tenant_code: 'acme', channel: 'web' });
+
+/** Adds a run that sets `level` of each user, and returns its name. */
+function load(
+  users: readonly string[],
+  level: string,
+  { naming = byUnionId, channel = 'web' }: { naming?: UserNaming; channel?: string } = {},
+): Promise<string> {
+  const key = naming.by === 'union_id' ? naming.column : naming.key;
+  async function* batches() {
+    yield users.map((user, i) => new NdjsonRow(i + 2, JSON.stringify({ [key]: user, level })));
+  }
+  const given = { naming, source: { from: 'f', hash: '' }, rows: users.length, rate: null, keepsRows: false };
+  return queue.load({ ...given, target: { ...targetNow(), channel } }, 60_000, batches());
+}
+
+/** Runs workers, each with its own connections, until the queue is empty or `stop` is called. */
+function work(count: number, drains: boolean) {
+  const stopped = new AbortController();
+  const lines: string[] = [];
+  const ended = Array.from({ length: count }).map(async () => {
+    const queue = await Queue.open(schema.url);
+    const sender = new Sender({ baseUrl, tenantCode: 'acme', channel: 'web', appKey: 'a', appSecret: 's' });
+    const pacing = { concurrency: 8, attempts: 3, timeoutMs: 10_000 };
+    const log = (words: string) => void lines.push(words);
+    try {
+      const { signal } = stopped;
+      return await new Worker({ queue, sender, pacing, target: targetNow(), drains, log, signal }).run();
+    } finally {
+      await sender.drop();
+      await queue.close();
+    }
+  });
+  const stop = () => {
+    stopped.abort();
+    return Promise.all(ended);
+  };
+  return { lines, stop, ended: Promise.all(ended) };
+}
+
+const names = (prefix: string, from: number, count: number) =>
+  Array.from({ length: count }, (_, i) => `${prefix}-${from + i}`);
+
+const valuesOf = (users: readonly string[]) => users.map((user) => platform.written.get(user)?.join(' '));
+const waitsOf = async (run: string) => (await queue.find(run)).waits_for;
+
+describe('runs to one target that name the same users', () => {
+  it('end with the values of the later one', async () => {
+    const random = (count: number) => Math.floor(Math.random() * count);
+    const { stop } = work(3, false);
+    const pairs = Array.from({ length: 50 }, (_, i) => ({
+      older: names(`p${i}`, 0, 1 + random(30)),
+      newer: names(`p${i}`, random(20), 1 + random(30)).sort(() => Math.random() - 0.5),
+    }));
+    // Workers process the older run while the newer one is added.
+    for (const { older, newer } of pairs) {
+      await load(older, 'older');
+      await load(newer, 'newer');
+    }
+    const left = async () => (await queue.list('ready')).length;
+    await expect.poll(left, { timeout: 50_000, interval: 100 }).toBe(0);
+    await stop();
+    for (const { older, newer } of pairs) {
+      const both = (user: string) => (older.includes(user) ? 'older newer' : 'newer');
+      expect(valuesOf(newer)).toEqual(newer.map(both));
+      const only = older.filter((user) => !newer.includes(user));
+      expect(valuesOf(only)).toEqual(only.map(() => 'older'));
+    }
+  });
+
+  it('wait for each other, unless they share no user or have ended', async () => {
+    const first = await load(names('w', 0, 1200), 'first');
+    const second = await load(names('w', 1190, 20), 'second');
+    expect(await waitsOf(second)).toEqual([{ run: first, users: 10 }]);
+    expect(await queue.take(await queue.find(second))).toBeNull();
+    expect(await waitsOf(await load(names('w', 1300, 5), 'third'))).toEqual([]);
+    expect(await waitsOf(await load(names('w', 0, 5), 'fourth', { channel: 'app' }))).toEqual([]);
+    const byKey = await load(['a@example.com'], 'fifth', { naming: { by: 'primary_key', key: 'mail' } });
+    expect(await waitsOf(byKey)).toContainEqual({ run: second, users: null });
+    await queue.cancel(first);
+    expect(await waitsOf(second)).toEqual([]);
+    for (const { run } of await queue.list('ready')) await queue.cancel(run);
+  });
+
+  it('are compared with each other, though they are added at once', async () => {
+    const runs = await Promise.all(Array.from({ length: 6 }, (_, i) => load(['same'], `value ${i}`)));
+    const awaited = await Promise.all(runs.map(async (run) => (await waitsOf(run)).length));
+    expect(awaited.sort()).toEqual([0, 1, 2, 3, 4, 5]);
+    for (const run of runs) await queue.cancel(run);
+  });
+
+  it('do not overtake the last request of a run that is cancelled', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let arrived = 0;
+    platform.beforeWrite = () => {
+      arrived += 1;
+      return arrived === 1 ? held : wait(1);
+    };
+    const older = await load(['c1'], 'older');
+    const { stop } = work(2, false);
+    await expect.poll(() => arrived).toBe(1);
+    const newer = await load(['c1'], 'newer');
+    await queue.cancel(older);
+    expect(await queue.find(older)).toMatchObject({ state: 'cancelled', chunks_left: 0, workers: 1 });
+    await expect(queue.purge(older)).rejects.toThrow('may have requests under way: nothing was deleted');
+    const third = await load(['c1'], 'newest');
+    expect(await waitsOf(third)).toContainEqual({ run: older, users: null });
+    await wait(800); // longer than an idle worker sleeps
+    expect(arrived).toBe(1);
+    release();
+    await expect.poll(async () => (await queue.find(third)).state).toBe('done');
+    await stop();
+    expect(valuesOf(['c1'])).toEqual(['older newer newest']);
+    await queue.purge(older);
+    expect((await queue.find(newer)).state).toBe('done');
+  });
+
+  it('wait for failed chunks: a worker that drains the queue reports them', async () => {
+    const older = await load(['f1'], 'older');
+    const newer = await load(['f1'], 'newer');
+    await query(schema.url, `UPDATE userinfo_chunks SET takings = 1000 WHERE run = '${older}'`);
+    const failing = work(1, true);
+    const [failed] = await failing.ended;
+    expect(failed?.map(({ run }) => run)).toEqual([older]);
+    expect(failing.lines).toContain(`run ${newer} waits for run ${older}: they name 1 of the same users`);
+    await queue.retry(older);
+    expect(await work(2, true).ended).toEqual([[], []]);
+    expect(valuesOf(['f1'])).toEqual(['older newer']);
+  });
+});
