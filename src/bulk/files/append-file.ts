@@ -409,7 +409,10 @@ export function removeDraft(draft: string): void {
   if (isDraft) rmSync(draft, { force: true });
 }
 
-/** Opens the regular file at a path without links; `null` if there is none. A link or pipe is not followed, or waited for. */
+/**
+ * Opens the regular file at a path without links; `null` if there is none. A link or pipe that is put there meanwhile
+ * is neither followed nor waited for.
+ */
 function openRegular(path: string, place: string, flags: number): number | null {
   let fd: number;
   try {

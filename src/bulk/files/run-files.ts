@@ -191,8 +191,8 @@ export class RunFiles {
     const notes: string[] = [];
     if (left.isCut) {
       notes.push(
-        `${quoteName(resultsPath)} ends at byte ${results.size}, earlier than its journal says: the rows whose lines are ` +
-          'missing are sent again',
+        `${quoteName(resultsPath)} ends at byte ${results.size}, earlier than its journal says: ` +
+          'the rows whose lines are missing are sent again',
       );
     } else if (tail === 'zeros' || found.leftBytes > longestTornRecord) {
       notes.push(

@@ -47,6 +47,7 @@ const table = `
   journal  first edited     no-journal   no-journal             no-journal
   journal  last edited      damaged      damaged                moves journal
   journal  cut              unfinished   continues/not-written  begins/moves results
+  journal  cut, all final   unfinished   continues/not-written  begins/moves results
   journal  cut in 1st line  no-record    no-record              moves results
   journal  grown            damaged      damaged                moves journal
   journal  CRLF             no-journal   no-journal             no-journal
@@ -66,12 +67,16 @@ const table = `
   results  last edited      not-written  not-written            moves results
   results  sorted           not-written  not-written            moves results
   results  shorter edit     not-written  not-written            moves results
+  results  shorter line     not-written  not-written            moves results
   results  cut              begins       continues/not-written  begins
   results  without last LF  begins       continues/not-written  begins
   results  killed           unfinished   continues              begins
+  results  killed, doubled  unfinished   not-written            moves results
+  results  killed, mixed    unfinished   not-written            moves results
   results  NUL behind it    begins       continues              begins
   results  NUL at its end   begins       continues/not-written  begins
   results  grown            not-written  not-written            no-results
+  results  grown by a row   not-written  not-written            moves results
   results  grown, no LF     not-written  not-written            no-results
   results  doubled line     not-written  not-written            moves results
   results  CRLF             not-written  not-written            no-results
@@ -138,6 +143,14 @@ const change = (how: (lines: string[], text: string) => string) => (place: strin
 };
 const join1 = (all: readonly string[]) => all.map((line) => `${line}\n`).join('');
 
+/** Removes the last record of outcomes, and those behind it; the failed file is of a time after that. */
+function unrecord(results: string): void {
+  const folder = dirname(results);
+  rmSync(join(folder, names.failed));
+  const isOutcomes = (line: string) => line.includes('"outcomes"');
+  change((all) => join1(all.slice(0, all.findLastIndex(isOutcomes))))(join(folder, names.journal));
+}
+
 /** What is put in the place of a file; `another` is the folder of another run that ended alike. */
 const states: Readonly<Record<string, (place: string, another: string, file: File) => void>> = {
   missing: (place) => rmSync(place),
@@ -182,17 +195,25 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
   // The last results are not recorded yet, and one is being written.
   killed: (place) => {
     change((all) => join1(all.slice(0, 8)) + all[8]?.slice(0, 30))(place);
-    const folder = dirname(place);
-    rmSync(join(folder, names.failed));
-    change((all) =>
-      join1(
-        all.slice(
-          0,
-          all.findLastIndex((line) => line.includes('"outcomes"')),
-        ),
-      ),
-    )(join(folder, names.journal));
+    unrecord(place);
   },
+  'killed, doubled': (place) => {
+    change((all, whole) => `${whole}${all[0]}\n`)(place);
+    unrecord(place);
+  },
+  'killed, mixed': (place) => {
+    change((all) => join1([...all.slice(0, -2), all.at(-1) ?? '', all.at(-2) ?? '']))(place);
+    unrecord(place);
+  },
+  // The rows whose results are left are none that the journal has.
+  'cut, all final': (place) => {
+    change((all) => join1(all.slice(0, 3)))(place);
+    change((all) => join1(all.slice(0, 8)))(join(dirname(place), names.results));
+  },
+  'shorter line': change((all) =>
+    join1(all.filter((line) => !line.includes('unknown'))).replace(/"m"([^\n]*\n)$/, '""$1'),
+  ),
+  'grown by a row': (place) => appendFileSync(place, '{"line":16,"outcome":"unknown","error":"x"}\n'),
   // Of a run that was killed while it had a draft, in whose place there is a link now.
   'link, recorded': (place) => {
     const folder = dirname(place);
