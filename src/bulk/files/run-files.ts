@@ -231,10 +231,18 @@ export class RunFiles {
       return;
     }
     if (isDamaged || (this.#start === 'resume' && found.tail === 'zeros' && this.#usesUpCode)) {
-      const message = this.#usesUpCode
-        ? `${quoteName(journal)} is damaged: which codes are used up is not certain`
-        : `${quoteName(journal)} is damaged: which rows are done is not certain`;
-      throw this.#restartable(message);
+      const hint = restartHint(this.#start, this.#usesUpCode);
+      throw this.#usesUpCode
+        ? new RunInputError(
+            `${quoteName(journal)} is damaged: which codes are used up is not certain`,
+            hint,
+            '--restart',
+          )
+        : new RunInputError(
+            `${quoteName(journal)} is damaged: which rows are done is not certain`,
+            hint,
+            '--restart',
+          );
     }
     if (this.#start === 'new' && !found.isFinished) {
       const message = `${quoteName(journal)} is of a run that is not finished`;
@@ -270,7 +278,9 @@ export class RunFiles {
       throw new RunInputError(message, hint, '--restart');
     }
     const message = `${name} is not what ${quoteName(this.#paths.journal)} says that the run wrote`;
-    if ((await holdsResults(file)) && !file.isLinked) throw this.#restartable(message);
+    if ((await holdsResults(file)) && !file.isLinked) {
+      throw new RunInputError(message, restartHint(this.#start, this.#usesUpCode), '--restart');
+    }
     throw new InvalidInputError(message, {
       hint: isResumed
         ? 'Move it away, put back the results of the run, and resume.'
@@ -284,17 +294,6 @@ export class RunFiles {
     throw new InvalidInputError(`${quoteName(file.path)} is a link to a file that is not of this run`, {
       hint: `Remove the link, or name another file with ${option}.`,
     });
-  }
-
-  /** An error for files that cannot be continued: codes that may have been sent cannot be sent again. */
-  #restartable(message: string): RunInputError {
-    if (this.#start !== 'resume') {
-      return new RunInputError(message, 'To move it aside, and send every row:', '--restart');
-    }
-    const hint = this.#usesUpCode
-      ? 'Put back a copy of results and journal, and resume. To send every code again, used ones too:'
-      : 'Put back a copy of results and journal, and resume. To send every row again:';
-    return new RunInputError(message, hint, '--restart');
   }
 
   #failedPlace(journal: AppendFile | null): FailedPlace | null {
@@ -325,6 +324,14 @@ export class RunFiles {
     const folder = dirname(placeOf(this.#paths.journal));
     for (const draft of this.#found?.state.drafts ?? []) removeDraft(resolve(folder, draft));
   }
+}
+
+/** What to do about files that cannot be continued: codes that may have been sent cannot be sent again. */
+function restartHint(start: RunStart, usesUpCode: boolean): string {
+  if (start !== 'resume') return 'To move it aside, and send every row:';
+  return usesUpCode
+    ? 'Put back a copy of results and journal, and resume. To send every code again, used ones too:'
+    : 'Put back a copy of results and journal, and resume. To send every row again:';
 }
 
 /** @throws InvalidInputError if the journal is of another run */

@@ -198,7 +198,7 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
     unrecord(place);
   },
   'killed, doubled': (place) => {
-    change((all, whole) => `${whole}${all[0]}\n`)(place);
+    change((all) => join1([...all.slice(0, -1), all[0] ?? '', all.at(-1) ?? '']))(place);
     unrecord(place);
   },
   'killed, mixed': (place) => {
