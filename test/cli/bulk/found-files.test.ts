@@ -262,7 +262,7 @@ async function userinfo(...args: string[]): Promise<{ status: number; stdout: st
 /** A platform that counts what it is asked, by user or code. */
 async function platform() {
   const asked = new Map<string, number>();
-  const state = { asked, losesAnswers: false };
+  const state = { asked, losesAnswers: false, isSlow: true };
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -270,6 +270,8 @@ async function platform() {
     const key = parameters.get('code') ?? parameters.get('union_id') ?? '';
     asked.set(key, (asked.get(key) ?? 0) + 1);
     if (state.losesAnswers && key.startsWith('lost')) return request.socket.destroy();
+    // Longer than the journal may lag behind: it has two records of outcomes.
+    if (state.isSlow && /\D5$/.test(key)) await new Promise((resolve) => setTimeout(resolve, 150));
     const code = !key.startsWith('no') ? 200 : request.method === 'GET' ? 40106 : 40401;
     response.end(JSON.stringify({ code, msg: 'm', data: { union_id: key } }));
   });
@@ -328,6 +330,7 @@ class Lane {
     }
     this.#sentBefore = new Set(this.#platform.asked.keys());
     this.#platform.losesAnswers = false;
+    this.#platform.isSlow = false;
   }
 
   close(): void {
