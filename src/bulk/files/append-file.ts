@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import {
+  type BigIntStats,
   closeSync,
   constants,
-  createReadStream,
   existsSync,
   fchmodSync,
   fdatasyncSync,
@@ -10,19 +11,21 @@ import {
   ftruncateSync,
   lstatSync,
   openSync,
+  read,
   readSync,
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError } from '../../support/errors.js';
+import { unreadable } from '../source/input.js';
 
 /** A file of a run can no longer be written, as when the disk is full. Its contents are intact. */
 export class RunFileError extends UserInfoError {
@@ -37,87 +40,159 @@ export interface Contents {
 
 export const noContents: Contents = { size: 0, crc: 0 };
 
+const readAsync = promisify(read);
+
 /** Maximum size of one read, in bytes. */
 const chunkBytes = 65_536;
-
-/** The contents of a file up to `end`, or to its own end; those up to `start` are known. */
-export function readContents(fd: number, start: Contents, end = Number.POSITIVE_INFINITY): Contents {
-  const chunk = Buffer.alloc(chunkBytes);
-  let { size, crc } = start;
-  while (size < end) {
-    const read = readSync(fd, chunk, 0, Math.min(chunk.length, end - size), size);
-    if (read === 0) break;
-    size += read;
-    crc = crc32(chunk.subarray(0, read), crc);
-  }
-  return { size, crc };
-}
 
 /** They may hold personal data. */
 const mode = 0o600;
 
-const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
  * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only what the service
- * was asked and has not answered.
+ * was asked and has not answered. What it is known by is its descriptor: a check of it, and the cut or the write that
+ * follows, concern one file, whatever others put at its path meanwhile.
  */
 export class AppendFile implements Contents {
   /** As the user wrote it, for messages. */
   readonly path: string;
   readonly #fd: number;
+  /** When it was opened. */
+  readonly #found: BigIntStats;
   #place: string;
   #isDraft: boolean;
   #isOpen = true;
-  /** In bytes. */
-  size: number;
-  crc: number;
+  /** What is to stay, in bytes. */
+  size = 0;
+  crc = 0;
 
-  private constructor(path: string, place: string, isDraft: boolean, { size, crc }: Contents) {
+  private constructor(path: string, place: string, fd: number, isDraft: boolean) {
     this.path = path;
     this.#place = place;
+    this.#fd = fd;
     this.#isDraft = isDraft;
-    this.size = size;
-    this.crc = crc;
-    try {
-      // A link or pipe that is put there meanwhile is neither followed nor waited for.
-      this.#fd = openSync(place, O_RDWR | O_CREAT | O_NOFOLLOW | (isDraft ? O_EXCL : O_NONBLOCK), mode);
-    } catch (error) {
-      throw unwritable(isDraft ? draftOf(path) : path, error);
-    }
+    this.#found = fstatSync(fd, { bigint: true });
   }
 
   /**
-   * Opens or creates a file, and keeps its first bytes, `kept`. From then on only its owner can read it.
+   * Opens the file at a path and changes nothing; `null` if there is none.
    *
-   * @throws InvalidInputError if that fails, or the path is not a regular file
+   * @throws InvalidInputError if it cannot be written, or is not a regular file
    */
-  static open(path: string, kept = noContents): AppendFile {
-    const file = new AppendFile(path, placeOf(path), false, kept);
+  static find(path: string): AppendFile | null {
+    const place = placeOf(path);
+    const fd = openRegular(path, place, O_RDWR);
+    return fd === null ? null : new AppendFile(path, place, fd, false);
+  }
+
+  /**
+   * Creates a file that only its owner can read.
+   *
+   * @throws InvalidInputError if that fails, or something is there
+   */
+  static create(path: string): AppendFile {
+    const place = placeOf(path);
     try {
-      const stat = fstatSync(file.#fd);
-      if (!stat.isFile()) throw notRegular(path);
-      if ((stat.mode & 0o077) !== 0) makePrivate(file.#fd, stat.uid);
-      ftruncateSync(file.#fd, kept.size);
-      return file;
+      const fd = openSync(place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+      return new AppendFile(path, place, fd, false);
     } catch (error) {
-      file.close();
-      throw error instanceof InvalidInputError ? error : unwritable(path, error);
+      throw isSystemError(error, 'EEXIST') ? changedEarly(path) : unwritable(path, error);
     }
   }
 
   /**
-   * Opens an empty draft of a file; `moveIntoPlace` makes it that file.
+   * Creates an empty draft of a file, at a path of `draftOf`; `moveIntoPlace` makes it that file.
    *
    * @throws InvalidInputError if that fails
    */
-  static draft(path: string): AppendFile {
-    const place = draftOf(placeOf(path));
-    const left = lstatSync(place, { throwIfNoEntry: false });
-    if (left !== undefined && !left.isFile()) throw notRegular(draftOf(path));
-    // A killed run leaves its draft behind.
-    rmSync(place, { force: true });
-    return new AppendFile(path, place, true, noContents);
+  static draft(path: string, draft: string): AppendFile {
+    try {
+      const fd = openSync(draft, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+      return new AppendFile(path, draft, fd, true);
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+
+  /** When it was opened, in bytes. */
+  get foundSize(): number {
+    return Number(this.#found.size);
+  }
+
+  /** Whether its path is a symbolic link to it. */
+  get isLinked(): boolean {
+    return lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  }
+
+  /** Whether it has another name, too: a hard link, such as a copy that somebody keeps. */
+  get hasOtherNames(): boolean {
+    return this.#found.nlink > 1n;
+  }
+
+  /** The contents up to `end`, or to the end of the file; those up to `start` are known. */
+  contents(start: Contents = noContents, end = Number.POSITIVE_INFINITY): Contents {
+    return readContents(this.path, this.#fd, start, end);
+  }
+
+  /** The size without NUL at the end, in bytes: a power cut can leave them, and no run writes them. */
+  textSize(): number {
+    const chunk = Buffer.alloc(chunkBytes);
+    let end = Number(fstatSync(this.#fd).size);
+    while (end > 0) {
+      const start = Math.max(0, end - chunkBytes);
+      const bytes = readSync(this.#fd, chunk, 0, end - start, start);
+      for (let at = bytes; at > 0; at -= 1) if (chunk[at - 1] !== 0) return start + at;
+      end = start;
+    }
+    return 0;
+  }
+
+  /** @throws InvalidInputError if another program changed, removed or replaced the file since it was opened */
+  requireAsFound(): void {
+    const now = fstatSync(this.#fd, { bigint: true });
+    const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every((key) => now[key] === this.#found[key]);
+    if (!isSame || !isAt(this.#place, now)) throw changedEarly(this.path);
+  }
+
+  /**
+   * Cuts the file behind the bytes that are `kept`, to append to them. From then on only its owner can read it.
+   *
+   * @throws InvalidInputError if that fails, or another program changed the file since it was opened
+   */
+  keep(kept: Contents): void {
+    this.requireAsFound();
+    try {
+      const { mode: modeNow, uid } = this.#found;
+      if ((modeNow & 0o077n) !== 0n) makePrivate(this.#fd, Number(uid));
+      if (this.foundSize !== kept.size) ftruncateSync(this.#fd, kept.size);
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+    this.size = kept.size;
+    this.crc = kept.crc;
+  }
+
+  /**
+   * Closes the file, moves it to a name that is free, and returns its new path.
+   *
+   * @throws InvalidInputError if that fails, or another program changed the file since it was opened
+   */
+  moveAside(): string {
+    this.requireAsFound();
+    try {
+      for (let number = 1; ; number += 1) {
+        const suffix = number === 1 ? '.earlier' : `.earlier-${number}`;
+        if (!reserve(this.#place + suffix)) continue;
+        renameSync(this.#place, this.#place + suffix);
+        syncFolder(this.#place);
+        this.close();
+        return this.path + suffix;
+      }
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
   }
 
   /**
@@ -140,9 +215,22 @@ export class AppendFile implements Contents {
     this.crc = crc32(bytes, this.crc);
   }
 
-  /** Its bytes from `start` to before `end`, one at least. No other descriptor is opened: there may be none left. */
-  read(start: number, end = Number.POSITIVE_INFINITY): AsyncIterable<Buffer> {
-    return createReadStream('', { fd: this.#fd, autoClose: false, start, end: end - 1 });
+  /**
+   * Its bytes from `start` to before `end`. No other descriptor is opened: there may be none left.
+   *
+   * @throws InvalidInputError if they cannot be read
+   */
+  async *read(start: number, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+    for (let at = start; at < end; ) {
+      // A stream of the descriptor would close it where its reader stops early.
+      const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - at));
+      const { bytesRead } = await readAsync(this.#fd, chunk, 0, chunk.length, at).catch((error) => {
+        throw unreadable(this.path, error);
+      });
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield chunk.subarray(0, bytesRead);
+    }
   }
 
   isFull = () => false;
@@ -169,14 +257,16 @@ export class AppendFile implements Contents {
   }
 
   /**
-   * Moves a draft to the path of its file, on the disk.
+   * Moves a draft to the path of its file, on the disk, where it replaces the file that was `found` there.
    *
    * @throws RunFileError
+   * @throws InvalidInputError if anything else is there
    */
-  moveIntoPlace(): void {
-    const place = placeOf(this.path);
+  moveIntoPlace(found: FoundFile): void {
+    const { place } = found;
     this.#do(() => {
       fsyncSync(this.#fd);
+      requireAt(found);
       renameSync(this.#place, place);
       this.#place = place;
       this.#isDraft = false;
@@ -186,10 +276,9 @@ export class AppendFile implements Contents {
 
   /** @throws RunFileError if another program removed, replaced or wrote to the file */
   requireUntouched(): void {
-    const there = statSync(this.#place, { throwIfNoEntry: false });
-    const ours = fstatSync(this.#fd);
-    if (there?.ino !== ours.ino || there.dev !== ours.dev) throw this.#touched('removed or replaced');
-    this.#requireSize(ours.size);
+    const ours = fstatSync(this.#fd, { bigint: true });
+    if (!isAt(this.#place, ours)) throw this.#touched('removed or replaced');
+    this.#requireSize(Number(ours.size));
   }
 
   /** Removes a draft that was not moved into place. May be called twice. */
@@ -214,7 +303,7 @@ export class AppendFile implements Contents {
     try {
       work();
     } catch (error) {
-      throw fault(this.path, error);
+      throw error instanceof InvalidInputError ? error : fault(this.path, error);
     }
   }
 
@@ -259,12 +348,113 @@ function makePrivate(fd: number, owner: number): void {
   }
 }
 
-function draftOf(path: string): string {
-  return `${path}.userinfo-draft`;
+/** A file that was found at a path, or that there was none. */
+export interface FoundFile extends Contents {
+  readonly path: string;
+  /** The path without links. */
+  readonly place: string;
+  /** `null` if there was no file. */
+  readonly stat: BigIntStats | null;
+}
+
+/**
+ * Reads the contents of the file at a path.
+ *
+ * @throws InvalidInputError if it cannot be read, or is not a regular file
+ */
+export function findFile(path: string): FoundFile {
+  const place = placeOf(path);
+  const fd = openRegular(path, place, O_RDONLY);
+  if (fd === null) return { path, place, stat: null, ...noContents };
+  try {
+    return { path, place, stat: fstatSync(fd, { bigint: true }), ...readContents(path, fd, noContents) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Removes a file that was found.
+ *
+ * @throws InvalidInputError if another one is there
+ */
+export function removeFile(found: FoundFile): void {
+  requireAt(found);
+  rmSync(found.place, { force: true });
+  syncFolder(found.place);
+}
+
+/** @throws InvalidInputError if what is at the path is not the file that was found, or no longer as it was */
+function requireAt({ path, place, stat, size }: FoundFile): void {
+  const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  const isSame = now?.ino === stat?.ino && now?.dev === stat?.dev && now?.mtimeNs === stat?.mtimeNs;
+  if (!isSame || Number(now?.size ?? 0) !== size) throw changedEarly(path);
+}
+
+function isAt(place: string, { ino, dev }: BigIntStats): boolean {
+  const there = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  return there?.ino === ino && there.dev === dev;
+}
+
+const draftSuffix = /\.[0-9a-f]{12}\.userinfo-draft$/;
+
+/** The path of a draft of a file, without links. Nobody else can know it, so that a file at this path is the draft. */
+export function draftOf(path: string): string {
+  return `${placeOf(path)}.${randomBytes(6).toString('hex')}.userinfo-draft`;
+}
+
+/** Removes a draft that a killed run left at a path of `draftOf`. */
+export function removeDraft(draft: string): void {
+  const isDraft = draftSuffix.test(draft) && lstatSync(draft, { throwIfNoEntry: false })?.isFile();
+  if (isDraft) rmSync(draft, { force: true });
+}
+
+/**
+ * Opens the regular file at a path without links; `null` if there is none. A link or pipe that is put there meanwhile
+ * is neither followed nor waited for.
+ */
+function openRegular(path: string, place: string, flags: number): number | null {
+  let fd: number;
+  try {
+    fd = openSync(place, flags | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return null;
+    throw flags === O_RDONLY ? unreadable(path, error) : unwritable(path, error);
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw notRegular(path);
+}
+
+/** Creates an empty file; `false` if something is there. */
+function reserve(path: string): boolean {
+  try {
+    closeSync(openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+    return true;
+  } catch (error) {
+    if (isSystemError(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+function readContents(path: string, fd: number, start: Contents, end = Number.POSITIVE_INFINITY): Contents {
+  const chunk = Buffer.alloc(chunkBytes);
+  let { size, crc } = start;
+  try {
+    while (size < end) {
+      const bytes = readSync(fd, chunk, 0, Math.min(chunk.length, end - size), size);
+      if (bytes === 0) break;
+      size += bytes;
+      crc = crc32(chunk.subarray(0, bytes), crc);
+    }
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  return { size, crc };
 }
 
 /** A name is on the disk once its folder is. */
-export function syncFolder(path: string): void {
+function syncFolder(path: string): void {
   let fd: number | undefined;
   try {
     fd = openSync(dirname(path), 'r');
@@ -276,6 +466,12 @@ export function syncFolder(path: string): void {
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+function changedEarly(path: string): InvalidInputError {
+  return new InvalidInputError(`${quoteName(path)} was changed by another program after it was checked`, {
+    hint: 'It is left as it is. Look at it, then run the same command again.',
+  });
 }
 
 function notRegular(path: string): InvalidInputError {

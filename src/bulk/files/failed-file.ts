@@ -1,10 +1,8 @@
-import { closeSync, openSync, rmSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { isSystemError } from '../../support/errors.js';
-import { unreadable } from '../source/input.js';
 import type { FileRow } from '../source/rows.js';
-import { AppendFile, type Contents, noContents, placeOf, readContents, syncFolder } from './append-file.js';
+import { AppendFile, type Contents, draftOf, type FoundFile, findFile, removeFile } from './append-file.js';
+import { isSame } from './journal.js';
 
 /** Size of one write, in characters. */
 const chunkLength = 65_536;
@@ -15,19 +13,20 @@ const byteOrderMark = '\ufeff';
 export interface FailedPlace {
   readonly path: string;
   readonly ours: readonly Contents[];
+  /** Called before a draft of the file is created, with the path of the draft. */
+  onDraft?(draft: string): void;
   /** Called before the file is written. */
   onWrite?(contents: Contents): void;
 }
 
 /**
- * The contents of the file that is there; `null` if there is none, or it is empty.
+ * The file that is there, if any.
  *
- * @throws InvalidInputError if it is not among `ours`, or not a regular file
+ * @throws InvalidInputError if its contents are not among `ours`, or it is not a regular file
  */
-export function requireOurs({ path, ours }: FailedPlace): Contents | null {
-  const found = contentsOf(placeOf(path));
-  if (found.size === 0) return null;
-  if (ours.some(({ size, crc }) => size === found.size && crc === found.crc)) return found;
+export function requireOurs({ path, ours }: FailedPlace): FoundFile {
+  const found = findFile(path);
+  if (found.size === 0 || ours.some((contents) => isSame(contents, found))) return found;
   throw new InvalidInputError(`${quoteName(path)} is there already, and is not what this run wrote there`, {
     hint: 'Move it away, or name another file with --failed.',
   });
@@ -53,7 +52,9 @@ export class FailedFile {
   constructor(place: FailedPlace, inputIsUtf8: boolean) {
     requireOurs(place);
     this.#place = place;
-    this.#draft = AppendFile.draft(place.path);
+    const draft = draftOf(place.path);
+    place.onDraft?.(draft);
+    this.#draft = AppendFile.draft(place.path, draft);
     this.#mark = inputIsUtf8 ? '' : byteOrderMark;
   }
 
@@ -79,11 +80,8 @@ export class FailedFile {
     this.#flush();
     if (this.#count > 0) this.#place.onWrite?.(this.#draft);
     const found = requireOurs(this.#place);
-    if (this.#count > 0) this.#draft.moveIntoPlace();
-    else if (found !== null) {
-      rmSync(placeOf(this.#place.path));
-      syncFolder(placeOf(this.#place.path));
-    }
+    if (this.#count > 0) this.#draft.moveIntoPlace(found);
+    else if (found.size > 0) removeFile(found);
   }
 
   /** Closes the file, and leaves alone what is in its place unless it was finished. */
@@ -94,19 +92,5 @@ export class FailedFile {
   #flush(): void {
     this.#draft.append(this.#text);
     this.#text = '';
-  }
-}
-
-function contentsOf(place: string): Contents {
-  try {
-    const fd = openSync(place, 'r');
-    try {
-      return readContents(fd, noContents);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return noContents;
-    throw unreadable(place, error);
   }
 }

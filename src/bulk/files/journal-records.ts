@@ -17,8 +17,9 @@ export type JournalRecord =
   | { readonly record: 'taken back'; readonly lines: string }
   | OutcomesRecord
   | FailedRecord
-  /** The end of the run; `finished` if `--resume` would send no row. */
-  | { readonly record: 'end'; readonly finished: boolean };
+  /** A draft of the file of failed rows is about to be created; its path is relative to the journal's folder. */
+  | { readonly record: 'draft'; readonly path: string }
+  | EndRecord;
 
 /** What must be the same for a run to be resumed: names that a user knows, each with its value as text. */
 export type RunIdentity = Readonly<Record<string, string>>;
@@ -44,6 +45,14 @@ export interface FailedRecord extends Contents {
   readonly path: string;
 }
 
+/** The end of the run, or of a part of it; `finished` if `--resume` would send no row. */
+export interface EndRecord {
+  readonly record: 'end';
+  readonly finished: boolean;
+  /** The results file with the lines of the rows whose outcome is unknown; left out if it could not be written. */
+  readonly results?: Contents;
+}
+
 /** One line of a journal: a checksum, and the record. */
 export function formatRecord(record: JournalRecord): string {
   const json = JSON.stringify(record);
@@ -54,6 +63,20 @@ export function formatRecord(record: JournalRecord): string {
 export function parseRecord(line: string): JournalRecord | null {
   const json = line.slice(9);
   return line.slice(0, 9) === `${checksum(json)} ` ? JSON.parse(json) : null;
+}
+
+/** The start of the first record of every journal. */
+const runStart = JSON.stringify({ record: 'run', version: journalVersion }).slice(0, -1);
+
+/** Whether a text can be the beginning of a record that was being written when the run was killed. */
+export function isTornRecord(text: string): boolean {
+  return /^[0-9a-f]{0,8}$|^[0-9a-f]{8} (?:\{[^\0]*)?$/.test(text);
+}
+
+/** As `isTornRecord`, for the first record. */
+export function isTornRun(text: string): boolean {
+  const json = text.slice(9);
+  return isTornRecord(text) && (json.startsWith(runStart) || runStart.startsWith(json));
 }
 
 function checksum(json: string): string {

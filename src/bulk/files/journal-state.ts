@@ -1,4 +1,5 @@
 import type { Outcome, OutcomeCounts } from '../outcome.js';
+import type { Contents } from './append-file.js';
 import {
   type FailedRecord,
   type JournalRecord,
@@ -72,9 +73,13 @@ export class JournalState {
   readonly sent = new LineSet();
   readonly #counts = { ok: 0, failed: 0, invalid: 0 };
   /** The contents of the results file at the last record. */
-  results = { size: 0, crc: 0 };
+  results: Contents = { size: 0, crc: 0 };
   /** What the run wrote, or may have written, as failed rows. */
   readonly failedFiles: FailedRecord[] = [];
+  /** Paths of drafts of the file of failed rows that a kill may have left, relative to the journal's folder. */
+  readonly drafts: string[] = [];
+  /** The contents of the results file at the end of the run; `null` if it did not end, or was resumed. */
+  resultsAtEnd: Contents | null = null;
   /** Whether no row is left to send. */
   isFinished = false;
   /** Where each part begins, in bytes: the first run, and each resume. */
@@ -87,6 +92,7 @@ export class JournalState {
   /** Applies a record; `at` is its position in the journal. */
   take(record: JournalRecord, at: number): void {
     this.isFinished = false;
+    this.resultsAtEnd = null;
     switch (record.record) {
       case 'run':
         this.identity = record.identity;
@@ -107,8 +113,13 @@ export class JournalState {
       case 'failed file':
         this.failedFiles.push(record);
         return;
+      case 'draft':
+        this.drafts.push(record.path);
+        return;
       case 'end':
         this.isFinished = record.finished;
+        this.drafts.length = 0;
+        this.resultsAtEnd = record.results ?? null;
         return;
     }
   }

@@ -1,15 +1,16 @@
-import { closeSync, createReadStream, openSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { isSystemError } from '../../support/errors.js';
-import { unreadable } from '../source/input.js';
 import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, type Contents, noContents, readContents } from './append-file.js';
+import { type AppendFile, type Contents, noContents } from './append-file.js';
 import {
   formatRecord,
+  isTornRecord,
+  isTornRun,
   type JournalRecord,
   journalVersion,
+  type OutcomesRecord,
   outcomesRecord,
+  parseRanges,
   parseRecord,
   type RecordedRow,
   type RunIdentity,
@@ -26,20 +27,13 @@ export interface JournaledFiles {
 }
 
 /**
- * Creates the journal of a run, on the disk. It appears with its first record in it.
+ * Begins an empty journal: its first record is on the disk, and can be found there.
  *
- * @throws InvalidInputError or RunFileError if it cannot be written
+ * @throws RunFileError
  */
-export function createJournal(path: string, identity: RunIdentity): AppendFile {
-  const journal = AppendFile.draft(path);
-  try {
-    appendRecord(journal, { record: 'run', version: journalVersion, identity });
-    journal.moveIntoPlace();
-    return journal;
-  } catch (error) {
-    journal.close();
-    throw error;
-  }
+export function beginJournal(journal: AppendFile, identity: RunIdentity): void {
+  appendRecord(journal, { record: 'run', version: journalVersion, identity });
+  journal.syncWithName();
 }
 
 /** @throws RunFileError */
@@ -68,75 +62,86 @@ export interface ReadJournal {
   readonly state: JournalState;
   /** Their size, in bytes. */
   readonly size: number;
-  /**
-   * How many bytes follow: the record that was being written when the run was killed, unless something is damaged.
-   */
+  /** How many bytes follow. */
   readonly leftBytes: number;
-  /** Damage that a kill cannot explain; `null` if there is none. */
-  readonly damaged: 'journal' | 'results' | null;
+  /**
+   * What follows them: at most a `torn` record, which a kill leaves; NUL, which a power cut leaves; or anything else.
+   */
+  readonly tail: 'torn' | 'zeros' | 'damaged';
+  /** The first record that `results` contradict: what they should be, and the rows that it has; `null` if none. */
+  readonly contradiction: (Contents & { readonly rows: number }) | null;
+  /** The state by the records from the contradiction on alone. */
+  readonly later: JournalState;
+  /** Whether the run came to its end, whatever happened to its results since then. */
+  readonly isFinished: boolean;
 }
-
-/** What a record that was being written when the run was killed looks like. */
-const tornRecord = /^[0-9a-f]{0,8}$|^[0-9a-f]{8} (?:\{[^\0]*)?$/;
 
 /**
  * Reads a journal up to the first record that is incomplete, or contradicts `results`.
  *
- * @param results the results file to compare the journal with; `null` compares nothing
- * @returns `null` if there is no journal
+ * @param results the results file to compare the journal with; `null` if there is none
+ * @returns `null` if the journal is empty, or its first record was being written when the run was killed
  * @throws InvalidInputError for a file that is not a journal
  */
-export async function readJournal(path: string, results: string | null): Promise<ReadJournal | null> {
+export async function readJournal(
+  journal: AppendFile,
+  results: AppendFile | null,
+): Promise<ReadJournal | null> {
   const state = new JournalState();
-  const resultsFd = results === null ? null : openIfReadable(results);
+  const later = new JournalState();
   let found: Contents = noContents;
-  let size = 0;
-  let leftBytes = 0;
-  let damaged: ReadJournal['damaged'] = null;
-  try {
-    for await (const { record, text, length } of recordsOf(createReadStream(path))) {
-      if (record?.record === 'run' && record.version !== journalVersion) throw noJournal(path);
-      if (leftBytes === 0 && record !== null) {
-        if (record.record === 'outcomes' && results !== null) {
-          if (resultsFd !== null) found = readContents(resultsFd, found, record.results);
-          if (found.size !== record.results || found.crc !== record.crc) damaged = 'results';
-        }
-        if (damaged === null) {
-          state.take(record, size);
-          size += length;
-          continue;
-        }
-      }
-      leftBytes += length;
-      // Its line feed was replaced, or this is not a record.
-      const isTorn = record === null && !text.endsWith('\n') && tornRecord.test(text);
-      if (!isTorn || parseRecord(text.slice(0, -1)) !== null) damaged ??= 'journal';
+  let contradiction: ReadJournal['contradiction'] = null;
+  let [size, tornBytes, laterBytes] = [0, 0, 0];
+  let tail: ReadJournal['tail'] = 'torn';
+  let torn = '';
+  for await (const { record, text, length } of recordsOf(journal.read(0))) {
+    if (record?.record === 'run' && record.version !== journalVersion) throw noJournal(journal.path);
+    if (record === null || tornBytes > 0) {
+      tornBytes += length;
+      torn = text.replace(/\0+$/, '');
+      // More than one line, a line that is whole, or one whose line feed was replaced.
+      const isWhole = text.endsWith('\n') || parseRecord(text.slice(0, -1)) !== null;
+      const isDamaged = tornBytes > length || isWhole || !isTornRecord(torn);
+      tail = isDamaged ? 'damaged' : torn === text ? 'torn' : 'zeros';
+      continue;
     }
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return null;
-    throw isSystemError(error) ? unreadable(path, error) : error;
-  } finally {
-    if (resultsFd !== null) closeSync(resultsFd);
+    if (record.record === 'outcomes' && contradiction === null) {
+      const contents = { size: record.results, crc: record.crc };
+      found = results?.contents(found, contents.size) ?? noContents;
+      if (!isSame(found, contents)) contradiction = { ...contents, rows: rowsOf(record) };
+    }
+    if (contradiction !== null) {
+      later.take(record, size);
+      laterBytes += length;
+      continue;
+    }
+    state.take(record, size);
+    size += length;
   }
   if (state.identity === null) {
-    if (leftBytes === 0) return null;
-    throw noJournal(path);
+    if (size === 0 && tail !== 'damaged' && isTornRun(torn)) return null;
+    throw noJournal(journal.path);
   }
-  return { state, size, leftBytes, damaged };
+  state.failedFiles.push(...later.failedFiles);
+  state.drafts.push(...later.drafts);
+  const { isFinished } = contradiction === null ? state : later;
+  return { state, size, leftBytes: tornBytes + laterBytes, tail, contradiction, later, isFinished };
+}
+
+export function isSame(a: Contents, b: Contents): boolean {
+  return a.size === b.size && a.crc === b.crc;
+}
+
+/** How many rows have a final outcome by a record. */
+function rowsOf({ ok, failed, invalid }: OutcomesRecord): number {
+  const lines = [ok, failed, invalid].flatMap((ranges) => [...parseRanges(ranges ?? '')]);
+  return lines.length;
 }
 
 function noJournal(path: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} is no journal of userinfo, or one of another version`, {
     hint: 'Name another with --journal; this file is left as it is.',
   });
-}
-
-function openIfReadable(path: string): number | null {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return null;
-  }
 }
 
 /** The records in bytes of a journal; `null` for one that is incomplete. */

@@ -138,7 +138,9 @@ export class Recorder {
       results.syncWithName();
     }
     if (journal === null) return;
-    appendRecord(journal, { record: 'end', finished: isFinished && !this.#isBroken });
+    const { size, crc } = results;
+    const written = this.#isBroken ? {} : { results: { size, crc } };
+    appendRecord(journal, { record: 'end', finished: isFinished && !this.#isBroken, ...written });
     journal.sync();
   }
 

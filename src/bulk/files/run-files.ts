@@ -1,26 +1,23 @@
-import { createReadStream, statSync, truncateSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { dirname, relative, resolve } from 'node:path';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSystemError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
-import { type Outcome, outcomes } from '../outcome.js';
 import { RunInputError } from '../source/input.js';
-import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, type Contents, placeOf, realPath, unwritable } from './append-file.js';
+import { AppendFile, noContents, placeOf, realPath, removeDraft, unwritable } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import {
   appendOutcomes,
   appendRecord,
-  createJournal,
+  beginJournal,
   type JournaledFiles,
   type ReadJournal,
   readJournal,
 } from './journal.js';
-import type { RecordedRow, RunIdentity } from './journal-records.js';
+import type { JournalRecord, RunIdentity } from './journal-records.js';
 import { JournalState } from './journal-state.js';
+import { holdsNone, holdsResults, type LeftResults, leftResults } from './results-file.js';
 
 /** A record that was being written when the run was killed is shorter than this, in bytes. */
 const longestTornRecord = 65_536;
@@ -54,8 +51,8 @@ export type RunStart = 'new' | 'resume' | 'restart';
 interface OpenRunFiles extends JournaledFiles {
   readonly failed: FailedPlace | null;
   readonly state: JournalState;
-  /** What the user should know of how they were found; `null` where there is nothing to say. */
-  readonly note: string | null;
+  /** What the user should know of how they were found. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -97,14 +94,22 @@ function inUse({ message, isRunning }: FileLockedError): InvalidInputError {
   });
 }
 
-/** The files of a run, locked against other runs until they are released. */
+/**
+ * The files of a run, locked against other runs until they are released. Each is opened once: what was checked is what
+ * is written to. Only what the journal proves to be written by its run is continued or emptied.
+ */
 export class RunFiles {
   readonly #paths: RunPaths;
   readonly #start: RunStart;
   readonly #usesUpCode: boolean;
   readonly #takeOver: boolean;
+  #journal: AppendFile | null = null;
+  #results: AppendFile | null = null;
+  /** What the journal says; `null` if there is none. */
   #found: ReadJournal | null = null;
-  #release = () => {};
+  /** `null` if there are no results, or none that the journal proves. */
+  #left: LeftResults | null = null;
+  #unlock = () => {};
 
   /** `takeOver` as in `lockFiles`. */
   constructor(
@@ -120,93 +125,193 @@ export class RunFiles {
   }
 
   /**
-   * Locks the files, and checks whether a run may start, before its input is read.
+   * Locks the files, and checks whether a run may start, before its input is read. Changes none of them.
    *
    * @throws InvalidInputError if another run uses the files, if they would be overwritten without consent or are
-   * not ours, or if a damaged journal no longer says which codes are used up
+   * not ours, or if they no longer say which rows are done
    */
   async claim(): Promise<void> {
     const { journal, results, failed } = this.#paths;
-    this.#release = await lockFiles([journal, results, failed], this.#takeOver);
-    const isResumed = this.#start === 'resume';
-    this.#found = await readJournal(placeOf(journal), isResumed ? placeOf(results) : null);
-    if (this.#found !== null) requireUsable(this.#paths, this.#start, this.#found, this.#usesUpCode);
-    await requireOurResults(this.#paths, this.#start, this.#found);
+    this.#unlock = await lockFiles([journal, results, failed], this.#takeOver);
+    this.#journal = AppendFile.find(journal);
+    this.#results = AppendFile.find(results);
+    this.#found = this.#journal && (await readJournal(this.#journal, this.#results));
+    this.#requireJournal();
+    if (this.#results !== null && this.#found !== null && this.#isNamed()) {
+      this.#left = await leftResults(this.#results, this.#found, { usesUpCode: this.#usesUpCode });
+    }
+    await this.#requireResults();
     const failedPlace = this.#failedPlace(null);
     if (failedPlace !== null) requireOurs(failedPlace);
   }
 
-  /** Ends the locks, also those of a `claim` that failed. */
+  /** Closes the files, and ends the locks, also those of a `claim` that failed. May be called twice. */
   release(): void {
-    this.#release();
+    this.#journal?.close();
+    this.#results?.close();
+    this.#unlock();
   }
 
   /**
    * Opens the files: creates them, or continues those of the run that is resumed.
    *
-   * @throws InvalidInputError if they belong to another run
+   * @throws InvalidInputError if they belong to another run, or were changed since the `claim`
    */
   async open(given: RunIdentity): Promise<OpenRunFiles> {
     const identity = { ...given, 'results file': resultsOf(this.#paths) };
+    // Before one of them is changed.
+    this.#journal?.requireAsFound();
+    this.#results?.requireAsFound();
     if (this.#start === 'resume' && this.#found !== null) return this.#continue(this.#found, identity);
-    const { journal: path } = this.#paths;
+    const notes: string[] = [];
+    const isJournalOurs = this.#found === null || (this.#found.tail !== 'damaged' && this.#isNamed());
     // In this order, there are never results without a journal that knows them.
-    if (hasContent(path)) truncateSync(placeOf(path));
-    const results = AppendFile.open(this.#paths.results);
+    const journal = this.#emptied(
+      this.#journal,
+      this.#paths.journal,
+      this.#start === 'new' || isJournalOurs,
+      notes,
+    );
+    this.#journal = journal;
+    const results = this.#emptied(this.#results, this.#paths.results, this.#left !== null, notes);
+    this.#results = results;
     results.syncWithName();
-    const journal = createJournal(path, identity);
+    beginJournal(journal, identity);
+    this.#removeDrafts();
     const failed = this.#failedPlace(journal);
     const written = failed && requireOurs(failed);
-    if (written !== null) failed?.onWrite?.(written);
-    const isMissing = this.#start === 'resume';
-    const note = isMissing ? `there is no journal ${quoteName(path)}: starting with the first row` : null;
-    return { journal, results, failed, state: new JournalState(), note };
+    if (written !== null && written.size > 0) failed?.onWrite?.(written);
+    if (this.#start === 'resume')
+      notes.push(`there is no journal ${quoteName(this.#paths.journal)}: starting with the first row`);
+    return { journal, results, failed, state: new JournalState(), notes };
   }
 
-  async #continue(found: ReadJournal, identity: RunIdentity): Promise<OpenRunFiles> {
-    const { state, size } = found;
-    const paths = this.#paths;
-    checkIdentity(paths.journal, state.identity ?? {}, identity);
-    const { adopted, contents, isDamaged } = await this.#adopt(found);
-    const results = AppendFile.open(paths.results, contents);
+  #continue(found: ReadJournal, identity: RunIdentity): OpenRunFiles {
+    const { state, size, later, tail } = found;
+    const { journal: journalPath, results: resultsPath } = this.#paths;
+    checkIdentity(journalPath, state.identity ?? {}, identity);
+    const left = this.#left ?? { kept: noContents, adopted: [], lacksLineFeed: false, isCut: false };
+    const journal = this.#journal ?? AppendFile.create(journalPath);
     // The checksum of a journal is not used: each record has its own.
-    const journal = AppendFile.open(paths.journal, { size, crc: 0 });
+    journal.keep({ size, crc: 0 });
+    for (const record of later.failedFiles) appendRecord(journal, record);
+    state.take({ record: 'resumed' }, journal.size);
     appendRecord(journal, { record: 'resumed' });
-    state.take({ record: 'resumed' }, size);
-    if (adopted.length > 0) appendOutcomes({ journal, results }, adopted, false);
-    let note: string | null = null;
-    if (isDamaged) {
-      const rows = this.#usesUpCode ? 'are unknown, and their codes not used again' : 'are sent again';
-      note = `${quoteName(paths.results)} is damaged behind byte ${contents.size}: the rows written there ${rows}`;
-    } else if (found.damaged !== null || found.leftBytes > longestTornRecord) {
-      note = `${quoteName(paths.journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
+    // Results that are shorter than the journal says would not be known as those of this run.
+    journal.sync();
+    const results = this.#results ?? AppendFile.create(resultsPath);
+    this.#results = results;
+    results.keep(left.kept);
+    if (left.lacksLineFeed) results.append('\n');
+    for (const [line, outcome] of left.adopted) state.settle(line, outcome);
+    if (left.adopted.length > 0) appendOutcomes({ journal, results }, left.adopted, false);
+    this.#removeDrafts();
+    const notes: string[] = [];
+    if (left.isCut) {
+      notes.push(
+        `${quoteName(resultsPath)} ends at byte ${results.size}, earlier than its journal says: ` +
+          'the rows whose lines are missing are sent again',
+      );
+    } else if (tail === 'zeros' || found.leftBytes > longestTornRecord) {
+      notes.push(
+        `${quoteName(journalPath)} is damaged behind byte ${size}: rows done after that may be sent again`,
+      );
     }
-    return { journal, results, failed: this.#failedPlace(journal), state, note };
+    return { journal, results, failed: this.#failedPlace(journal), state, notes };
   }
 
-  /**
-   * Adopts the results that were written before the journal recorded them, when the run was killed in between.
-   *
-   * @throws InvalidInputError if they are of rows that the journal of a read does not know
-   */
-  async #adopt({ state, damaged }: ReadJournal) {
-    const { results, journal } = this.#paths;
-    const adopted: RecordedRow[] = [];
-    let contents: Contents = state.results;
-    if (damaged === 'results') return { adopted, contents, isDamaged: true };
-    for await (const { bytes, result } of resultsIn(results, contents.size)) {
-      // It was being written when the run was killed, or when a part of the run ended.
-      if (isTorn(bytes) || result?.outcome === 'unknown') break;
-      if (result === null || state.settled.has(result.line)) return { adopted, contents, isDamaged: true };
-      const { line, outcome } = result;
-      // A run that was killed while it was resumed has recorded what was in flight as unknown.
-      const isKnown = outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
-      if (this.#usesUpCode && !isKnown) throw damagedRead(journal);
-      adopted.push([line, outcome, '']);
-      state.settle(line, outcome);
-      contents = { size: contents.size + bytes.length, crc: crc32(bytes, contents.crc) };
+  /** A file without contents, to write to: the one that is there if it is `ours`; otherwise that is moved aside. */
+  #emptied(file: AppendFile | null, path: string, isOurs: boolean, notes: string[]): AppendFile {
+    if (file === null) return AppendFile.create(path);
+    if (file.foundSize === 0 || (isOurs && !file.hasOtherNames)) {
+      file.keep(noContents);
+      return file;
     }
-    return { adopted, contents, isDamaged: false };
+    notes.push(`${quoteName(path)} was moved to ${quoteName(file.moveAside())}`);
+    return AppendFile.create(path);
+  }
+
+  /** Whether the journal is of a run with these results. */
+  #isNamed(): boolean {
+    return this.#found?.state.identity?.['results file'] === resultsOf(this.#paths);
+  }
+
+  #requireJournal(): void {
+    const { journal, results } = this.#paths;
+    const found = this.#found;
+    if (this.#start !== 'resume' && this.#journal?.hasOtherNames) {
+      this.#requireMovable(this.#journal, '--journal');
+    }
+    if (found === null) return;
+    const isDamaged = found.tail === 'damaged';
+    if (this.#start === 'restart') {
+      if (isDamaged || !this.#isNamed()) this.#requireMovable(this.#journal, '--journal');
+      return;
+    }
+    if (isDamaged || (this.#start === 'resume' && found.tail === 'zeros' && this.#usesUpCode)) {
+      const hint = restartHint(this.#start, this.#usesUpCode);
+      throw this.#usesUpCode
+        ? new RunInputError(
+            `${quoteName(journal)} is damaged: which codes are used up is not certain`,
+            hint,
+            '--restart',
+          )
+        : new RunInputError(
+            `${quoteName(journal)} is damaged: which rows are done is not certain`,
+            hint,
+            '--restart',
+          );
+    }
+    if (this.#start === 'new' && !found.isFinished) {
+      const message = `${quoteName(journal)} is of a run that is not finished`;
+      throw new RunInputError(message, '--restart sends every row again. To continue it:', '--resume');
+    }
+    const isMissing = this.#results === null && found.contradiction !== null && this.#isNamed();
+    if (this.#start !== 'resume' || !isMissing) return;
+    const message = `the results of the run, ${quoteName(results)}, are missing`;
+    const hint = 'Put the file back, or name it with --results. To send every row again:';
+    throw new RunInputError(message, hint, '--restart');
+  }
+
+  /** @throws InvalidInputError if the results that are there may not be continued or replaced */
+  async #requireResults(): Promise<void> {
+    const file = this.#results;
+    const isResumed = this.#start === 'resume' && this.#found !== null;
+    if (file === null || (isResumed ? !this.#isNamed() : file.foundSize === 0)) return;
+    const left = this.#left;
+    // Results of a read are on the disk before the journal has their rows: no power cut makes them shorter.
+    if (left !== null && !(isResumed && this.#usesUpCode && left.isCut)) {
+      if (!isResumed && file.hasOtherNames) this.#requireMovable(file, '--results');
+      return;
+    }
+    if (this.#start === 'restart') {
+      if (!(await holdsResults(file))) throw holdsNone(file.path);
+      this.#requireMovable(file, '--results');
+      return;
+    }
+    const name = quoteName(file.path);
+    if (!this.#isNamed()) {
+      const message = `${name} is there already, and no journal says that this run wrote it`;
+      const hint = 'Name another file with --results. To move it aside, if it holds the results of a run:';
+      throw new RunInputError(message, hint, '--restart');
+    }
+    const message = `${name} is not what ${quoteName(this.#paths.journal)} says that the run wrote`;
+    if ((await holdsResults(file)) && !file.isLinked) {
+      throw new RunInputError(message, restartHint(this.#start, this.#usesUpCode), '--restart');
+    }
+    throw new InvalidInputError(message, {
+      hint: isResumed
+        ? 'Move it away, put back the results of the run, and resume.'
+        : 'Move it away, or name another file with --results.',
+    });
+  }
+
+  /** @throws InvalidInputError if the file cannot be moved aside, because its path is a link to it */
+  #requireMovable(file: AppendFile | null, option: string): void {
+    if (!file?.isLinked) return;
+    throw new InvalidInputError(`${quoteName(file.path)} is a link to a file that is not of this run`, {
+      hint: `Remove the link, or name another file with ${option}.`,
+    });
   }
 
   #failedPlace(journal: AppendFile | null): FailedPlace | null {
@@ -214,71 +319,37 @@ export class RunFiles {
     if (failed === null) return null;
     const path = relative(dirname(journalPath), failed);
     const ours = this.#found?.state.failedFiles.filter((file) => file.path === path) ?? [];
+    const append = (record: JournalRecord) => {
+      if (journal !== null) appendRecord(journal, record);
+    };
     return {
       path: failed,
       ours,
+      onDraft: (draft) => {
+        append({ record: 'draft', path: relative(dirname(placeOf(journalPath)), draft) });
+      },
       onWrite: ({ size, crc }) => {
         ours.push({ record: 'failed file', path, size, crc });
-        if (journal !== null) appendRecord(journal, { record: 'failed file', path, size, crc });
+        append({ record: 'failed file', path, size, crc });
+        // On the disk before the file is: without the record, it would not be known as ours.
+        journal?.sync();
       },
     };
   }
-}
 
-function requireUsable(
-  { journal, results }: RunPaths,
-  start: RunStart,
-  { state, damaged }: ReadJournal,
-  usesUpCode: boolean,
-): void {
-  if (start === 'new' && !state.isFinished) {
-    const message = `${quoteName(journal)} is of a run that is not finished`;
-    throw new RunInputError(message, '--restart sends every row again. To continue it:', '--resume');
-  }
-  if (start !== 'resume' || damaged === null) return;
-  if (damaged === 'results' && statSync(results, { throwIfNoEntry: false }) === undefined) {
-    const message = `the results of the run, ${quoteName(results)}, are missing`;
-    const hint = 'Put the file back, or name it with --results. To send every row again:';
-    throw new RunInputError(message, hint, '--restart');
-  }
-  if (usesUpCode) throw damagedRead(damaged === 'results' ? results : journal);
-}
-
-/** Codes that may have been sent cannot be sent again: there is no safe guess. */
-function damagedRead(path: string): InvalidInputError {
-  return new RunInputError(
-    `${quoteName(path)} is damaged: which codes are used up is not certain`,
-    'Put back a copy of results and journal, and resume. To send every code again, used ones too:',
-    '--restart',
-  );
-}
-
-/** @throws InvalidInputError if the results that are there are not those of the run */
-async function requireOurResults(paths: RunPaths, start: RunStart, found: ReadJournal | null): Promise<void> {
-  const isNamed = found?.state.identity?.['results file'] === resultsOf(paths);
-  if (isNamed || (start === 'resume' && found !== null)) return;
-  if (start === 'restart') await requireResults(paths.results);
-  else if (hasContent(paths.results)) {
-    throw new RunInputError(
-      `${quoteName(paths.results)} is there already, and no journal says that this run wrote it`,
-      'Name another file with --results. To replace it, if it holds the results of a run:',
-      '--restart',
-    );
+  /** A killed run leaves its draft behind. */
+  #removeDrafts(): void {
+    const folder = dirname(placeOf(this.#paths.journal));
+    for (const draft of this.#found?.state.drafts ?? []) removeDraft(resolve(folder, draft));
   }
 }
 
-/** @throws InvalidInputError if there is a file that is not the results of a run */
-export async function requireResults(path: string): Promise<void> {
-  for await (const { result } of resultsIn(path, 0)) {
-    if (result !== null) return;
-    throw new InvalidInputError(`${quoteName(path)} is there already, and holds no results`, {
-      hint: 'Move it away, or name another file with --results.',
-    });
-  }
-}
-
-function hasContent(path: string): boolean {
-  return (statSync(placeOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
+/** What to do about files that cannot be continued: codes that may have been sent cannot be sent again. */
+function restartHint(start: RunStart, usesUpCode: boolean): string {
+  if (start !== 'resume') return 'To move it aside, and send every row:';
+  return usesUpCode
+    ? 'Put back a copy of results and journal, and resume. To send every code again, used ones too:'
+    : 'Put back a copy of results and journal, and resume. To send every row again:';
 }
 
 /** @throws InvalidInputError if the journal is of another run */
@@ -298,29 +369,4 @@ function checkIdentity(journal: string, begun: RunIdentity, given: RunIdentity):
 /** The path of the results file as the journal has it, so that the folder of both can be moved. */
 function resultsOf({ journal, results }: RunPaths): string {
   return relative(dirname(journal), results);
-}
-
-/** The lines of a results file, which need not exist, after `start` bytes; `result` is `null` for an incomplete one. */
-async function* resultsIn(
-  path: string,
-  start: number,
-): AsyncGenerator<{ bytes: Buffer; result: { line: number; outcome: Outcome } | null }> {
-  if (!hasContent(path)) return;
-  for await (const block of cutLines(createReadStream(placeOf(path), { start }))) {
-    for (const { bytes } of splitLines(block)) yield { bytes, result: parseResult(bytes.toString()) };
-  }
-}
-
-function isTorn(bytes: Buffer): boolean {
-  return bytes.at(-1) !== 0x0a && !bytes.includes(0);
-}
-
-function parseResult(text: string): { line: number; outcome: Outcome } | null {
-  if (!text.endsWith('\n')) return null;
-  try {
-    const { line, outcome } = JSON.parse(text);
-    return Number.isSafeInteger(line) && outcomes.includes(outcome) ? { line, outcome } : null;
-  } catch {
-    return null;
-  }
 }

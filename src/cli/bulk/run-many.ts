@@ -1,18 +1,11 @@
 // Apart from read.ts and passback.ts: a call for one user loads no code of bulk runs.
 
 import { FileRun, type RunReport } from '../../bulk/file-run.js';
-import { AppendFile } from '../../bulk/files/append-file.js';
 import { requireOurs } from '../../bulk/files/failed-file.js';
 import { JournalState } from '../../bulk/files/journal-state.js';
 import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
-import {
-  lockFiles,
-  RunFiles,
-  type RunPaths,
-  type RunStart,
-  refuseSame,
-  requireResults,
-} from '../../bulk/files/run-files.js';
+import { openResults, requireResults } from '../../bulk/files/results-file.js';
+import { lockFiles, RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
 import { passbackRows, type RowOperation, readRows, type UserNaming } from '../../bulk/operations.js';
 import { outcomes } from '../../bulk/outcome.js';
 import { checkedInput, InputChangedError } from '../../bulk/source/checked-input.js';
@@ -129,7 +122,7 @@ async function runFile(run: BulkRun): Promise<void> {
     await files.claim();
     const { rows, hash, digest } = await checkRows(run);
     await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows));
-    const { note, ...record } = await files.open({
+    const { notes, ...record } = await files.open({
       'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
       ...source.identity,
       ...operation.identity,
@@ -139,7 +132,7 @@ async function runFile(run: BulkRun): Promise<void> {
       channel: settings.channel.value,
       'app key': settings.app_key.value,
     });
-    if (note !== null) await printMessage(io, note);
+    for (const note of notes) await printMessage(io, note);
     const checked = { ...source, input: checkedInput(source.input, digest) };
     await execute({ ...run, source: checked }, record, paths, rows);
   } finally {
@@ -177,7 +170,7 @@ async function runStream(run: BulkRun): Promise<void> {
     await confirmWrite(run, 'the rows of a stream');
     const { stdout } = io;
     const show = stdout.isTTY ? showData : undefined;
-    const sink = results === undefined ? streamSink(stdout, show) : AppendFile.open(results);
+    const sink = results === undefined ? streamSink(stdout, show) : await openResults(results);
     const record = { results: sink, journal: null, failed, state: new JournalState() };
     await execute(run, record, null, null);
   } finally {

@@ -1,9 +1,9 @@
 import { FailureGroups } from '../../bulk/failure-groups.js';
-import { AppendFile } from '../../bulk/files/append-file.js';
 import { FailedFile } from '../../bulk/files/failed-file.js';
 import { type ResultsSink, streamSink } from '../../bulk/files/recorder.js';
 import { placeOutcome } from '../../bulk/files/result-line.js';
-import { lockFiles, refuseSame, requireResults } from '../../bulk/files/run-files.js';
+import { openResults, requireResults } from '../../bulk/files/results-file.js';
+import { lockFiles, refuseSame } from '../../bulk/files/run-files.js';
 import { passbackRows, userOf } from '../../bulk/operations.js';
 import { checkedInput, preflight } from '../../bulk/source/checked-input.js';
 import { type FileRow, type RowSource, readRows } from '../../bulk/source/rows.js';
@@ -41,7 +41,7 @@ export async function writeResults(
     const isUtf8 = source === undefined || source.text.encoding === 'utf-8';
     if (failed !== undefined) failedFile = new FailedFile({ path: failed, ours: [] }, isUtf8);
     const show = io.stdout.isTTY ? showData : undefined;
-    sink = results === undefined ? streamSink(io.stdout, show) : AppendFile.open(results);
+    sink = results === undefined ? streamSink(io.stdout, show) : await openResults(results);
     const batches = source === undefined ? queue.rows(run) : readRows(source);
     const failures = await writeRows(queue, run, batches, sink, failedFile);
     sink.syncWithName();

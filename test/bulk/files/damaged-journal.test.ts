@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -16,7 +16,8 @@ import { InvalidInputError } from '../../../src/protocol/errors.js';
 /** More of them show the same at full size. */
 const variants = Number(process.env.USERINFO_TEST_VARIANTS ?? 60);
 
-const folder = mkdtempSync(join(tmpdir(), 'userinfo-damaged-'));
+/** In memory, where there are no disks to wait for. */
+const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'userinfo-damaged-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const paths = { journal: join(folder, 'j'), results: join(folder, 'r'), failed: null };
 
@@ -108,7 +109,7 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
   const files = new RunFiles(paths, 'resume', operations[operation]);
   try {
     await files.claim();
-    const { journal, results, state, note } = await files.open({ run: operation });
+    const { journal, results, state, notes } = await files.open({ run: operation });
     journal?.close();
     results.close();
     const kept = new Map<number, string>();
@@ -121,7 +122,7 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
     const isDone = (line: number) => state.settled.has(line) || (isRead && state.unknown.has(line));
     return {
       isRefused: false,
-      isSaid: note !== null,
+      isSaid: notes.length > 0,
       /** Rows that will not be sent and whose line is gone, or another. */
       lost: settled.filter((line) => kept.get(line) !== lines.get(line)),
       /** Rows that have a line still, and will be sent again. */

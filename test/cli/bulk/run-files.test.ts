@@ -231,6 +231,12 @@ describe('an existing file that is not of a run is refused before the first row,
     const stdin = content(name);
     const ofStream = await machine.run(args('-', '--results', 'precious.txt'), { ...options, stdin });
     expect(ofStream).toMatchObject({ status: 2, stderr: expect.stringContaining('and holds no results') });
+    // It begins as results do.
+    const mixed = '{"line":2,"outcome":"ok","code":200,"msg":"m"}\nprecious\n';
+    writeFileSync(path('mixed.txt'), mixed);
+    const notAll = await machine.run(args('-', '--results', 'mixed.txt'), { ...options, stdin });
+    expect(notAll).toMatchObject({ status: 2, stderr: expect.stringContaining('and holds no results') });
+    expect(content('mixed.txt')).toBe(mixed);
     expect(server.requests).toHaveLength(0);
     expect(content('precious.txt')).toBe('precious\n');
     // Without the journal, --resume would begin with the first row, and replace what the run did.
@@ -294,23 +300,6 @@ describe('the file of failed rows', () => {
 });
 
 describe('files of a run', () => {
-  it.each(['--failed', '--journal'])(
-    '%s: a link in the place of its draft is not followed',
-    async (option) => {
-      const name = writeRows('drafts.csv', { failing: 1 });
-      writeFileSync(path('target'), 'precious\n');
-      symlinkSync('target', path('x.userinfo-draft'));
-      const refused = await passBack(name, option, 'x');
-      expect(refused).toMatchObject({ status: 2 });
-      expect(refused.stderr).toContain('"x.userinfo-draft" is there already, and is no regular file');
-      expect(content('target')).toBe('precious\n');
-      expect(server.requests).toHaveLength(0);
-      rmSync(path('x.userinfo-draft'));
-      rmSync(path('drafts.csv.results.ndjson'), { force: true });
-      rmSync(path('drafts.csv.userinfo-journal'), { force: true });
-    },
-  );
-
   it('are followed through a link to a regular file, which stays a link', async () => {
     const name = writeRows('linked.csv', { failing: 1 });
     const names = ['linked.f', 'linked.r', 'linked.j'];
@@ -334,7 +323,8 @@ describe('files of a run', () => {
     chmodSync(file, 0o666);
     chmodSync(machine.folder, 0o755);
     const module = await builtModule(join(import.meta.dirname, '../../../src/bulk/files/append-file.ts'));
-    const script = `import(process.argv[1]).then(({ AppendFile }) => AppendFile.open(process.argv[2]))
+    const script = `import(process.argv[1])
+      .then(({ AppendFile }) => AppendFile.find(process.argv[2]).keep({ size: 0, crc: 0 }))
       .catch((error) => console.log(error.message))`;
     const asNobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
     const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asNobody);
@@ -428,17 +418,15 @@ describe('files of a run', () => {
       expect(content(`${name}.userinfo-journal`)).not.toContain('"finished":true');
 
       const resumed = await passBack(name, '--resume');
-      if (kind === 'removed' || kind === 'replaced') {
-        // The rows whose lines are gone are not passed over in silence.
-        if (kind === 'removed') {
-          expect(resumed).toMatchObject({ status: 2, stderr: expect.stringContaining('are missing') });
-          return;
-        }
+      // The rows whose lines are gone are not passed over in silence, and what others wrote is not removed.
+      if (kind === 'removed' || kind === 'written to') {
+        const refused =
+          kind === 'removed' ? 'are missing' : 'is not what "written-to.csv.userinfo-journal" says';
+        expect(resumed).toMatchObject({ status: 2, stderr: expect.stringContaining(refused) });
+        return;
       }
       expect(resumed.status).toBe(0);
-      expect(resumed.stderr).toMatch(
-        /is damaged behind byte \d+: the rows written there are sent again|^passback/,
-      );
+      expect(resumed.stderr).toMatch(/ends at byte 0, .*: the rows whose lines are missing are sent again$/m);
       expect(linesOf(name).sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, i) => i + 2));
     },
   );
