@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    reporters: ['default', './test/support/time-by-part.ts'],
+    // The closing lines of the test runner are the last.
+    reporters: ['./test/support/closing-report.ts', 'default'],
     globalSetup: 'test/support/postgres/global-setup.ts',
     setupFiles: 'test/support/property-seed.ts',
     // A machine that is busy is not a fault of what is tested.

@@ -59,18 +59,21 @@ describe('readSecret', () => {
     ['security', '"find-generic-password -s "?*" -a "?*" -w"'],
     ['pass', '"show "?*'],
     ['op', '"read op://"?*/?*/?*'],
-  ])('gets the secret from %s by the command that docs/profiles.md gives', async (tool, shape) => {
-    const bin = temporaryFolder();
-    writeFileSync(
-      join(bin, tool),
-      `#!/bin/sh\ncase "$*" in ${shape}) echo '${secretText}';; *) exit 1;; esac\n`,
-    );
-    chmodSync(join(bin, tool), 0o700);
-    const command = documented.find((text) => text.startsWith(`${tool} `)) ?? '';
-    const withTool = { PATH: `${bin}:${process.env.PATH}` };
-    const secret = await readSecret({ kind: 'command', command }, withTool);
-    expect(secret.reveal()).toBe(secretText);
-  });
+  ])(
+    'gets the secret from %s by the command that docs/profiles.md gives (needs POSIX)',
+    async (tool, shape) => {
+      const bin = temporaryFolder();
+      writeFileSync(
+        join(bin, tool),
+        `#!/bin/sh\ncase "$*" in ${shape}) echo '${secretText}';; *) exit 1;; esac\n`,
+      );
+      chmodSync(join(bin, tool), 0o700);
+      const command = documented.find((text) => text.startsWith(`${tool} `)) ?? '';
+      const withTool = { PATH: `${bin}:${process.env.PATH}` };
+      const secret = await readSecret({ kind: 'command', command }, withTool);
+      expect(secret.reveal()).toBe(secretText);
+    },
+  );
 
   it.each([
     ['secret-service', { kind: 'command', command: 'secret-tool lookup service userinfo account shop-1' }],
@@ -86,13 +89,16 @@ describe('readSecret', () => {
     expect(error.message).toMatch(/ended with exit status \d+/);
   });
 
-  it.skipIf(process.platform === 'win32')('reports a command that is killed by its signal', async () => {
-    const error = await rejection(readSecret({ kind: 'command', command: 'kill -9 $$' }, env));
-    expect(error.message).toContain('was killed by SIGKILL');
-  });
+  it.skipIf(process.platform === 'win32')(
+    'reports a command that is killed by its signal (needs POSIX)',
+    async () => {
+      const error = await rejection(readSecret({ kind: 'command', command: 'kill -9 $$' }, env));
+      expect(error.message).toContain('was killed by SIGKILL');
+    },
+  );
 
   it.skipIf(process.platform === 'win32')(
-    'stops a command that takes too long, whoever it has started',
+    'stops a command that takes too long, whoever it has started (needs POSIX)',
     async () => {
       const source = { kind: 'command', command: 'sleep 10 | sleep 10' } as const;
       const started = Date.now();

@@ -328,7 +328,7 @@ describe('files of a run', () => {
     }
   });
 
-  it.runIf(isRoot)('are refused where another user owns them, and could read them', async () => {
+  it.runIf(isRoot)('are refused where another user owns them, and could read them (needs root)', async () => {
     const file = path('theirs.ndjson');
     writeFileSync(file, '');
     chmodSync(file, 0o666);
