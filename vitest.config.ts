@@ -13,7 +13,7 @@ export default defineConfig({
     maxWorkers: 4,
     // Files share the modules of a worker: loading them for each file is 15 % of the suite.
     isolate: false,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 45_000 } },
     coverage: {
       include: ['src/{client,protocol,service,signing}/**'],
       reporter: ['text-summary', 'text'],

@@ -183,7 +183,7 @@ describe('passback', () => {
     const stored = async () =>
       (await machine.admin(['user', 'list', '--tenant-code', 'cut'])).trim().split('\n').length;
     // They are stored by the 5000.
-    await expect.poll(stored, { timeout: 10_000 }).toBe(5000);
+    await expect.poll(stored).toBe(5000);
     let said = '';
     put.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said += text;

@@ -199,9 +199,12 @@ describe('serve --workers', () => {
     await expect.poll(() => workersOf(served)).toHaveLength(2);
     await expect.poll(() => health(served)).toBe(200);
     const drafts = Array.from({ length: 40 }, () => passback(served));
+    const started = performance.now();
     const answers = await Promise.all(drafts.map((draft) => send(served.url, draft)));
+    const seconds = (performance.now() - started) / 1000;
     const through = answers.filter(({ envelope }) => envelope.code !== 42901).length;
     expect(through).toBeGreaterThan(1);
-    expect(through).toBeLessThan(20);
+    // A burst of one second, and what was allowed meanwhile.
+    expect(through).toBeLessThanOrEqual(4 + 4 * seconds);
   });
 });

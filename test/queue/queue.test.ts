@@ -130,7 +130,7 @@ describe('a queue', () => {
     const slow = await take(run);
     expect(await queue.record(run.run, [outcome(2, 'failed')])).toBe('ready');
     const takeOver = async () => (await queue.take(run))?.rows;
-    await expect.poll(takeOver, { timeout: 20_000, interval: 200 }).toEqual(slow.rows);
+    await expect.poll(takeOver, { interval: 200 }).toEqual(slow.rows);
     expect([...(await queue.outcomes(run.run, slow.rows)).keys()]).toEqual([2]);
     await queue.record(run.run, [outcome(3)]);
     await queue.finish(run, slow); // row 4 has no outcome

@@ -68,7 +68,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
 
     const run = await handOver('users.csv', '--lease', '2s');
     const victim = start(worker('--concurrency', '1'));
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(countOutcomes).toBeGreaterThan(0);
     victim.kill('SIGKILL');
     const halfway = JSON.parse((await runs('show', run, '--json')).stdout);
     expect(halfway).toMatchObject({ state: 'ready', workers: 1, chunks_left: 1 });
@@ -98,7 +98,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     }
   });
 
-  it('ends its chunks without waiting for the end of a lease', { timeout: 50_000 }, async () => {
+  it('ends its chunks without waiting for the end of a lease', async () => {
     write(
       'strangers.csv',
       Array.from({ length: 3000 }, (_, i) => `nobody${i},gold,`),
@@ -202,7 +202,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const run = await handOver('stopped.csv', '--rate', '1/s', '--lease', '3s');
     const before = await countOutcomes();
     const stopped = start(worker('--concurrency', '1'));
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(countOutcomes).toBeGreaterThan(before);
     stopped.kill('SIGSTOP');
     expect(await machine.run(worker('--drain'))).toMatchObject({ status: 0 });
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ state: 'done', ok: 5 });
@@ -235,7 +235,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const args = worker('--concurrency', '1');
     const suspended = machine.start(args, { env: { NODE_OPTIONS: '--require ./suspend.cjs' } });
     started = [...started, suspended];
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(countOutcomes).toBeGreaterThan(before);
     const ends = printedBy(suspended, new RegExp(`run ${run}: \\d+ done here`));
     suspended.kill('SIGUSR2');
     await wait(700);
@@ -256,7 +256,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const before = await countOutcomes();
     const run = await handOver('slow.csv', '--rate', '20/s');
     const stopped = start(worker());
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(countOutcomes).toBeGreaterThan(before);
     const ended = new Promise((resolve) => stopped.once('exit', resolve));
     stopped.kill('SIGINT');
     expect(await ended).toBe(0);
