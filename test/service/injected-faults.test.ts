@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseFaults } from '../../../src/cli/commands/serve/options.js';
-import { type Fault, type FaultSettings, faultDrawer } from '../../../src/service/faults.js';
-import { runService, user } from '../../support/running-service.js';
+import { parseFaults } from '../../src/cli/commands/serve/options.js';
+import { type Fault, type FaultSettings, faultDrawer } from '../../src/service/faults.js';
+import { runService, user } from '../support/running-service.js';
 
 const settings: FaultSettings = {
   latencyMs: { min: 200, max: 2_000 },
