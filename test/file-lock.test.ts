@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FileLockedError, lockFile } from '../../src/support/file-lock.js';
-import { builtModule } from './built-module.js';
+import { FileLockedError, lockFile } from '../src/support/file-lock.js';
+import { builtModule } from './support/built-module.js';
 
-const module = await builtModule(join(import.meta.dirname, '../../src/support/file-lock.ts'));
+const module = await builtModule(join(import.meta.dirname, '../src/support/file-lock.ts'));
 
 function newLock(): string {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-lock-'));
