@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    reporters: ['default', './test/support/time-by-part.ts'],
+    // The closing lines of the test runner are the last.
+    reporters: ['./test/support/closing-report.ts', 'default'],
     globalSetup: 'test/support/postgres/global-setup.ts',
     setupFiles: 'test/support/property-seed.ts',
     // A machine that is busy is not a fault of what is tested.
@@ -12,7 +13,7 @@ export default defineConfig({
     maxWorkers: 4,
     // Files share the modules of a worker: loading them for each file is 15 % of the suite.
     isolate: false,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 45_000 } },
     coverage: {
       include: ['src/{client,protocol,service,signing}/**'],
       reporter: ['text-summary', 'text'],

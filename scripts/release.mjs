@@ -19,10 +19,17 @@ const heading = '## [Unreleased]';
 const changelog = readFileSync('CHANGELOG.md', 'utf8');
 const [before, after] = changelog.split(`${heading}\n`);
 if (after === undefined) refuse(`CHANGELOG.md has no heading "${heading}"`);
-if (!/^\s*###/.test(after)) refuse('CHANGELOG.md has nothing under [Unreleased]');
-const today = new Date().toISOString().slice(0, 10);
-
-writeFileSync('CHANGELOG.md', `${before}${heading}\n\n## [${version}] - ${today}\n${after}`);
+const dated = `## [${version}] - ${new Date().toISOString().slice(0, 10)}\n`;
+const hasEntries = /^\s*(###|[-*] )/.test(after);
+// The first release has a section of its own already, without a date.
+const [, section] = after.split(`\n## [${version}]\n`);
+if (section === undefined) {
+  if (!hasEntries) refuse('CHANGELOG.md has nothing under [Unreleased]');
+  writeFileSync('CHANGELOG.md', `${before}${heading}\n\n${dated}${after}`);
+} else {
+  if (hasEntries) refuse(`CHANGELOG.md has entries under [Unreleased]: move them to [${version}]`);
+  writeFileSync('CHANGELOG.md', `${before}${heading}\n\n${dated}${section}`);
+}
 // The first release has the version that package.json has already.
 execFileSync('npm', ['version', version, '--no-git-tag-version', '--allow-same-version'], {
   stdio: 'inherit',

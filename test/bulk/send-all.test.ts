@@ -136,7 +136,7 @@ describe('many rows', () => {
       if (user === 'u0') response.destroy();
       else if (user === 'u1') refuse(response, 500, 50001);
     });
-    const options = optionsFor(server.url, { timeoutMs: 150, attempts: 2 });
+    const options = optionsFor(server.url, { timeoutMs: 1_000, attempts: 2 });
     const outcomes = await outcomesOf(rows(3), options);
     expect(Object.fromEntries(outcomes)).toEqual({
       u0: { outcome: 'unknown', attempts: 2 },

@@ -93,7 +93,7 @@ describe('compiled code', () => {
   });
 
   it.runIf(process.geteuid?.() === 0).each(['..', '', 'userinfo', 'userinfo/compiled'])(
-    'is not kept if another user owns "%s", as a home under sudo',
+    'is not kept if another user owns "%s", as a home under sudo (needs root)',
     async (part) => {
       const folder = join(cache, part);
       mkdirSync(folder, { recursive: true, mode: 0o755 });

@@ -129,7 +129,7 @@ describe.each([
   ],
 ] as const)('%s', (shell, setUp) => {
   const isThere = spawnSync(shell, ['-c', 'true']).error === undefined;
-  it.skipIf(!isThere)('is offered them, too', async () => {
+  it.skipIf(!isThere)(`is offered them, too (needs ${shell})`, async () => {
     const script = `${setUp}\noffer userinfo profile use ''\noffer userinfo --output=j\noffer userinfo read c id_card,mob\noffer userinfo pas`;
     const { stdout, stderr } = await machine.shell(script, {}, shell);
     expect(stderr).toBe('');

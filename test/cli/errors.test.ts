@@ -86,14 +86,17 @@ describe('an error says where the value came from that may be wrong', () => {
   });
 });
 
-it.runIf(process.platform === 'linux')('a folder that cannot be created is an error at once', async () => {
-  const add = ['profile', 'add', 'x', '--base-url', 'https://example.com', '--tenant-code', 'a'];
-  const env = { USERINFO_CONFIG_DIR: '/proc/none/config' };
-  const done = await machine.run([...add, '--channel', 'b', '--app-key', 'k', '--app-secret-env', 'S'], {
-    env,
-  });
-  expect(done).toMatchObject({ status: 3, stderr: expect.stringContaining('cannot be written') });
-});
+it.runIf(process.platform === 'linux')(
+  'a folder that cannot be created is an error at once (needs Linux)',
+  async () => {
+    const add = ['profile', 'add', 'x', '--base-url', 'https://example.com', '--tenant-code', 'a'];
+    const env = { USERINFO_CONFIG_DIR: '/proc/none/config' };
+    const done = await machine.run([...add, '--channel', 'b', '--app-key', 'k', '--app-secret-env', 'S'], {
+      env,
+    });
+    expect(done).toMatchObject({ status: 3, stderr: expect.stringContaining('cannot be written') });
+  },
+);
 
 it.each<[string, readonly string[], Record<string, string>, string]>([
   ['of the demo', ['demo'], { TMPDIR: '/none' }, '/none/userinfo-demo-'],

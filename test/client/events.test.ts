@@ -41,7 +41,7 @@ function clientFor(baseUrl: string): UserInfoClient {
     appKey: 'app-1',
     appSecret: new Secret(secrets.secret),
     attempts: 2,
-    timeoutMs: 3_000,
+    timeoutMs: 30_000,
     onRequest: (event) => requests.push(event),
     onResponse: (event) => responses.push(event),
     onNoAnswer: (event) => failures.push(event),

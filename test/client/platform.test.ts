@@ -76,9 +76,9 @@ describe('an error of a call', () => {
     expect(unsent.stack).toContain('platform.test.ts');
     await using client = clientWith();
     held = [];
-    const late = await errorOf(client.read({ code: 'c' }, { timeoutMs: 300 }));
+    const late = await errorOf(client.read({ code: 'c' }, { timeoutMs: 1_000 }));
     expect(late).toMatchObject({ reason: 'timeout', received: true, retryable: false });
-    const cancelled = client.passback(row, { signal: AbortSignal.timeout(100) });
+    const cancelled = client.passback(row, { signal: AbortSignal.timeout(1_000) });
     expect(await errorOf(cancelled)).toMatchObject({ code: 'CANCELLED', attempts: 1, retryable: true });
     expect(new InvalidInputError('x').retryable).toBe(false);
   });

@@ -19,7 +19,7 @@ async function passback(baseUrl: string, options: Partial<UserInfoClientOptions>
   await using client = new UserInfoClient({
     baseUrl,
     ...credentials,
-    timeoutMs: 3_000,
+    timeoutMs: 30_000,
     attempts: 2,
     ...options,
   });

@@ -84,19 +84,24 @@ describe('the SQLite driver', () => {
     await driver.close();
   });
 
-  it.runIf(process.platform === 'linux')('puts nothing of a large change into a temporary file', async () => {
-    const openFiles = async () => {
-      const numbers = await readdir('/proc/self/fd');
-      return await Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
-    };
-    for (let row = 0; row < 100; row++) await add(`${row}${'x'.repeat(4096)}`);
-    const during = await driver.write(async (sql) => {
-      await sql.run("UPDATE things SET name = name || 'y'");
-      return await openFiles();
-    });
-    expect(during.filter((file) => file.includes('test.db'))).not.toEqual([]);
-    expect(during.filter((file) => file.includes('etilqs_'))).toEqual([]);
-  });
+  it.runIf(process.platform === 'linux')(
+    'puts nothing of a large change into a temporary file (needs Linux)',
+    async () => {
+      const openFiles = async () => {
+        const numbers = await readdir('/proc/self/fd');
+        return await Promise.all(
+          numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')),
+        );
+      };
+      for (let row = 0; row < 100; row++) await add(`${row}${'x'.repeat(4096)}`);
+      const during = await driver.write(async (sql) => {
+        await sql.run("UPDATE things SET name = name || 'y'");
+        return await openFiles();
+      });
+      expect(during.filter((file) => file.includes('test.db'))).not.toEqual([]);
+      expect(during.filter((file) => file.includes('etilqs_'))).toEqual([]);
+    },
+  );
 
   it('leaves no deleted data in its files', async () => {
     const secret = 'a phone number 13800000077';

@@ -37,17 +37,20 @@ const isLinux = process.platform === 'linux';
 const isInstalled = (program: string, ...args: string[]) =>
   isLinux && spawnSync(program, args).error === undefined;
 
-it.skipIf(!isInstalled('systemd-analyze', '--version'))('systemd takes the unit', () => {
-  const unit = fenced('ini').replace('/usr/bin/userinfo', process.execPath);
-  writeFileSync(join(folder, 'userinfo.service'), unit);
-  const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, 'userinfo.service')], {
-    encoding: 'utf8',
-  });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-});
+it.skipIf(!isInstalled('systemd-analyze', '--version'))(
+  'systemd takes the unit (needs systemd-analyze)',
+  () => {
+    const unit = fenced('ini').replace('/usr/bin/userinfo', process.execPath);
+    writeFileSync(join(folder, 'userinfo.service'), unit);
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, 'userinfo.service')], {
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  },
+);
 
 it.runIf(isLinux)(
-  'the command of the unit serves with the settings of the page, and admin with the same',
+  'the command of the unit serves with the settings of the page, and admin with the same (needs Linux)',
   async () => {
     using machine = new Machine();
     const port = await freePort();
@@ -106,35 +109,38 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
   expect(unknown).toEqual([]);
 });
 
-it.skipIf(!isInstalled('nginx', '-v'))('nginx passes signed requests on, and not the page', async () => {
-  await using machine = await ServedMachine.create();
-  const port = await freePort();
-  const server = fenced('nginx')
-    .replace('listen 443', `listen 127.0.0.1:${port}`)
-    .replace('127.0.0.1:8787', new URL(machine.url).host)
-    .replace('/etc/userinfo/server.crt', join(certificates, 'good.crt'))
-    .replace('/etc/userinfo/server.key', join(certificates, 'server.key'));
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join(' ');
-  const main = `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}\nhttp { ${paths}\n${server} }\n`;
-  writeFileSync(join(folder, 'nginx.conf'), main);
-  const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
-  try {
-    const url = ['--base-url', `https://localhost:${port}`, '--ca-file', caFile, '-p', 'local'];
-    const passback = () => machine.run(['passback', 'level=gold', '--union-id', 'u001', '--json', ...url]);
-    await expect.poll(async () => (await passback()).status).toBe(0);
-    const read = await machine.run(['read', await machine.issueCode(), 'level', '--json', ...url]);
-    expect(JSON.parse(read.stdout).data).toEqual({ union_id: 'u001', level: 'gold' });
-    const env = { NODE_EXTRA_CA_CERTS: caFile };
-    const script = `fetch('https://localhost:${port}/').then(({ status }) => console.log(status))`;
-    const { stdout } = spawnSync(process.execPath, ['-e', script], { env, encoding: 'utf8' });
-    expect(stdout).toBe('404\n');
-  } finally {
-    nginx.kill('SIGTERM');
-    await once(nginx, 'exit');
-  }
-});
+it.skipIf(!isInstalled('nginx', '-v'))(
+  'nginx passes signed requests on, and not the page (needs nginx)',
+  async () => {
+    await using machine = await ServedMachine.create();
+    const port = await freePort();
+    const server = fenced('nginx')
+      .replace('listen 443', `listen 127.0.0.1:${port}`)
+      .replace('127.0.0.1:8787', new URL(machine.url).host)
+      .replace('/etc/userinfo/server.crt', join(certificates, 'good.crt'))
+      .replace('/etc/userinfo/server.key', join(certificates, 'server.key'));
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      .map((name) => `${name}_temp_path ${folder}/${name};`)
+      .join(' ');
+    const main = `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}\nhttp { ${paths}\n${server} }\n`;
+    writeFileSync(join(folder, 'nginx.conf'), main);
+    const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
+    try {
+      const url = ['--base-url', `https://localhost:${port}`, '--ca-file', caFile, '-p', 'local'];
+      const passback = () => machine.run(['passback', 'level=gold', '--union-id', 'u001', '--json', ...url]);
+      await expect.poll(async () => (await passback()).status).toBe(0);
+      const read = await machine.run(['read', await machine.issueCode(), 'level', '--json', ...url]);
+      expect(JSON.parse(read.stdout).data).toEqual({ union_id: 'u001', level: 'gold' });
+      const env = { NODE_EXTRA_CA_CERTS: caFile };
+      const script = `fetch('https://localhost:${port}/').then(({ status }) => console.log(status))`;
+      const { stdout } = spawnSync(process.execPath, ['-e', script], { env, encoding: 'utf8' });
+      expect(stdout).toBe('404\n');
+    } finally {
+      nginx.kill('SIGTERM');
+      await once(nginx, 'exit');
+    }
+  },
+);
 
 /** Backs up by `backUp` while the service runs, goes on, restores by `restore`, and looks at what is accepted then. */
 async function expectRestored(
@@ -177,20 +183,23 @@ async function runBlock(machine: Machine, block: string, names: Readonly<Record<
   expect(await machine.shell(script)).toMatchObject({ status: 0, stderr: '' });
 }
 
-it.skipIf(!isInstalled('sqlite3', '--version'))('a backup of SQLite is restored', async () => {
-  await using machine = await ServedMachine.create();
-  const backups = join(machine.folder, 'backups');
-  mkdirSync(backups);
-  const paths = { '/var/lib/userinfo': machine.folder, '/var/backups': backups };
-  await expectRestored(
-    machine,
-    () => runBlock(machine, fenced('sh', 'VACUUM INTO'), paths),
-    () => {
-      const [backup = ''] = readdirSync(backups);
-      return runBlock(machine, fenced('sh', 'chown'), { ...paths, 'userinfo-2026-11-22.db': backup });
-    },
-  );
-});
+it.skipIf(!isInstalled('sqlite3', '--version'))(
+  'a backup of SQLite is restored (needs sqlite3)',
+  async () => {
+    await using machine = await ServedMachine.create();
+    const backups = join(machine.folder, 'backups');
+    mkdirSync(backups);
+    const paths = { '/var/lib/userinfo': machine.folder, '/var/backups': backups };
+    await expectRestored(
+      machine,
+      () => runBlock(machine, fenced('sh', 'VACUUM INTO'), paths),
+      () => {
+        const [backup = ''] = readdirSync(backups);
+        return runBlock(machine, fenced('sh', 'chown'), { ...paths, 'userinfo-2026-11-22.db': backup });
+      },
+    );
+  },
+);
 
 /** The programs of a PostgreSQL that is as old as its pg_dump, where Debian puts them. */
 function installedPostgres() {
@@ -202,24 +211,29 @@ function installedPostgres() {
 
 const installed = installedPostgres();
 
-it.skipIf(installed === null)('a backup of PostgreSQL is restored into an empty database', async () => {
-  const server = await PostgresServer.create(undefined, installed ?? undefined);
-  try {
-    await using machine = await ServedMachine.create([], server.url);
-    const restored = server.url.replace(/postgres$/, 'restored');
-    await expectRestored(
-      machine,
-      () =>
-        runBlock(machine, fenced('sh', 'pg_dump'), { 'postgres://userinfo@db.example/userinfo': server.url }),
-      async () => {
-        await execute(server.url, 'CREATE DATABASE restored');
-        await runBlock(machine, fenced('sh', 'pg_restore'), {
-          'postgres://userinfo@db.example/userinfo': restored,
-        });
-        machine.database = restored;
-      },
-    );
-  } finally {
-    await server.remove();
-  }
-});
+it.skipIf(installed === null)(
+  'a backup of PostgreSQL is restored into an empty database (needs a PostgreSQL of Debian)',
+  async () => {
+    const server = await PostgresServer.create(undefined, installed ?? undefined);
+    try {
+      await using machine = await ServedMachine.create([], server.url);
+      const restored = server.url.replace(/postgres$/, 'restored');
+      await expectRestored(
+        machine,
+        () =>
+          runBlock(machine, fenced('sh', 'pg_dump'), {
+            'postgres://userinfo@db.example/userinfo': server.url,
+          }),
+        async () => {
+          await execute(server.url, 'CREATE DATABASE restored');
+          await runBlock(machine, fenced('sh', 'pg_restore'), {
+            'postgres://userinfo@db.example/userinfo': restored,
+          });
+          machine.database = restored;
+        },
+      );
+    } finally {
+      await server.remove();
+    }
+  },
+);

@@ -33,7 +33,7 @@ function fenced(transcript: string): string {
   return `\`\`\`console\n${transcript}\`\`\`\n`;
 }
 
-describe.skipIf(process.platform !== 'linux')('the transcripts', () => {
+describe.skipIf(process.platform !== 'linux')('the transcripts (needs Linux)', () => {
   const readme = new Promise<string>((resolve) => {
     for (const { name, text } of pages) {
       it.concurrent(`of ${name} are what the program prints`, { timeout: 180_000 }, async (test) => {

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 // Apart from the other tests: the transcripts are run in a terminal, page by page, as a reader would.
 export default defineConfig({
   test: {
+    reporters: ['./test/support/closing-report.ts', 'default'],
     globalSetup: 'test/support/postgres/global-setup.ts',
     include: ['test/docs/*.test.ts'],
     testTimeout: 120_000,

@@ -68,7 +68,7 @@ const variables = () =>
 const commandOf = (name: string): string[] => JSON.parse(textsOf(name)[0]?.replace(/^.*?CMD /, '') ?? '[]');
 
 // The image is for Linux.
-describe.skipIf(process.platform !== 'linux')('the container', () => {
+describe.skipIf(process.platform !== 'linux')('the container (needs Linux)', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'userinfo-container-'));
     chmodSync(folder, 0o755);

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -59,7 +59,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('contains what is needed, and no more', () => {
   const needed =
-    /^(README(\.zh-CN)?\.md|docs\/man\/userinfo\.1|LICENSE|CHANGELOG\.md|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/cli\/(THIRD-PARTY-LICENSES\.txt|completion\.json)|dist\/.+\.(c?js|d\.ts))$/;
+    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/.+\.(md|1|png|svg)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/cli\/(THIRD-PARTY-LICENSES\.txt|completion\.json)|dist\/.+\.(c?js|d\.ts))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining([
@@ -69,6 +69,25 @@ it('contains what is needed, and no more', () => {
       'dist/cli/main.cjs',
     ]),
   );
+});
+
+it('has what its pages link to, except sources', () => {
+  const pages = packed.filter((path) => path.endsWith('.md'));
+  const missing = pages.flatMap((page) => {
+    const text = readFileSync(join(project, page), 'utf8').replace(/^```.*?^```$/gms, '');
+    const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g)].map(
+      ([, a, b]) => a ?? b ?? '',
+    );
+    return links
+      .filter((link) => !/^(https?|mailto):/.test(link))
+      .map((link) => join(dirname(page), link))
+      .filter(
+        (path) =>
+          !/^src\//.test(path) && !packed.some((name) => name === path || name.startsWith(join(path, '/'))),
+      )
+      .map((path) => `${page}: ${path}`);
+  });
+  expect(missing).toEqual([]);
 });
 
 /** What the package may load: installed with it, or in its bundle. */

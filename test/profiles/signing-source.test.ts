@@ -112,7 +112,7 @@ describe('a module is refused', () => {
   });
 
   // Only root can make files of others.
-  describe.skipIf(process.geteuid?.() !== 0)('as belonging to another user:', () => {
+  describe.skipIf(process.geteuid?.() !== 0)('as belonging to another user (needs root):', () => {
     const other = 4002;
     const refusal = (path: string) => `${path} belongs to another user (uid ${other})`;
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { joinInfoNames, parseInfoNames } from '../../src/protocol/info-names.js';
+import { joinInfoNames, parseInfoNames, specialInfoNames } from '../../src/protocol/info-names.js';
 import { parseUserRecord } from '../../src/protocol/user-record.js';
 
 const named = { tenant_code: 'acme', union_id: 'u1' };
@@ -53,6 +55,13 @@ describe('the record of a user', () => {
 });
 
 describe('info names', () => {
+  it('with a special meaning are those of docs/spec.md, §4.1', () => {
+    const spec = readFileSync(join(import.meta.dirname, '../../docs/spec.md'), 'utf8');
+    const [, table = ''] = /^Values of `info_name` with a special meaning:\n\n(.*?)\n\n/ms.exec(spec) ?? [];
+    const names = [...table.matchAll(/^\| ([a-z_]+) \|/gm)].map(([, name]) => name);
+    expect(Object.keys(specialInfoNames).sort()).toEqual(names.sort());
+  });
+
   it('are trimmed and joined by a comma', () => {
     expect(joinInfoNames(['mobile', ' id_card '])).toBe('mobile,id_card');
   });

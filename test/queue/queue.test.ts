@@ -136,7 +136,7 @@ describe('a queue', () => {
     const slow = await take(run);
     expect(await queue.record(slow, [outcome(2, 'failed')])).toBe(true);
     const takeOver = async () => (await queue.take(run))?.rows;
-    await expect.poll(takeOver, { timeout: 20_000, interval: 200 }).toEqual(slow.rows);
+    await expect.poll(takeOver, { interval: 200 }).toEqual(slow.rows);
     expect([...(await queue.outcomes(run.run, slow.rows)).keys()]).toEqual([2]);
     expect(await queue.record(slow, [outcome(3)])).toBe(false);
     await queue.finish(slow); // row 4 has no outcome

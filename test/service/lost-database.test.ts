@@ -56,14 +56,10 @@ describe('a service whose database is lost', () => {
   it('does not let requests pile up while the database hangs', async () => {
     await server.signal('SIGSTOP');
     try {
-      const started = performance.now();
       const first = await many(50);
       expect(first.every(({ code }) => code === 50301)).toBe(true);
-      const asked = performance.now();
-      const next = await many(50);
-      expect(next.every(({ code }) => code === 50301)).toBe(true);
-      // At once, and not after the time-out that the first ones met.
-      expect(performance.now() - asked).toBeLessThan((asked - started) / 2);
+      // At once: if each met the time-out of the first ones, they would take longer than the test may.
+      for (let count = 0; count < 50; count += 1) expect((await passback()).code).toBe(50301);
       expect(await health()).toBe(503);
     } finally {
       await server.signal('SIGCONT');

@@ -15,7 +15,7 @@ import { tenant, user } from '../support/running-service.js';
 
 const isInstalled = spawnSync('pgbouncer', ['--version']).status === 0;
 
-describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
+describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode (needs pgbouncer)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-pgbouncer-'));
   let server: PostgresServer;
   let pooler: ChildProcess;

@@ -617,29 +617,30 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     });
 
     it('upgrades the tables of the first version, and keeps what they hold', async () => {
-      await useNonce();
+      const old = await createDatabase();
+      driver = await old.open();
+      const { app_secret, tenant_code, channel } = app();
+      const at = Math.floor(Date.now() / 1000);
       await driver.write(async (sql) => {
-        for (const table of ['nonces', 'codes']) {
-          await sql.run(`DROP INDEX ${table}_by_expiry`);
-          await sql.run(`CREATE INDEX ${table}_by_expiry ON ${table} (tenant_code, expires_at)`);
-        }
-        for (const table of ['service_state', 'audit']) await sql.run(`DROP TABLE ${table}`);
-        for (const column of ['old_secret', 'old_until', 'disabled', 'revision']) {
-          await sql.run(`ALTER TABLE apps DROP COLUMN ${column}`);
-        }
-        await sql.run('DELETE FROM userinfo_migrations WHERE version > 1');
-        await sql.run('ALTER TABLE userinfo_migrations DROP COLUMN works_with');
+        for (const statement of storeSchema.steps[0] ?? []) await sql.run(statement);
+        await sql.run('CREATE TABLE userinfo_migrations (version BIGINT NOT NULL PRIMARY KEY)');
+        await sql.run('INSERT INTO userinfo_migrations VALUES (1)');
+        const values = [app_secret.reveal(), tenant_code, channel, at];
+        await sql.run("INSERT INTO apps VALUES ('k1', $1, $2, $3, NULL, $4)", values);
+        await sql.run("INSERT INTO nonces VALUES ($1, 'k1', 'abcdefgh', $2)", [tenant_code, at + 3600]);
       });
-      await expect(createStore(await database.open(), { upgrade: false })).rejects.toMatchObject({
+      await expect(createStore(await old.open(), { upgrade: false })).rejects.toMatchObject({
         code: 'OLD_SCHEMA',
       });
-      store = await createStore(await database.open());
+      store = await createStore(await old.open());
       expect(store.migration).toEqual({ from: 1, to: storeSchema.steps.length });
       await store.check();
       expect(await useNonce()).toBe(false);
       await pass('nonces', 10_000);
       purgeOver('one');
       await expect.poll(() => rowsOf('nonces')).toEqual([]);
+      await store.close();
+      await old.remove();
     });
 
     it('makes no tables where it is told not to', async () => {

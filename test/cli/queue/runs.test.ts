@@ -67,7 +67,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
 
     const run = await handOver('users.csv', '--lease', '2s');
     const victim = start(worker('--concurrency', '1'));
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(countOutcomes).toBeGreaterThan(0);
     victim.kill('SIGKILL');
     const halfway = JSON.parse((await runs('show', run, '--json')).stdout);
     expect(halfway).toMatchObject({ state: 'ready', workers: 1, chunks_left: 1 });
@@ -97,7 +97,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     }
   });
 
-  it('ends its chunks without waiting for the end of a lease', { timeout: 50_000 }, async () => {
+  it('ends its chunks without waiting for the end of a lease', async () => {
     write(
       'strangers.csv',
       Array.from({ length: 3000 }, (_, i) => `nobody${i},gold,`),
@@ -201,7 +201,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const run = await handOver('stopped.csv', '--rate', '1/s', '--lease', '3s');
     const before = await countOutcomes();
     const stopped = start(worker('--concurrency', '1'));
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(countOutcomes).toBeGreaterThan(before);
     stopped.kill('SIGSTOP');
     expect(await machine.run(worker('--drain'))).toMatchObject({ status: 0 });
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ state: 'done', ok: 5 });
@@ -236,7 +236,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const args = worker('--concurrency', '1');
     const suspended = machine.start(args, { env: { NODE_OPTIONS: '--require ./suspend.cjs' } });
     started = [...started, suspended];
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(countOutcomes).toBeGreaterThan(before);
     suspended.kill('SIGUSR2');
     // To the database, the chunk is still the worker's, which returns it therefore, and asks for it again.
     const takings = async () =>
@@ -255,7 +255,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const before = await countOutcomes();
     const run = await handOver('slow.csv', '--rate', '20/s');
     const stopped = start(worker());
-    await expect.poll(countOutcomes, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(countOutcomes).toBeGreaterThan(before);
     const ended = new Promise((resolve) => stopped.once('exit', resolve));
     stopped.kill('SIGINT');
     expect(await ended).toBe(0);

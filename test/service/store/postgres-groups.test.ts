@@ -4,6 +4,7 @@ import type { App } from '../../../src/service/store/apps.js';
 import { createStore, type Store } from '../../../src/service/store/store.js';
 import { Secret } from '../../../src/signing/secret.js';
 import { createPostgresDatabase, type PostgresDatabase } from '../../support/postgres/postgres-database.js';
+import { query } from '../../support/postgres/test-schema.js';
 import { user } from '../../support/running-service.js';
 
 const app: App = {
@@ -26,7 +27,7 @@ let store: Store;
 beforeEach(async () => {
   database = await createPostgresDatabase();
   holder = await database.open();
-  store = await createStore(await database.open({}, 'statement_timeout=300'));
+  store = await createStore(await database.open({}, 'statement_timeout=2000'));
   await store.write(async ({ apps, users }) => {
     await apps.add(app);
     await users.putAll([user('u1'), user('u2')]);
@@ -43,18 +44,20 @@ const passBack = (unionId: string) =>
     change: (record) => record,
   });
 
-/** Holds the row of u1 while work is done. */
-const whileHeld = <T>(work: () => Promise<T>) =>
+/** Holds the row of u1 while work is done, which is given how many connections wait for the row. */
+const whileHeld = (work: (countWaiting: () => Promise<number>) => Promise<void>) =>
   holder.write(async (sql) => {
     await sql.run("UPDATE users SET revision = revision WHERE union_id = 'u1'");
-    return await work();
+    const [own] = await sql.all('SELECT pg_backend_pid() AS pid');
+    const blocked = `SELECT 1 FROM pg_stat_activity WHERE ${own?.pid} = ANY(pg_blocking_pids(pid))`;
+    await work(async () => (await query(database.url, blocked)).length);
   });
 
 it('refuses a group that the database does not answer in time, and carries out the next one', async () => {
-  await whileHeld(async () => {
+  await whileHeld(async (countWaiting) => {
     const blocked = expect(passBack('u1')).rejects.toThrow('the database did not answer in time');
     // It is under way.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(countWaiting).toBe(1);
     const others = Array.from({ length: 20 }, () => passBack('u2'));
     await blocked;
     expect((await Promise.all(others)).every((outcome) => typeof outcome === 'object')).toBe(true);

@@ -9,10 +9,7 @@ describe('the page of the service in a browser', () => {
   it('shows requests live, and their content executes nothing', {
     timeout: 60_000,
   }, async (test) => {
-    if (chromium === undefined) {
-      test.skip('no Chromium is installed');
-      return;
-    }
+    if (chromium === undefined) return test.skip('needs Chromium');
     const running = await runService();
     const { service } = running;
     try {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { topLevelKeys } from '../../src/protocol/json-tokens.js';
 import { isPersonalName, maskJson, maskText } from '../../src/protocol/masking.js';
 
@@ -76,4 +77,10 @@ describe('topLevelKeys', () => {
   ])('of %s', (json, keys) => {
     expect(topLevelKeys(json)).toEqual(keys);
   });
+});
+
+it('each special name is masked as personal data, or is known not to be any', () => {
+  const notPersonal = ['mobile_district_code', 'chat_sex', 'device_info', 'location_info'];
+  const names = Object.keys(specialInfoNames).filter((name) => !isPersonalName(name));
+  expect(names).toEqual(notPersonal);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseFaults } from '../../../src/cli/commands/serve/options.js';
-import type { FaultSettings } from '../../../src/service/fault-settings.js';
-import { type Fault, faultDrawer } from '../../../src/service/faults.js';
-import { runService, user } from '../../support/running-service.js';
+import { parseFaults } from '../../src/cli/commands/serve/options.js';
+import type { FaultSettings } from '../../src/service/fault-settings.js';
+import { type Fault, faultDrawer } from '../../src/service/faults.js';
+import { runService, user } from '../support/running-service.js';
 
 const settings: FaultSettings = {
   latencyMs: { min: 200, max: 2_000 },

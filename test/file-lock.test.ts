@@ -14,11 +14,11 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FileLockedError, lockFile, silentLocks } from '../../src/support/file-lock.js';
-import { builtModule } from './built-module.js';
-import { lockRecord, pidSpace, startOf } from './lock-record.js';
+import { FileLockedError, lockFile, silentLocks } from '../src/support/file-lock.js';
+import { builtModule } from './support/built-module.js';
+import { lockRecord, pidSpace, startOf } from './support/lock-record.js';
 
-const module = await builtModule(join(import.meta.dirname, '../../src/support/file-lock.ts'));
+const module = await builtModule(join(import.meta.dirname, '../src/support/file-lock.ts'));
 
 function newLock(): string {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-lock-'));
