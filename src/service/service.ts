@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadPart, MissingPackageError } from '../support/errors.js';
+import { Turns } from '../support/round-robin.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
 import { answerCodes } from './admin/post-codes.js';
@@ -46,6 +47,8 @@ export interface ServiceContext extends ServiceHost {
   readonly failureLimit: TokenBuckets | null;
   /** Whether the store is, or was a second ago. */
   readonly isWritable: () => Promise<boolean>;
+  /** Starts the requests of apps in turns. */
+  readonly turns: Turns;
 }
 
 /** Size of the ID of a process among those that share a database. */
@@ -80,7 +83,7 @@ export async function startService(
         log,
       ),
   });
-  const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring);
+  const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
   const context = {
     ...host,
     store,
@@ -90,6 +93,7 @@ export async function startService(
     appLimit: newLimit(),
     failureLimit: newLimit(),
     isWritable,
+    turns: new Turns(),
   };
   const server = await startServer(context, admin === null ? monitoring : null, extension).catch((error) => {
     admin?.close();

@@ -140,7 +140,7 @@ async function supervise(supervision: Supervision): Promise<void> {
 
 /** Serves probes and the metrics of all workers, and issues codes, if there is a port for them. */
 async function monitor({ context, options, log, token }: Supervision, isReady: () => Promise<boolean>) {
-  const { adminPort, database } = options;
+  const { adminPort, database, host, maxConnections, requestTimeout } = options;
   if (adminPort === undefined) return null;
   const { sumOfWorkers } = await loadPart(() => import('../../../service/metrics.js'));
   let opened: Promise<Admin> | undefined;
@@ -155,9 +155,10 @@ async function monitor({ context, options, log, token }: Supervision, isReady: (
   const monitored = {
     isReady,
     metrics: sumOfWorkers(),
-    codes: token && answerCodes(token, options.host, open, log),
+    codes: token && answerCodes(token, host, open, log),
   };
-  const server = await startMonitoring(options, adminPort, answerMonitoring(monitored));
+  const limits = { host, maxConnections, requestTimeoutMs: requestTimeout } as ServiceOptions;
+  const server = await startMonitoring(limits, adminPort, answerMonitoring(monitored), log);
   return {
     url: server.url,
     async close() {
