@@ -129,7 +129,7 @@ async function send(request: IncomingMessage, reply: ServerResponse, answer: Ans
   const { status, type, body } = found ?? { status: 404, type: json, body: '{"status":"no such path"}' };
   reply.shouldKeepAlive &&= request.complete;
   if (status === 401) reply.setHeader('www-authenticate', 'Bearer');
-  reply.writeHead(status, { 'content-type': type }).end(body);
+  reply.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
 /** How long the result of a probe is used, in milliseconds. */
