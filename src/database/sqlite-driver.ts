@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { pauses, RoundRobin, turnMs } from '../support/round-robin.js';
+import { FairQueue, pauses, turnMs } from '../support/fair-queue.js';
 import { StartError, StoreUnavailableError } from './errors.js';
 import {
   type Sql,
@@ -69,9 +69,9 @@ class SqliteDriver implements SqlDriver {
   #connection: SqliteConnection;
   readonly #busyTimeoutMs: number;
   readonly #sql: Sql;
-  readonly #jobs = new RoundRobin<Job>();
+  readonly #jobs = new FairQueue<Job>();
   /** Of a commit in which another unit failed. */
-  #again: readonly Job[] = [];
+  #again: Job[] = [];
   #committing: Promise<void> | null = null;
   #closed = false;
 
@@ -127,18 +127,12 @@ class SqliteDriver implements SqlDriver {
       try {
         await this.#begin();
       } catch (error) {
-        for (let job = this.#next(); job !== undefined; job = this.#next()) job.reject(error);
+        for (const job of [...this.#again.splice(0), ...this.#jobs.drain()]) job.reject(error);
         continue;
       }
       await this.#commit();
     }
     this.#committing = null;
-  }
-
-  #next(): Job | undefined {
-    const [first, ...others] = this.#again;
-    this.#again = others;
-    return first ?? this.#jobs.take();
   }
 
   async #begin(): Promise<void> {
@@ -159,19 +153,27 @@ class SqliteDriver implements SqlDriver {
     const jobs: Job[] = [];
     const results: unknown[] = [];
     const end = performance.now() + turnMs;
-    do {
-      const job = this.#next();
-      if (job === undefined) break;
+    let hasFailed = false;
+    const run = async (job: Job) => {
       try {
         results.push(await job.work(this.#sql));
         jobs.push(job);
       } catch (error) {
+        hasFailed = true;
         this.#connection.rollBack();
         job.reject(error);
-        this.#again = [...jobs, ...this.#again];
-        return;
+        this.#again.unshift(...jobs);
       }
-    } while (jobs.length < maxJobsPerCommit && performance.now() < end);
+    };
+    do {
+      const again = this.#again.shift();
+      await (again === undefined ? this.#jobs.serve(run) : run(again));
+      if (hasFailed) return;
+    } while (
+      (this.#again.length > 0 || !this.#jobs.isEmpty) &&
+      jobs.length < maxJobsPerCommit &&
+      performance.now() < end
+    );
     try {
       this.#connection.run('COMMIT');
     } catch (error) {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadPart, MissingPackageError } from '../support/errors.js';
-import { Turns } from '../support/round-robin.js';
+import { Turns } from '../support/fair-queue.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
 import { answerCodes } from './admin/post-codes.js';

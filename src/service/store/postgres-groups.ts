@@ -11,7 +11,7 @@ import {
 import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import type { UserRecord } from '../../protocol/user-record.js';
-import { pauses } from '../../support/round-robin.js';
+import { pauses } from '../../support/fair-queue.js';
 import type { App } from './apps.js';
 import {
   type AppRequest,

@@ -4,7 +4,7 @@ import type { UserRecord } from '../../../src/protocol/user-record.js';
 import type { App } from '../../../src/service/store/apps.js';
 import { createStore, type Store } from '../../../src/service/store/store.js';
 import { Secret } from '../../../src/signing/secret.js';
-import { turnMs } from '../../../src/support/round-robin.js';
+import { turnMs } from '../../../src/support/fair-queue.js';
 import { createPostgresDatabase, type PostgresDatabase } from '../../support/postgres/postgres-database.js';
 import { user } from '../../support/running-service.js';
 
