@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { FairQueue, pauses, turnMs } from '../support/fair-queue.js';
 import { StartError, StoreUnavailableError } from './errors.js';
 import {
   type Sql,
@@ -27,7 +28,7 @@ interface Job {
 const defaultBusyTimeoutMs = 5000;
 const busyPauseMs = 10;
 
-/** Maximum number of jobs per commit, which blocks the event loop. */
+/** Maximum number of jobs per commit. It blocks the event loop: after `turnMs` no further job is taken. */
 const maxJobsPerCommit = 256;
 
 /**
@@ -59,7 +60,7 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
 /**
  * Group commit: work that arrives in one turn of the event loop, or during a commit, shares the next transaction, and
  * is answered after its COMMIT. So one write to the disk serves many. If a unit fails, the others are run again without
- * it.
+ * it. Flows take turns.
  */
 class SqliteDriver implements SqlDriver {
   readonly engine = 'sqlite';
@@ -68,7 +69,9 @@ class SqliteDriver implements SqlDriver {
   #connection: SqliteConnection;
   readonly #busyTimeoutMs: number;
   readonly #sql: Sql;
-  #jobs: Job[] = [];
+  readonly #jobs = new FairQueue<Job>();
+  /** Of a commit in which another unit failed. */
+  #again: Job[] = [];
   #committing: Promise<void> | null = null;
   #closed = false;
 
@@ -91,13 +94,13 @@ class SqliteDriver implements SqlDriver {
     });
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  write<T>(work: (sql: Sql) => Promise<T>, flow = ''): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
         reject(new StoreUnavailableError('the database is closed'));
         return;
       }
-      this.#jobs.push({ work, resolve: (result) => resolve(result as T), reject });
+      this.#jobs.add(flow, { work, resolve: (result) => resolve(result as T), reject });
       this.#committing ??= this.#commitJobs();
     });
   }
@@ -119,16 +122,15 @@ class SqliteDriver implements SqlDriver {
   }
 
   async #commitJobs(): Promise<void> {
-    while (this.#jobs.length > 0) {
+    while (this.#again.length > 0 || !this.#jobs.isEmpty) {
       await nextTurn();
       try {
         await this.#begin();
       } catch (error) {
-        for (const job of this.#jobs.splice(0)) job.reject(error);
+        for (const job of [...this.#again.splice(0), ...this.#jobs.drain()]) job.reject(error);
         continue;
       }
-      // Taken only now, so that jobs that arrived during the wait are included.
-      await this.#commit(this.#jobs.splice(0, maxJobsPerCommit));
+      await this.#commit();
     }
     this.#committing = null;
   }
@@ -147,17 +149,31 @@ class SqliteDriver implements SqlDriver {
     if (this.#connection.isUnusable) this.#connection = this.#connection.reopen();
   }
 
-  async #commit(jobs: readonly Job[]): Promise<void> {
+  async #commit(): Promise<void> {
+    const jobs: Job[] = [];
     const results: unknown[] = [];
-    try {
-      for (const { work } of jobs) results.push(await work(this.#sql));
-    } catch (error) {
-      this.#connection.rollBack();
-      const [failed, ...later] = jobs.slice(results.length);
-      failed?.reject(error);
-      this.#jobs.unshift(...jobs.slice(0, results.length), ...later);
-      return;
-    }
+    const end = performance.now() + turnMs;
+    let hasFailed = false;
+    const run = async (job: Job) => {
+      try {
+        results.push(await job.work(this.#sql));
+        jobs.push(job);
+      } catch (error) {
+        hasFailed = true;
+        this.#connection.rollBack();
+        job.reject(error);
+        this.#again.unshift(...jobs);
+      }
+    };
+    do {
+      const again = this.#again.shift();
+      await (again === undefined ? this.#jobs.serve(run) : run(again));
+      if (hasFailed) return;
+    } while (
+      (this.#again.length > 0 || !this.#jobs.isEmpty) &&
+      jobs.length < maxJobsPerCommit &&
+      performance.now() < end
+    );
     try {
       this.#connection.run('COMMIT');
     } catch (error) {
@@ -170,7 +186,11 @@ class SqliteDriver implements SqlDriver {
       return;
     }
     sharedTransactions.publish(jobs.length);
-    for (const [index, { resolve }] of jobs.entries()) resolve(results[index]);
+    const pause = pauses();
+    for (const [index, { resolve }] of jobs.entries()) {
+      resolve(results[index]);
+      await pause();
+    }
   }
 }
 

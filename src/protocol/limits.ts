@@ -23,4 +23,7 @@ export const defaultMaxBodyBytes = 1_048_576;
 export const maxParameters = 1000;
 
 /** §8 leaves the size of a user's record open: bytes of its JSON text. */
-export const maxRecordBytes = 1_048_576;
+export const maxRecordBytes = 262_144;
+
+/** §8 leaves the number of values of a user's record open, and that of the keys of a `user_info`. */
+export const maxRecordKeys = 1000;

@@ -61,8 +61,9 @@ const literals = { true: true, false: false, null: null } as const;
  * long numbers, ignore duplicate keys and reorder keys that look like numbers.
  *
  * @throws FlatJsonError
+ * @throws InvalidInputError (41301) for more than `maxKeys`
  */
-export function parseFlatJson(text: string): Map<string, FlatValue> {
+export function parseFlatJson(text: string, maxKeys = Number.POSITIVE_INFINITY): Map<string, FlatValue> {
   const entries = new Map<string, FlatValue>();
   let at = 0;
 
@@ -117,6 +118,12 @@ export function parseFlatJson(text: string): Map<string, FlatValue> {
       expect(':');
       const value = readValue(key);
       if (entries.has(key)) throw new FlatJsonError(`has the key ${quoteName(key)} twice`);
+      if (entries.size >= maxKeys) {
+        throw new InvalidInputError(`user_info has more than ${maxKeys} keys`, {
+          resultCode: resultCode.tooLarge,
+          hint: 'Pass them back in several requests.',
+        });
+      }
       entries.set(key, value);
       if (skipSpace() !== ',') break;
       at += 1;
@@ -205,11 +212,11 @@ export const specialUserInfoKeys: Readonly<Record<string, string>> = {
 /**
  * Parses a `user_info` text (§4.2 rule 3).
  *
- * @throws InvalidInputError that names the broken rule
+ * @throws InvalidInputError that names the broken rule; 41301 for more than `maxKeys`, unlimited by default
  */
-export function parseUserInfo(text: string): UserInfoEntries {
+export function parseUserInfo(text: string, maxKeys?: number): UserInfoEntries {
   try {
-    return checkUserInfo(parseFlatJson(text));
+    return checkUserInfo(parseFlatJson(text, maxKeys));
   } catch (error) {
     if (!(error instanceof FlatJsonError)) throw error;
     throw notFlat(

@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { InvalidInputError } from './errors.js';
 import { checkFields } from './fields.js';
-import { maxRecordBytes } from './limits.js';
+import { maxRecordBytes, maxRecordKeys } from './limits.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';
 
@@ -111,20 +111,40 @@ export function parseUserRecord(json: string): UserRecord {
 }
 
 /**
- * Returns a record if it can be stored.
+ * Returns a record if it can be stored. A record of an earlier version may be larger: a change of `old` must make it
+ * smaller then.
  *
- * @throws InvalidInputError (41301) for more than `maxRecordBytes`
+ * @throws InvalidInputError (41301) for more than `maxRecordKeys` or `maxRecordBytes`
  */
-export function checkRecordSize(record: UserRecord): UserRecord {
-  const bytes = Buffer.byteLength(JSON.stringify(record));
-  if (bytes <= maxRecordBytes) return record;
-  throw new InvalidInputError(
-    `the user's record would have ${bytes} bytes; the maximum is ${maxRecordBytes}`,
-    {
-      resultCode: resultCode.tooLarge,
-      hint: 'Store less: fewer or shorter values.',
-    },
+export function checkRecordSize(record: UserRecord, old?: UserRecord): UserRecord {
+  const isTooLarge = (sizeOf: (record: UserRecord) => number, max: number) =>
+    sizeOf(record) > max && (old === undefined || sizeOf(record) >= sizeOf(old));
+  if (isTooLarge(keysOf, maxRecordKeys)) {
+    throw new InvalidInputError(
+      `the user's record would have ${keysOf(record)} keys; the maximum is ${maxRecordKeys}`,
+      { resultCode: resultCode.tooLarge, hint: 'Store fewer keys, or remove some: null removes a key.' },
+    );
+  }
+  if (isTooLarge(bytesOf, maxRecordBytes)) {
+    throw new InvalidInputError(
+      `the user's record would have ${bytesOf(record)} bytes; the maximum is ${maxRecordBytes}`,
+      { resultCode: resultCode.tooLarge, hint: 'Store less: fewer or shorter values.' },
+    );
+  }
+  return record;
+}
+
+/** The number of its values; a login device counts as one at least. */
+function keysOf({ basic_info, extension_info, login_device_info, ...rest }: UserRecord): number {
+  const ownKeys = ownFields.filter((field) => rest[field] !== undefined).length;
+  return [basic_info, extension_info].reduce(
+    (sum, fields) => sum + Object.keys(fields).length,
+    login_device_info.reduce((sum, device) => sum + Math.max(1, Object.keys(device).length), ownKeys),
   );
+}
+
+function bytesOf(record: UserRecord): number {
+  return Buffer.byteLength(JSON.stringify(record));
 }
 
 function requiredText(value: unknown, name: string): string {

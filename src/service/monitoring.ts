@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StartError } from '../database/errors.js';
-import { urlHost } from '../protocol/base-url.js';
+import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { type Log, logFault } from './log.js';
+import { checkSettings, type ServiceSettings } from './settings.js';
 import type { Store } from './store/store.js';
+import { isOwnHost } from './workbench/routes.js';
 
 /** What a probe or Prometheus is answered. */
 export interface MonitoringAnswer {
@@ -59,16 +61,34 @@ export function statusAnswer(isWell: boolean): MonitoringAnswer {
 }
 
 /**
- * Starts a server for monitoring alone.
+ * Starts a server for monitoring alone, with the limits of the service's own port. At a loopback address it answers no
+ * request for another name: that of another site can lead to this machine (DNS rebinding).
  *
  * @throws StartError if it cannot listen on the address
  */
 export async function startMonitoring(
-  { host }: { readonly host: string },
+  settings: Pick<ServiceSettings, 'host' | 'maxConnections' | 'requestTimeoutMs'>,
   port: number,
   answer: AnswerMonitoring,
+  log: Log,
 ): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer((request, reply) => void send(request, reply, answer));
+  const { host, maxConnections, requestTimeoutMs } = checkSettings(settings);
+  const isHere = isLoopback(urlHost(host));
+  const limits = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+    requireHostHeader: false,
+  };
+  const server = createServer(limits, (request, reply) => {
+    const isMeant = !isHere || request.headers.host === undefined || isOwnHost(request, true);
+    void send(request, reply, isMeant ? answer : async () => null);
+  });
+  server.maxConnections = maxConnections;
+  server.on('drop', () => {
+    const problem = `${maxConnections} connections to the admin port are open; further ones are closed`;
+    log({ event: 'overload', problem });
+  });
   try {
     server.listen(port, host);
     await once(server, 'listening');
@@ -109,7 +129,7 @@ async function send(request: IncomingMessage, reply: ServerResponse, answer: Ans
   const { status, type, body } = found ?? { status: 404, type: json, body: '{"status":"no such path"}' };
   reply.shouldKeepAlive &&= request.complete;
   if (status === 401) reply.setHeader('www-authenticate', 'Bearer');
-  reply.writeHead(status, { 'content-type': type }).end(body);
+  reply.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
 /** How long the result of a probe is used, in milliseconds. */

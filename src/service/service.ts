@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadPart, MissingPackageError } from '../support/errors.js';
+import { Turns } from '../support/fair-queue.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
 import { answerCodes } from './admin/post-codes.js';
@@ -64,7 +65,7 @@ export async function startService(
         log,
       ),
   });
-  const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring);
+  const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
   const context = {
     ...host,
     store,
@@ -74,6 +75,7 @@ export async function startService(
     appLimit: newLimit(),
     failureLimit: newLimit(),
     isWritable,
+    turns: new Turns(),
   };
   const server = await startServer(context, admin === null ? monitoring : null, extension).catch((error) => {
     admin?.close();

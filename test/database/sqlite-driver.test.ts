@@ -14,11 +14,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
-import type { SqlDriver } from '../../src/database/sql-driver.js';
+import { type SqlDriver, sharedTransactions } from '../../src/database/sql-driver.js';
 import { openSqliteDriver } from '../../src/database/sqlite-driver.js';
 import { createStore, openStore } from '../../src/service/store/store.js';
+import { turnMs } from '../../src/support/fair-queue.js';
 import { everyStatement } from '../support/every-statement.js';
 import { createSqliteDatabase, type SqliteDatabase } from '../support/sqlite-database.js';
 import { storeContract } from '../support/store-contract.js';
@@ -42,6 +43,37 @@ describe('the SQLite driver', () => {
   const add = (name: string) =>
     driver.write((sql) => sql.run('INSERT INTO things (name) VALUES ($1)', [name]));
   const count = async () => (await driver.read((sql) => sql.all('SELECT name FROM things'))).length;
+
+  it('ends a transaction with the unit at which its turn is over, and takes flows in turns', async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const committed: string[] = [];
+    const sizes: unknown[] = [];
+    const note = (size: unknown) => void sizes.push(size);
+    sharedTransactions.subscribe(note);
+    const write = async (flow: string, ms: number, fails = false) => {
+      const writing = driver.write(async (sql) => {
+        await sql.run('INSERT INTO things (name) VALUES ($1)', [
+          `${flow} ${committed.length} ${Math.random()}`,
+        ]);
+        now += ms;
+        if (fails) throw new Error('refused');
+      }, flow);
+      await writing.then(
+        () => committed.push(flow),
+        () => committed.push(`-${flow}`),
+      );
+    };
+    const long = Array.from({ length: 4 }, () => write('a', turnMs + 1));
+    await Promise.all([...long, write('b', 0), write('c', 0, true), write('b', turnMs + 1)]);
+    sharedTransactions.unsubscribe(note);
+    clock.mockRestore();
+    // What was written beside the unit that failed is written again.
+    expect(committed).toEqual(['a', '-c', 'b', 'b', 'a', 'a', 'a']);
+    expect(sizes.reduce((sum: number, size) => sum + Number(size), 0)).toBe(6);
+    expect(Math.max(...sizes.map(Number))).toBeLessThanOrEqual(2);
+    expect(await count()).toBe(6);
+  });
 
   it('makes its files for their owner alone', async () => {
     const folder = dirname(database.file);

@@ -1,8 +1,10 @@
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createService, type LogEvent, type Service } from '../../src/service/index.js';
+import { Secret } from '../../src/signing/secret.js';
 import { draftPassback, signDraft } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
+import { exchange, openSocket } from '../support/raw-exchange.js';
 import { user, withApp } from '../support/running-service.js';
 
 let service: Service | undefined;
@@ -120,6 +122,69 @@ describe('monitoring', () => {
     expect(await statusOf(`${adminUrl}/other`)).toBe(404);
     const port = Number(new URL(adminUrl).port);
     await expect(createService({ adminPort: port })).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`);
+  });
+
+  it.each([
+    ['', 200],
+    ['Host: 127.0.0.1:9090\r\n', 200],
+    ['Host: [::1]\r\n', 200],
+    ['Host: localhost:9090\r\n', 200],
+    ['Host: 192.0.2.7\r\n', 200],
+    ['Host: attacker.example\r\n', 404],
+    ['Host: 127.0.0.1.attacker.example:9090\r\n', 404],
+    ['Host: evillocalhost\r\n', 404],
+    ['Host: \r\n', 404],
+    ['Host: localhost\r\nHost: attacker.example\r\n', 404],
+  ])('on a port of its own at a loopback address answers no other name: %j', async (host, status) => {
+    const { adminUrl } = await start({ adminPort: 0 });
+    for (const path of ['/metrics', '/livez', '/readyz']) {
+      const request = `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
+      const [answer] = await exchange(adminUrl, request);
+      expect(answer?.status).toBe(status);
+      expect(answer?.body.includes('userinfo_requests_total')).toBe(status === 200 && path === '/metrics');
+    }
+  });
+
+  it('on a port of its own at an address of the network answers the names that lead there', async () => {
+    const { adminUrl } = await start({ host: '0.0.0.0', adminPort: 0 });
+    const url = adminUrl.replace('0.0.0.0', '127.0.0.1');
+    const request = 'GET /metrics HTTP/1.1\r\nHost: userinfo.internal:9090\r\nConnection: close\r\n\r\n';
+    expect((await exchange(url, request))[0]?.status).toBe(200);
+  });
+
+  it('on a port of its own closes connections past the limit, says so, and the service answers meanwhile', async () => {
+    const { url, adminUrl, events } = await start({ maxConnections: 4, adminPort: 0 });
+    const sockets = Array.from({ length: 4 }, () => openSocket(adminUrl));
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    const live = 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n';
+    expect(await exchange(adminUrl, live)).toEqual([]);
+    expect(events.filter(({ event }) => event === 'overload')).toEqual([
+      { event: 'overload', problem: '4 connections to the admin port are open; further ones are closed' },
+    ]);
+    expect(await statusOf(`${url}/healthz`)).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(async () => (await exchange(adminUrl, live))[0]?.status).toBe(200);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['half a line', 'G'],
+    ['half a header', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: '],
+    [
+      'half a body',
+      'POST /codes HTTP/1.1\r\nAuthorization: Bearer a token of an operator\r\nContent-Length: 9\r\n\r\n{',
+    ],
+  ])('on a port of its own gives up on who sends %s', async (_, bytes) => {
+    const adminToken = new Secret('a token of an operator');
+    const { adminUrl } = await start({ requestTimeoutMs: 300, adminPort: 0, adminToken });
+    const socket = openSocket(adminUrl);
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk;
+    });
+    socket.write(bytes);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(received).toMatch(/^(HTTP\/1\.1 408 Request Timeout\r\n|$)/);
   });
 
   it('is not ready before the service stops, which serves meanwhile', async () => {

@@ -70,14 +70,14 @@ export class InFlight {
   }
 }
 
-/** Maximum memory for request bodies while they arrive, in bodies of the maximum size. */
+/** Maximum memory for request bodies until they are answered, in bodies of the maximum size. */
 const largeBodies = 64;
 
 /**
- * The request bodies in memory while they arrive. Over the limit, the connection of the largest one is closed:
- * small requests still get through while somebody sends many large ones.
+ * The request bodies in memory: while they arrive, and until they are answered. Over the limit, the connection of the
+ * largest one is closed: small requests still get through while somebody sends many large ones.
  */
-export class ArrivingBodies {
+export class HeldBodies {
   readonly #maxBodyBytes: number;
   readonly #report: (problem: string) => void;
   readonly #held = new Map<IncomingMessage, number>();
@@ -89,8 +89,8 @@ export class ArrivingBodies {
     this.#report = report;
   }
 
-  /** Counts the body of a request while it arrives. */
-  count(request: IncomingMessage): void {
+  /** Counts the body of a request until its answer is sent or aborted. */
+  count(request: IncomingMessage, answer: ServerResponse): void {
     let held = 0;
     const add = (chunk: Uint8Array) => {
       held += chunk.length;
@@ -103,13 +103,14 @@ export class ArrivingBodies {
       request.off('data', add);
       this.#set(request, 0);
     };
-    request.on('data', add).once('close', forget);
+    request.on('data', add);
+    answer.once('close', forget);
   }
 
   #giveUpLargest(): void {
     const [largest] = [...this.#held].reduce((one, other) => (other[1] > one[1] ? other : one));
     this.#set(largest, 0);
-    largest.destroy();
+    largest.socket.destroy();
     this.#report('too many large bodies arrive at once; the connections of the largest are closed');
   }
 

@@ -2,8 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../protocol/endpoints.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
+import { maxRecordKeys } from '../../protocol/limits.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
+import { decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { type AnyReadData, checkRecordSize, readData } from '../../protocol/user-record.js';
@@ -15,8 +17,29 @@ import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
 import type { RequestInfo, Responder } from './responder.js';
 
-/** Answers a request for an operation of the spec, after its body was read. */
-export async function handle(
+/** Answers a request for an operation of the spec, after its body was read, in the turn of its app. */
+export function handle(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: ServiceContext,
+  responder: Responder,
+): Promise<FastifyReply> {
+  return context.turns.run(flowOf(request, context.store), async () => {
+    // Its client is gone, or was cut off because of its large body.
+    if (request.socket.destroyed) return reply.hijack();
+    return await carryOut(endpoint, request, reply, context, responder);
+  });
+}
+
+/** The app that a request names; one flow for all apps that are not known yet, or not at all. */
+function flowOf({ url }: FastifyRequest, store: Store): string {
+  const query = decodePairs(url.split('?').slice(1).join('?'));
+  const appKey = query.find(([name]) => name === 'app_key')?.[1] ?? '';
+  return store.knownApp(appKey) === undefined ? '' : appKey;
+}
+
+async function carryOut(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -113,7 +136,9 @@ async function passback(
   const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
   let checked: ReturnType<typeof checkPassback>;
   try {
-    checked = checkPassback(target, () => parseUserInfo(parameterText(parameters, 'user_info')));
+    checked = checkPassback(target, () =>
+      parseUserInfo(parameterText(parameters, 'user_info'), maxRecordKeys),
+    );
   } catch (error) {
     // A refused request uses up its random.
     const outcome = await store.readUser({ app, random, code: null });
@@ -125,7 +150,7 @@ async function passback(
     app,
     random,
     user,
-    change: (record) => checkRecordSize(applyPassback(record, userInfo)),
+    change: (record) => checkRecordSize(applyPassback(record, userInfo), record),
   });
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);

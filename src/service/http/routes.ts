@@ -11,7 +11,7 @@ import {
   statusAnswer,
 } from '../monitoring.js';
 import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';
-import type { ArrivingBodies } from './connections.js';
+import type { HeldBodies } from './connections.js';
 import { handle } from './handle.js';
 import type { RequestInfo, Responder } from './responder.js';
 
@@ -40,7 +40,7 @@ export function addRoutes(
   app: FastifyInstance,
   context: ServiceContext,
   responder: Responder,
-  bodies: ArrivingBodies,
+  bodies: HeldBodies,
   workbench: Workbench | null,
   monitoring: AnswerMonitoring | null,
 ): void {
@@ -62,9 +62,9 @@ export function addRoutes(
         // Fastify rejects an empty type; here it counts as missing.
         if (request.headers['content-type'] === '') delete request.raw.headers['content-type'];
       },
-      preParsing: (request, _, body, done) => {
+      preParsing: (request, reply, body, done) => {
         // Fastify reads no body of a GET.
-        if (endpoint.method !== 'GET') bodies.count(request.raw);
+        if (endpoint.method !== 'GET') bodies.count(request.raw, reply.raw);
         done(null, body);
       },
       handler: (request, reply) => handle(endpoint, request, reply, context, responder),

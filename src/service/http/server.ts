@@ -13,7 +13,7 @@ import { type AnswerMonitoring, listenFault } from '../monitoring.js';
 import { type CheckedSettings, maxTimerMs } from '../settings.js';
 import type { Store } from '../store/store.js';
 import { RequestRing } from '../workbench/request-ring.js';
-import { ArrivingBodies, InFlight } from './connections.js';
+import { HeldBodies, InFlight } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
 import { addRoutes, refuseUnrouted } from './routes.js';
@@ -79,7 +79,7 @@ export async function startServer(
   app.server.on('drop', () =>
     reportOverload(`${maxConnections} connections are open; further ones are closed`),
   );
-  const bodies = new ArrivingBodies(maxBodyBytes, reportOverload);
+  const bodies = new HeldBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow);
   const host = urlHost(settings.host);
   const isHere = isLoopback(host);

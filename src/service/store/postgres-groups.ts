@@ -11,6 +11,7 @@ import {
 import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import type { UserRecord } from '../../protocol/user-record.js';
+import { pauses } from '../../support/fair-queue.js';
 import { type App, nonceSeconds } from './apps.js';
 import type { AppRequest, PassbackOutcome, PassbackRequest, ReadOutcome, ReadRequest } from './operations.js';
 import { changedDigests, hasValue, toRecord, tryChange, Users, valueDigest } from './users.js';
@@ -18,13 +19,13 @@ import { changedDigests, hasValue, toRecord, tryChange, Users, valueDigest } fro
 /** Maximum number of requests in a group. */
 const maxGroup = 64;
 
-/** Maximum number of groups of one tenant and operation under way: while they run, the next one fills. */
+/** Maximum number of groups of one app and operation under way: while they run, the next one fills. */
 const maxUnderWay = 2;
 
 /** The same if the next one is full. */
 const maxUnderWayIfFull = 4;
 
-/** Maximum number of waiting requests of one tenant and operation: further ones are refused. */
+/** Maximum number of waiting requests of one app and operation: further ones are refused. */
 const maxWaiting = 16 * maxGroup;
 
 /** Maximum wait for a group, in milliseconds. */
@@ -105,7 +106,11 @@ class Groups<Request, Outcome> {
     try {
       const outcomes = await this.#run(group.map(({ request }) => request));
       sharedTransactions.publish(group.length);
-      for (const [index, { resolve }] of group.entries()) resolve(outcomes[index] as Outcome);
+      const pause = pauses();
+      for (const [index, { resolve }] of group.entries()) {
+        resolve(outcomes[index] as Outcome);
+        await pause();
+      }
     } catch (error) {
       if (group.length > 1 && !(error instanceof StoreUnavailableError)) {
         for (const waiting of group) await this.#carryOut([waiting]);
@@ -194,14 +199,17 @@ const storeGroup = `
 /** For the test of their plans. */
 export const groupStatements = { readGroup, lockGroup, storeGroup };
 
-/** The two operations, in groups of the requests of a tenant: one transaction each. */
+/**
+ * The two operations, in groups of the requests of an app: one transaction each, so that no app waits for the groups of
+ * another.
+ */
 export class PostgresGroups {
   readonly #driver: SqlDriver;
-  readonly read = ofEachTenant<ReadRequest, ReadOutcome>(
+  readonly read = ofEachApp<ReadRequest, ReadOutcome>(
     (one) => [nonceKey(one), ...(one.code === null ? [] : [`code ${one.code}`])],
     (group) => this.#read(group),
   );
-  readonly passBack = ofEachTenant<PassbackRequest, PassbackOutcome>(
+  readonly passBack = ofEachApp<PassbackRequest, PassbackOutcome>(
     (one) => [nonceKey(one)],
     (group) => this.#passBack(group),
   );
@@ -213,14 +221,13 @@ export class PostgresGroups {
   async #read(requests: readonly ReadRequest[]): Promise<ReadOutcome[]> {
     const values = [...valuesOf(requests), requests.map(({ code }) => code)];
     const rows = byNumber(await this.#driver.writeOnce(readGroup, values));
-    return requests.map((_, index) => {
-      const row = rows.get(index + 1);
-      if (row === undefined) return 'app changed';
-      if (row.fresh === null) return 'random used';
-      if (row.record === null) return 'no code';
-      const infoNames = row.info_names === null ? null : splitInfoNames(String(row.info_names));
-      return { record: toRecord(row.record), infoNames };
-    });
+    const outcomes: ReadOutcome[] = [];
+    const pause = pauses();
+    for (const [index] of requests.entries()) {
+      outcomes.push(readOutcome(rows.get(index + 1)));
+      await pause();
+    }
+    return outcomes;
   }
 
   #passBack(requests: readonly PassbackRequest[]): Promise<PassbackOutcome[]> {
@@ -233,8 +240,13 @@ export class PostgresGroups {
     return this.#driver.write(async (sql) => {
       const rows = byNumber(await sql.all(lockGroup, values));
       const changes = new Changes();
-      const outcomes = requests.map((request, index) => changes.apply(request, rows.get(index + 1)));
-      if (changes.count > 0) await sql.run(storeGroup, [tenant, ...changes.values()]);
+      const outcomes: (PassbackOutcome | null)[] = [];
+      const pause = pauses();
+      for (const [index, request] of requests.entries()) {
+        outcomes.push(changes.apply(request, rows.get(index + 1)));
+        await pause();
+      }
+      if (changes.count > 0) await sql.run(storeGroup, [tenant, ...(await changes.values(pause))]);
       for (const [index, { app, user, change }] of requests.entries()) {
         // Another process, or another request of the group, took the value from the user that was found.
         outcomes[index] ??= await new Users(sql).change(app.tenant_code, user, change);
@@ -242,6 +254,14 @@ export class PostgresGroups {
       return outcomes as PassbackOutcome[];
     });
   }
+}
+
+function readOutcome(row: SqlRow | undefined): ReadOutcome {
+  if (row === undefined) return 'app changed';
+  if (row.fresh === null) return 'random used';
+  if (row.record === null) return 'no code';
+  const infoNames = row.info_names === null ? null : splitInfoNames(String(row.info_names));
+  return { record: toRecord(row.record), infoNames };
 }
 
 /** What the requests of a group make of the users that it has locked, one after the other. */
@@ -268,13 +288,13 @@ class Changes {
     return changed;
   }
 
-  /** The values of `storeGroup` after the tenant. */
-  values(): SqlParameter[] {
-    const users = [...this.#users].map(([unionId, { before, now }]) => ({
-      unionId,
-      record: JSON.stringify(now),
-      ...changedDigests(before, now),
-    }));
+  /** The values of `storeGroup` after the tenant. `pause` is called after each user. */
+  async values(pause: () => Promise<void>): Promise<SqlParameter[]> {
+    const users: ({ unionId: string; record: string } & ReturnType<typeof changedDigests>)[] = [];
+    for (const [unionId, { before, now }] of this.#users) {
+      users.push({ unionId, record: JSON.stringify(now), ...changedDigests(before, now) });
+      await pause();
+    }
     const pairs = (name: 'removed' | 'added') =>
       users.flatMap((user) => user[name].map((digest): [string, string] => [user.unionId, digest]));
     const records = users.map(({ unionId, record }): [string, string] => [unionId, record]);
@@ -285,14 +305,14 @@ class Changes {
   }
 }
 
-function ofEachTenant<Request extends AppRequest, Outcome>(
+function ofEachApp<Request extends AppRequest, Outcome>(
   ...settings: ConstructorParameters<typeof Groups<Request, Outcome>>
 ): (request: Request) => Promise<Outcome> {
-  const tenants = new Map<string, Groups<Request, Outcome>>();
+  const apps = new Map<string, Groups<Request, Outcome>>();
   return (request) => {
-    const { tenant_code } = request.app;
-    const groups = tenants.get(tenant_code) ?? new Groups(...settings);
-    tenants.set(tenant_code, groups);
+    const key = JSON.stringify([request.app.tenant_code, request.app.app_key]);
+    const groups = apps.get(key) ?? new Groups(...settings);
+    apps.set(key, groups);
     return groups.add(request);
   };
 }

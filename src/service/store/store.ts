@@ -56,8 +56,8 @@ export class Store {
   }
 
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
-  write<T>(work: (records: Records) => Promise<T>): Promise<T> {
-    return this.#noting(this.#driver.write((sql) => work(this.#recordsOf(sql))));
+  write<T>(work: (records: Records) => Promise<T>, flow?: string): Promise<T> {
+    return this.#noting(this.#driver.write((sql) => work(this.#recordsOf(sql)), flow));
   }
 
   /** An app as last read; `undefined` if it was not. It may have changed. */
@@ -77,13 +77,13 @@ export class Store {
   /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
   readUser(request: ReadRequest): Promise<ReadOutcome> {
     if (this.#groups !== null) return this.#noting(this.#groups.read(request));
-    return this.write((records) => readInTransaction(records, request));
+    return this.write((records) => readInTransaction(records, request), request.app.app_key);
   }
 
   /** Carries out a passback (§4.2). Resolves when it is durable. */
   passBack(request: PassbackRequest): Promise<PassbackOutcome> {
     if (this.#groups !== null) return this.#noting(this.#groups.passBack(request));
-    return this.write((records) => passBackInTransaction(records, request));
+    return this.write((records) => passBackInTransaction(records, request), request.app.app_key);
   }
 
   /** Resolves if the store is writable, and the last write since the last check did not fail because of the store. */

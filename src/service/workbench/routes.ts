@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback } from '../../protocol/base-url.js';
@@ -30,7 +31,7 @@ export async function answerWorkbench(
   { ring, isOpen }: Workbench,
   responder: Responder,
 ): Promise<FastifyReply> {
-  if (!isOwnHost(request, isOpen) || isForwarded(request)) {
+  if (!isOwnHost(request.raw, isOpen) || isForwarded(request)) {
     const msg =
       'the workbench is shown at the address of the service alone, such as http://127.0.0.1, without a proxy';
     return responder.sendCode(reply, { operation: 'GET /' }, resultCode.noSuchPath, msg);
@@ -51,15 +52,15 @@ export async function answerWorkbench(
 /** Whether a request comes from this machine, and not through a proxy on it. */
 export function isFromHere(request: FastifyRequest): boolean {
   const address = request.socket.remoteAddress ?? '';
-  return /^(?:::ffff:)?127\.|^::1$/.test(address) && isOwnHost(request, true) && !isForwarded(request);
+  return /^(?:::ffff:)?127\.|^::1$/.test(address) && isOwnHost(request.raw, true) && !isForwarded(request);
 }
 
 /**
  * The name of another site can lead to this machine (DNS rebinding); its requests then carry that name. An IP
  * address cannot be misused so.
  */
-function isOwnHost({ raw }: FastifyRequest, isOpen: boolean): boolean {
-  const [host = '', ...others] = raw.headersDistinct.host ?? [];
+export function isOwnHost({ headersDistinct }: IncomingMessage, isOpen: boolean): boolean {
+  const [host = '', ...others] = headersDistinct.host ?? [];
   if (others.length > 0 || !URL.canParse(`http://${host}`)) return false;
   const { hostname } = new URL(`http://${host}`);
   return isLoopback(hostname) || (isOpen && isIP(hostname.replace(/^\[|\]$/g, '')) > 0);

@@ -206,6 +206,26 @@ describe('a service with limits of its own', () => {
     await service.close();
   });
 
+  it('counts a body until its request is answered, and gives up the largest that wait', async () => {
+    const log: LogEvent[] = [];
+    const faults = { latencyMs: { min: 1500, max: 1500 }, seed: 1 };
+    const service = await createService({ maxBodyBytes: 1000, faults, log: (event) => log.push(event) });
+    const whole = (size: number) =>
+      exchange(service.url, `${put}Content-Length: ${size}\r\nConnection: close\r\n\r\n${'x'.repeat(size)}`);
+    const small = whole(10);
+    const large = Array.from({ length: 66 }, () => whole(1000));
+    const answers = await Promise.all(large);
+    // 64 bodies of the maximum size are kept, the small one among them.
+    expect(answers.filter((answer) => answer.length === 0)).toHaveLength(3);
+    for (const [answer] of [await small, ...answers.filter(({ length }) => length > 0)]) {
+      expectEnvelope(answer, 40001);
+    }
+    expect(log.filter(({ event }) => event === 'overload')).not.toEqual([]);
+    // What was answered is no longer counted.
+    expect((await Promise.all(Array.from({ length: 64 }, () => whole(1000)))).flat()).toHaveLength(64);
+    await service.close();
+  });
+
   it('answers a connection that goes on sending garbage once, after the request before it', async () => {
     const log: LogEvent[] = [];
     const faults = { latencyMs: { min: 300, max: 300 }, seed: 1 };

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { openSqliteDriver } from '../../../src/database/sqlite-driver.js';
 import { createService, type LogEvent, openAdmin } from '../../../src/service/index.js';
 import { SecretCipher } from '../../../src/service/store/secret-cipher.js';
 import { Secret } from '../../../src/signing/secret.js';
-import { draftPassback, send } from '../../support/foreign-client.js';
+import { draftPassback, fetchAnswer, send, signDraft } from '../../support/foreign-client.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { tenant, user } from '../../support/running-service.js';
 
@@ -33,6 +33,7 @@ async function start() {
   };
   return {
     database,
+    url: service.url,
     app,
     admin,
     secret: app_secret.reveal(),
@@ -73,6 +74,37 @@ describe('an app', () => {
     expect(await code(fourth)).toBe(200);
     const fifth = await rotate();
     expect([await code(fourth), await code(fifth)]).toEqual([40102, 200]);
+  });
+
+  it('signs both signatures by the same secret while it rotates: a half of the old one opens nothing', async () => {
+    await using stand = await start();
+    const { admin, secret: first } = stand;
+    const { app_secret } = await admin.rotateSecret({ ...app, overlapSeconds: 3600 });
+    const second = app_secret.reveal();
+    const form = { union_id: 'u1', user_info: '{"stolen":"1"}' };
+    const draft = (secret: string, spoiled = {}) => ({
+      ...draftPassback({ ...stand.app, secret }, form),
+      ...spoiled,
+    });
+    /** `sign` covers `app_sign`, whatever secret that is by. */
+    const mixed = async (appSignBy: string, signBy: string) => {
+      const target = new URL(signDraft(draft(appSignBy)).target, stand.url);
+      target.searchParams.delete('sign');
+      const pairs = [...target.searchParams, ...Object.entries(form)].sort(([a], [b]) => (a < b ? -1 : 1));
+      const message = `${pairs.map(([name, value]) => `${name}=${value}`).join('&')}&key=${signBy}`;
+      target.searchParams.set('sign', createHash('md5').update(message).digest('hex'));
+      const body = new URLSearchParams(form);
+      return (await fetchAnswer(String(target), { method: 'PUT', body })).envelope.code;
+    };
+    const code = async (one: ReturnType<typeof draft>) => (await send(stand.url, one)).envelope.code;
+    expect(await code(draft(first, { spoilSign: true }))).toBe(40102);
+    expect(await code(draft(first, { spoilAppSign: true }))).toBe(40102);
+    expect(await code(draft(second, { spoilSign: true }))).toBe(40103);
+    expect(await mixed(first, second)).toBe(40102);
+    expect(await mixed(second, first)).toBe(40103);
+    const { extension_info } = await admin.getUser({ tenantCode: tenant, unionId: 'u1' });
+    expect(extension_info).toEqual({});
+    expect([await mixed(first, first), await mixed(second, second)]).toEqual([200, 200]);
   });
 
   it('is refused while it is disabled', async () => {
@@ -141,6 +173,24 @@ describe('secrets in the database', () => {
     await expect(createService({ database, masterKeys: [old] })).rejects.toThrow('with another key');
     await expect(admin.createApp({ tenantCode: tenant, channel: 'web' })).resolves.toBeDefined();
     await service.close();
+  });
+
+  it('are all encrypted where there are more apps than are read at once', async () => {
+    await using stand = await start();
+    const { database, admin } = stand;
+    const create = (appKey: string) => admin.createApp({ tenantCode: tenant, channel: 'web', appKey });
+    for (let count = 0; count < 500; count += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, index) => create(`many-${count + index}`)));
+    }
+    const other = await openAdmin({ database, masterKeys: [old] });
+    expect([await other.encryptSecrets(), await other.encryptSecrets()]).toEqual([501, 0]);
+    const driver = await openDriver(database);
+    const stored = await driver.read((sql) => sql.all('SELECT app_secret FROM apps'));
+    await driver.close();
+    await other.close();
+    const cipher = new SecretCipher([old]);
+    expect(stored).toHaveLength(501);
+    expect(stored.filter(({ app_secret }) => !cipher.isCurrent(String(app_secret)))).toEqual([]);
   });
 
   it('of a key that the service does not have are refused as unavailable, and the log says why', async () => {

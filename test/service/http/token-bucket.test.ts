@@ -7,6 +7,7 @@ import {
   draftRead,
   fetchAnswer,
   send,
+  signDraft,
 } from '../../support/foreign-client.js';
 import {
   createAppKeys,
@@ -87,6 +88,39 @@ describe('the rate limit of a service', () => {
     now += 500;
     // It was not carried out: its `random` is not used.
     expect(await codesOf([late, passback(app)])).toEqual([200, 42901]);
+  });
+
+  it('counts no refusal of an authenticated app for the address that all apps of a proxy share', async () => {
+    const { service, app } = running;
+    const others = [app, await createAppKeys(service, tenant), await createAppKeys(service, tenant)];
+    const toNobody = (keys: AppKeys) => draftPassback(keys, { union_id: 'nobody', user_info: '{"a":"b"}' });
+    // Each app within its own limit.
+    for (const keys of others)
+      expect(await codesOf([toNobody(keys), toNobody(keys)])).toEqual([40401, 40401]);
+    // Nor its requests above that limit.
+    expect(await codesOf([toNobody(app), toNobody(app), toNobody(app)])).toEqual([42901, 42901, 42901]);
+    const forged = () => ({ ...passback(app), spoilSign: true });
+    expect(await codesOf([forged(), forged(), forged()])).toEqual([40103, 40103, 42901]);
+  });
+
+  it('counts no failure of the service for the address: a client that is told to wait would not see it', async () => {
+    const failing = await runService({ rateLimit: 1, steadyNow: () => now, faults: { error: 1, seed: 1 } });
+    const { app, service } = failing;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send(service.url, passback(app))));
+    await service.close();
+    expect(answers.every(({ status }) => status >= 500)).toBe(true);
+  });
+
+  it('explains no signature that is the secret itself, sent by mistake', async () => {
+    const { app, log, service } = running;
+    const { target, body } = signDraft(passback(app));
+    const url = new URL(target, service.url);
+    url.searchParams.set('app_sign', app.secret);
+    const answer = await fetchAnswer(String(url), { method: 'PUT', body: new URLSearchParams(body ?? '') });
+    expect(answer.envelope.code).toBe(40102);
+    const rejected = () => log.find(({ event }) => event === 'signature_rejected');
+    await expect.poll(rejected).toMatchObject({ signature: 'app_sign', received: '<secret>' });
+    expect(JSON.stringify(log)).not.toContain(app.secret);
   });
 
   it('does not delay apps because of unauthenticated requests, and limits explanations', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog, type LogEvent, type LogFormat } from '../../../src/service/index.js';
+import { foldRepeats } from '../../../src/service/log.js';
 import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../../support/foreign-client.js';
 import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
@@ -231,4 +232,16 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     expect(lines.join('\n')).toContain('u001b');
     for (const line of lines) expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
+});
+
+it('logs another problem of the same kind at once, and counts the repeats of each', () => {
+  const logged: LogEvent[] = [];
+  const { log, end } = foldRepeats((event) => void logged.push(event));
+  const [first, second] = ['one limit', 'another limit'].map(
+    (problem) => ({ event: 'overload', problem }) as const,
+  );
+  for (const event of [first, first, second, first]) if (event !== undefined) log(event);
+  expect(logged).toEqual([first, second]);
+  end();
+  expect(logged.slice(2)).toEqual([{ ...first, repeats: 2 }]);
 });

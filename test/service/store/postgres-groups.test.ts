@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { SqlDriver } from '../../../src/database/sql-driver.js';
+import { type SqlDriver, sharedTransactions } from '../../../src/database/sql-driver.js';
+import type { UserRecord } from '../../../src/protocol/user-record.js';
 import type { App } from '../../../src/service/store/apps.js';
 import { createStore, type Store } from '../../../src/service/store/store.js';
 import { Secret } from '../../../src/signing/secret.js';
+import { turnMs } from '../../../src/support/fair-queue.js';
 import { createPostgresDatabase, type PostgresDatabase } from '../../support/postgres/postgres-database.js';
 import { query } from '../../support/postgres/test-schema.js';
 import { user } from '../../support/running-service.js';
@@ -36,13 +38,8 @@ beforeEach(async () => {
 afterEach(() => database.remove());
 
 let serial = 0;
-const passBack = (unionId: string) =>
-  store.passBack({
-    app,
-    random: `random${serial++}`,
-    user: { by: 'union_id', unionId },
-    change: (record) => record,
-  });
+const passBack = (unionId: string, by = app, change = (record: UserRecord) => record, to = store) =>
+  to.passBack({ app: by, random: `random${serial++}`, user: { by: 'union_id', unionId }, change });
 
 /** Holds the row of u1 while work is done, which is given how many connections wait for the row. */
 const whileHeld = (work: (countWaiting: () => Promise<number>) => Promise<void>) =>
@@ -65,7 +62,41 @@ it('refuses a group that the database does not answer in time, and carries out t
   expect(await passBack('u1')).toMatchObject({ union_id: 'u1' });
 });
 
-it('refuses at once what too many requests of a tenant wait for', async () => {
+it('carries out the requests of an app while too many of another app of its tenant wait', async () => {
+  const other: App = { ...app, app_key: 'k2' };
+  await store.write(({ apps }) => apps.add(other));
+  await whileHeld(async () => {
+    const blocked = Promise.allSettled(Array.from({ length: 1100 }, () => passBack('u1')));
+    expect(await passBack('u2', other)).toMatchObject({ union_id: 'u2' });
+    const read = await store.readUser({ app: other, random: `random${serial++}`, code: 'none' });
+    expect(read).toBe('no code');
+    await blocked;
+  });
+});
+
+it('lets the event loop run while a group of long changes is at work', async () => {
+  // A transaction that is idle for 300 ms would be ended.
+  const patient = await createStore(await database.open());
+  let timers = 0;
+  const counting = setInterval(() => timers++, 0);
+  const seen = new Set<number>();
+  const change = (record: UserRecord) => {
+    seen.add(timers);
+    for (const end = performance.now() + turnMs + 1; performance.now() < end; );
+    return record;
+  };
+  const sizes: number[] = [];
+  const note = (size: unknown) => void sizes.push(Number(size));
+  sharedTransactions.subscribe(note);
+  await Promise.all(Array.from({ length: 8 }, () => passBack('u1', app, change, patient)));
+  sharedTransactions.unsubscribe(note);
+  clearInterval(counting);
+  expect(sizes).toEqual([8]);
+  // The first turn may end in the one in which the answer of the database came.
+  expect(seen.size).toBeGreaterThanOrEqual(7);
+});
+
+it('refuses at once what too many requests of an app wait for', async () => {
   await whileHeld(async () => {
     const all = Array.from({ length: 1100 }, () => passBack('u1'));
     const ends = await Promise.allSettled(all);
