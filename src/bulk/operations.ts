@@ -64,7 +64,7 @@ export type UserNaming =
   | { readonly by: 'primary_key'; readonly key: string };
 
 /** Passes back the values of each row, except the column of union IDs. */
-export function passbackRows(naming: UserNaming): RowOperation {
+export function passbackOperation(naming: UserNaming): RowOperation {
   const byUnionId = naming.by === 'union_id';
   const name = byUnionId ? naming.column : naming.key;
   const isKey = (key: string) => !byUnionId || key !== name;
@@ -98,7 +98,7 @@ export function passbackRows(naming: UserNaming): RowOperation {
 const codeColumn = 'code';
 
 /** Reads with the code of each row (§4.1); other columns are ignored. */
-export function readRows(infoNames: readonly string[], scope: string | undefined): RowOperation {
+export function readOperation(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
     name: 'read',
     usesUpCode: true,

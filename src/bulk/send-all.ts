@@ -1,14 +1,7 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError } from '../client/errors.js';
-import {
-  checkMembers,
-  clientOptions,
-  isCount,
-  isRate,
-  isSignal,
-  type Shape,
-  type UserInfoClientOptions,
-} from '../client/options.js';
+import { checkMembers, isCount, isRate, isSignal, type Shape } from '../client/members.js';
+import { clientMembers, type UserInfoClientOptions } from '../client/options.js';
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -212,10 +205,10 @@ export function readAll<Row extends ReadInput>(
 }
 
 const allRowsOptions: Shape<AllRowsOptions> = {
-  ...clientOptions,
+  ...clientMembers,
   what: 'the options of many rows',
   members: {
-    ...clientOptions.members,
+    ...clientMembers.members,
     concurrency: isCount,
     ratePerSecond: isRate,
     signal: isSignal,

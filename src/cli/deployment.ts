@@ -36,7 +36,8 @@ function refuseApiPath({ value, origin }: Settings['base_url']): void {
   const [before, path] = value.split(/(?=\/api\/v1\b)/);
   if (path === undefined) return;
   throw new InvalidInputError(`the base URL (${describeOrigin(origin)}) contains ${path}`, {
-    hint: `Nothing was sent. Give what comes before it: ${before}`,
+    sent: 'nothing',
+    hint: `Give what comes before it: ${before}`,
   });
 }
 

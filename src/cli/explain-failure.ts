@@ -29,7 +29,9 @@ function refusedSignatureHint(settings: Settings, operation: Failed): string {
 export function explainFailure<T>(error: T, settings: Settings, operation: Failed): T {
   if (error instanceof NoAnswerError) {
     const origin = describeOrigin(settings.base_url.origin);
-    return Object.assign(error, { hint: error.hint?.replace('the base URL', `$& (${origin})`) });
+    const isAboutUrl = !['proxy', 'reset', 'wrong-data'].includes(error.reason);
+    const hint = isAboutUrl ? `${error.hint} The base URL comes from ${origin}.` : error.hint;
+    return Object.assign(error, { hint });
   }
   if (!(error instanceof RejectedError)) return error;
   const { means, msg } = error;

@@ -127,6 +127,7 @@ export function refuseDamaged(args: readonly string[], env: Io['env']): void {
   const [damaged] = texts.find(([, text]) => text?.includes('\ufffd')) ?? [];
   if (damaged === undefined) return;
   throw new InvalidInputError(`${damaged} is not UTF-8: it would be stored damaged`, {
-    hint: 'Nothing was sent. Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
+    sent: 'nothing',
+    hint: 'Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
   });
 }

@@ -48,7 +48,7 @@ function parseScalar(key: string, json: string): FlatValue {
     if (entry !== undefined && more.length === 0) return entry[1];
   } catch (error) {
     if (!(error instanceof FlatJsonError)) throw error;
-    if (error.message.endsWith('one level only')) {
+    if (error.isNested) {
       throw new InvalidInputError(`user_info ${error.message}`, {
         hint: 'Give a pair for each value, or the whole as text: key=text.',
       });

@@ -60,18 +60,13 @@ const faultHint = 'This is a bug in userinfo: run it again with --verbose for a 
  * environment.
  */
 export function hintOf(error: Error): string | undefined {
-  const {
-    code,
-    reason,
-    hint = code === 'STORE_UNAVAILABLE' ? databaseHint : undefined,
-  } = error as {
-    readonly code?: unknown;
-    readonly reason?: unknown;
-    readonly hint?: unknown;
-  };
-  if (reason === 'proxy')
-    return `${hint} HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.`;
-  return typeof hint === 'string' ? hint : undefined;
+  const { code, reason, hint, sent } = error as Partial<Record<'code' | 'reason' | 'hint' | 'sent', unknown>>;
+  const parts = [
+    sent === 'nothing' && 'Nothing was sent.',
+    hint ?? (code === 'STORE_UNAVAILABLE' && databaseHint),
+    reason === 'proxy' && 'HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.',
+  ].filter((part) => typeof part === 'string' && part !== '');
+  return parts.length === 0 ? undefined : parts.join(' ');
 }
 
 /** A check failed. Its result is on stdout already. */

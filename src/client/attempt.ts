@@ -1,8 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
-import { type AnswerHeaders, headerOf, parseAnswer, type WireAnswer } from './answer.js';
+import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
+import { parseAnswer } from './parse-answer.js';
 import { dispatchOptions, type SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';

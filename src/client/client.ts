@@ -8,12 +8,12 @@ import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { traceCall } from './hooks.js';
+import { checkMembers } from './members.js';
 import {
   type CallOptions,
-  callOptions,
-  checkMembers,
+  callMembers,
   type DerivedOptions,
-  derivedOptions,
+  derivedMembers,
   type UserInfoClientOptions,
 } from './options.js';
 import {
@@ -168,7 +168,7 @@ export class UserInfoClient implements AsyncDisposable {
    * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
    */
   withOptions(options: DerivedOptions): UserInfoClient {
-    checkMembers(derivedOptions, options);
+    checkMembers(derivedMembers, options);
     return new UserInfoClient({ ...this.#options, ...options }, this);
   }
 
@@ -198,7 +198,7 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** @internal Sends a request, with further attempts where they are safe. */
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
-    checkMembers(callOptions, options);
+    checkMembers(callMembers, options);
     const { signal, timeoutMs: limitMs = this.#options.timeoutMs ?? 10_000 } = options;
     if (this.#isClosed) {
       throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });

@@ -7,6 +7,7 @@ import {
   readEndpoint,
 } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { kindOf } from '../protocol/fields.js';
 import { joinInfoNames } from '../protocol/info-names.js';
 import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
 import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
@@ -23,7 +24,7 @@ import {
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import { checkMembers, passbackInput, readInput } from './options.js';
+import { checkMembers, isPlainObject, isText, type Shape } from './members.js';
 
 /** An app as its requests name it, and its signers. */
 export interface SigningApp {
@@ -81,13 +82,32 @@ export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest
   return plainRequest(readEndpoint, { code, scope, info_name: infoNames && joinInfoNames(infoNames) });
 }
 
+const readMembers: Shape<ReadInput> = {
+  what: 'the input of a read',
+  members: {
+    code: isText,
+    infoNames: (value) =>
+      Array.isArray(value) && Array.from(value).every((name) => typeof name === 'string')
+        ? null
+        : `is ${Array.isArray(value) ? 'an array with values other than text' : kindOf(value)}, not an array of texts`,
+    scope: isText,
+  },
+  required: ['code'],
+};
+
+const passbackMembers: Shape<{ unionId: string; primaryKey: string; userInfo: UserInfo }> = {
+  what: 'the input of a passback',
+  members: { unionId: isText, primaryKey: isText, userInfo: isPlainObject },
+  required: ['userInfo'],
+};
+
 /**
  * Checks a caller's input and builds the request of a read; `isRow` allows further members.
  *
  * @throws InvalidInputError
  */
 export function checkedRead<Name extends string>(input: ReadInput<Name>, isRow = false): PlainRequest {
-  checkMembers(readInput, input, isRow);
+  checkMembers(readMembers, input, isRow);
   return readRequest(input as unknown as ReadInput);
 }
 
@@ -100,7 +120,7 @@ export function checkedPassback<Info extends object>(
   input: PassbackInput<Info>,
   isRow = false,
 ): PlainRequest {
-  checkMembers(passbackInput, input, isRow);
+  checkMembers(passbackMembers, input, isRow);
   return passbackRequest(input, () => toUserInfo(Object.entries(input.userInfo)));
 }
 

@@ -1,12 +1,10 @@
 import type { Envelope } from '../protocol/envelope.js';
+import { backOffMs } from '../support/back-off.js';
 import { type Answer, type AnswerHeaders, headerOf } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 
 /** The outcome of one attempt: a success, a refusal, or why there is no envelope. */
 export type AttemptOutcome = Answer<Envelope> | RejectedError | NoAnswerError;
-
-const firstPauseMs = 100;
-const longestPauseMs = 5_000;
 
 /**
  * Whether a request may be sent again. A read uses up its code, so only if the service has certainly not acted on
@@ -53,12 +51,9 @@ export function isFaultOfService(refusal: RejectedError): boolean {
   return refusal.httpStatus >= 500 || refusal.entry?.retry === 'passback';
 }
 
-/**
- * Pause before attempt number `next` (2 and up): what the service requested, otherwise exponential back-off with
- * jitter.
- */
+/** Pause before attempt number `next` (2 and up), in milliseconds: as the service requested, otherwise back-off. */
 export function pauseBefore(next: number, retryAfterMs: number | undefined): number {
-  return retryAfterMs ?? Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** (next - 1));
+  return retryAfterMs ?? backOffMs(next - 2, Math.random);
 }
 
 /** Maximum pause in milliseconds: the maximum delay of a timer in Node. */

@@ -11,13 +11,8 @@ import { parseSigningRecipes } from '../signing/recipe-json.js';
 import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { Hooks } from './hooks.js';
-import {
-  checkMembers,
-  clientOptions,
-  isSecret,
-  type SecretProvider,
-  type UserInfoClientOptions,
-} from './options.js';
+import { checkMembers, isSecret } from './members.js';
+import { clientMembers, type SecretProvider, type UserInfoClientOptions } from './options.js';
 import { nameHost } from './proxy.js';
 import { type PlainRequest, type SignedRequest, type SigningApp, signRequest } from './request.js';
 
@@ -53,7 +48,7 @@ export class Sender {
    * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions, connections?: Connections) {
-    checkMembers(clientOptions, options);
+    checkMembers(clientMembers, options);
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
     const { host, origin } = new URL(this.baseUrl);

@@ -15,7 +15,7 @@ import { platform } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type Conf from 'conf';
 import type { FileLock } from '../support/file-lock.js';
-import { ProfileFileError } from './profile.js';
+import { ProfileFileError } from './errors.js';
 import { formatVersion, parseProfileText, readProfileText } from './profile-file.js';
 import {
   fileSchema,

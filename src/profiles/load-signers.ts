@@ -10,7 +10,7 @@ import { moduleSigner, moduleSigners } from '../signing/module-signer.js';
 import { fieldPath } from '../signing/recipe.js';
 import { describeSystemError } from '../support/errors.js';
 import { findUnsafePath } from '../support/trusted-path.js';
-import { SigningModuleError } from './profile.js';
+import { SigningModuleError } from './errors.js';
 import { isModule, type SigningSource } from './signing-source.js';
 
 /**

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
 import { quoteWhereNeeded } from '../support/shell.js';
-import { ProfileError, ProfileFileError } from './profile.js';
+import { ProfileError, ProfileFileError } from './errors.js';
 import { noProfiles, type ProfileFileJson, type ProfileList, parseProfileList } from './profile-json.js';
 
 const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';

@@ -6,13 +6,8 @@ import { lockFile, silentMs } from '../support/file-lock.js';
 import { createFolder } from '../support/folders.js';
 import { nearestName } from '../support/nearest-name.js';
 import { findUnsafePath } from '../support/trusted-path.js';
-import {
-  checkProfileName,
-  type Profile,
-  ProfileError,
-  ProfileFileError,
-  type ProfilePatch,
-} from './profile.js';
+import { ProfileError, ProfileFileError } from './errors.js';
+import { checkProfileName, type Profile, type ProfilePatch } from './profile.js';
 import { readProfileFile } from './profile-file.js';
 import { checkProfile, type ProfileList } from './profile-json.js';
 import { profileFileName } from './profile-name.js';

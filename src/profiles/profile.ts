@@ -1,6 +1,7 @@
-import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
+import { InvalidInputError } from '../protocol/errors.js';
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import { quoteName, textFault } from '../protocol/unsafe-text.js';
+import { ProfileError } from './errors.js';
 import { isProfileName } from './profile-name.js';
 import type { SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
@@ -66,27 +67,4 @@ export function parseIdentifier(text: string, label: string): string {
 /** The name, environment and host of a profile, for messages. */
 export function describeProfile({ name, environment, base_url }: Profile): string {
   return `"${name}" (${environment}, ${new URL(base_url).host})`;
-}
-
-/** An unknown, duplicate or invalid profile name. Nothing was changed. */
-export class ProfileError extends UserInfoError {
-  readonly code = 'PROFILE';
-}
-
-/**
- * The profile file or its folder cannot be read, parsed or written. The file is unchanged. The message begins with
- * the path.
- */
-export class ProfileFileError extends UserInfoError {
-  readonly code = 'PROFILE_FILE';
-}
-
-/** A required value is missing, or the app secret cannot be read from its source. */
-export class CredentialError extends UserInfoError {
-  readonly code = 'CREDENTIALS';
-}
-
-/** The signing module of a profile cannot be loaded, or is not safe to load. */
-export class SigningModuleError extends UserInfoError {
-  readonly code = 'SIGNING_MODULE';
 }

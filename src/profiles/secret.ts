@@ -1,7 +1,7 @@
 import { getBuiltinModule } from 'node:process';
 import { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
-import { CredentialError } from './profile.js';
+import { CredentialError } from './errors.js';
 
 /**
  * Where a profile's app secret is: in the profile file, in an environment variable, or in the output of a command.

@@ -1,6 +1,7 @@
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
+import { CredentialError, ProfileFileError } from './errors.js';
 import {
   describeOrigin,
   type Origin,
@@ -12,7 +13,6 @@ import {
 } from './flags-and-environment.js';
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
-import { CredentialError, ProfileFileError } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore } from './profile-store.js';
 import { pasteWarnings, readSecret, type SecretSource } from './secret.js';

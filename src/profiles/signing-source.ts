@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { presets } from '../signing/presets.js';
 import { type Recipe, RecipeError } from '../signing/recipe.js';
 import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../signing/recipe-json.js';
-import type { JsonObject } from './profile-json.js';
 
 /**
  * A JavaScript module, for a signature that no recipe can describe. Its path is relative to the folder of the
@@ -52,7 +51,7 @@ function parseModulePath(value: unknown, field: string): string {
 }
 
 /** As the profile file stores it: recipes in their short form. */
-export function formatSigningSource(source: SigningSource): JsonObject {
+export function formatSigningSource(source: SigningSource): Readonly<Record<string, unknown>> {
   if (isModule(source)) return { ...source };
   return { app_sign: formatSignerSource(source.app_sign), sign: formatSignerSource(source.sign) };
 }

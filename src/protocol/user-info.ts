@@ -46,6 +46,13 @@ export type FlatValue = string | boolean | null | JsonNumber;
 /** Why a text is not a flat JSON object, in words that follow "user_info". */
 export class FlatJsonError extends Error {
   override readonly name = 'FlatJsonError';
+  /** Whether the text is JSON with a value that is an object or an array. */
+  readonly isNested: boolean;
+
+  constructor(message: string, isNested = false) {
+    super(message);
+    this.isNested = isNested;
+  }
 }
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -95,8 +102,8 @@ export function parseFlatJson(text: string, maxKeys = Number.POSITIVE_INFINITY):
   };
   const readValue = (key: string): FlatValue => {
     const first = skipSpace();
-    if (first === '{') throw new FlatJsonError(`key ${quoteName(key)} holds an object: one level only`);
-    if (first === '[') throw new FlatJsonError(`key ${quoteName(key)} holds an array: one level only`);
+    if (first === '{') throw new FlatJsonError(`key ${quoteName(key)} holds an object: one level only`, true);
+    if (first === '[') throw new FlatJsonError(`key ${quoteName(key)} holds an array: one level only`, true);
     const textValue = readString();
     if (textValue !== null) return textValue;
     const word = match(literal);

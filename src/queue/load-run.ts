@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { passbackRows } from '../bulk/operations.js';
+import { passbackOperation } from '../bulk/operations.js';
 import { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { FileRow } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -74,7 +74,7 @@ export async function* cutIntoChunks(
   users: UserDigests,
 ): AsyncGenerator<readonly NdjsonRow[]> {
   const maxRows = Math.min(chunkRows, rate === null ? chunkRows : rate * chunkSeconds);
-  const operation = passbackRows(naming);
+  const operation = passbackOperation(naming);
   let rows: NdjsonRow[] = [];
   let length = 0;
   for await (const batch of batches) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { passbackRows, userOf } from '../bulk/operations.js';
+import { passbackOperation, userOf } from '../bulk/operations.js';
 import { type Outcome, outcomes } from '../bulk/outcome.js';
 import { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { FileRow } from '../bulk/source/rows.js';
@@ -191,7 +191,7 @@ export class Queue {
   /** How many rows of a run that are still in the queue have a user of `users`; `null` if nobody can say. */
   async #countShared(run: QueuedRun, { naming }: NewRun, users: UserDigests): Promise<number | null> {
     if (run.state !== 'ready' || JSON.stringify(run.naming) !== JSON.stringify(naming)) return null;
-    const operation = passbackRows(run.naming);
+    const operation = passbackOperation(run.naming);
     let shared = 0;
     for await (const rows of this.rows(run)) {
       for (const row of rows) if (users.has(userOf(row, operation) ?? '')) shared += 1;

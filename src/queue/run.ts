@@ -1,6 +1,7 @@
 import type { UserNaming } from '../bulk/operations.js';
 import { type Outcome, type OutcomeCounts, outcomes } from '../bulk/outcome.js';
 import type { Schema } from '../database/migrations.js';
+import { formatCount } from '../support/count.js';
 
 const targetSettings = ['environment', 'base_url', 'tenant_code', 'channel'] as const;
 
@@ -44,7 +45,7 @@ export interface AwaitedRun {
 export function describeWait(awaited: readonly AwaitedRun[]): string {
   const describe = ({ run, users }: AwaitedRun) => {
     if (users === null) return `run ${run}: their users cannot be compared`;
-    return `run ${run}: they name ${users.toLocaleString('en')} of the same users`;
+    return `run ${run}: they name ${formatCount(users)} of the same users`;
   };
   return awaited.map(describe).join('; ');
 }

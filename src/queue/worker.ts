@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { backOffMs, FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
+import { FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
 import { RowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
-import { passbackRows } from '../bulk/operations.js';
+import { passbackOperation } from '../bulk/operations.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { backOffMs } from '../support/back-off.js';
+import { formatCount } from '../support/count.js';
 import { elapsedMs } from '../support/elapsed.js';
 import type { Queue, TakenChunk } from './queue.js';
 import {
@@ -96,7 +98,7 @@ export class Worker {
     for (const [name, work] of this.#work) {
       if (ready.some(({ run }) => run === name)) continue;
       this.#work.delete(name);
-      if (work !== null) this.#options.log(`run ${name}: ${work.rows.toLocaleString('en')} done here`);
+      if (work !== null) this.#options.log(`run ${name}: ${formatCount(work.rows)} done here`);
     }
   }
 
@@ -109,7 +111,7 @@ export class Worker {
     const flow = new FlowControl({ ...pacing, ratePerSecond: rate }, performance.now());
     const work = differences === '' ? { flow, rows: 0 } : null;
     this.#work.set(run, work);
-    if (work !== null) log(`run ${run}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`);
+    if (work !== null) log(`run ${run}: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`);
     else log(`run ${run} is for another ${differences} than this profile: left to other workers`);
     if (work !== null && waits_for.length > 0) log(`run ${run} waits for ${describeWait(waits_for)}`);
     return work;
@@ -123,7 +125,7 @@ export class Worker {
     const rows = taken.rows.filter(({ line }) => !done.has(line));
     const timeoutMs = Math.min(pacing.timeoutMs, (leasedUntil - elapsedMs()) / 2);
     const endsAt = leasedUntil - timeoutMs - recordMs;
-    const operation = passbackRows(run.naming);
+    const operation = passbackOperation(run.naming);
     // A process that was suspended continues here: others may have taken its rows meanwhile.
     const check = () => {
       if (signal.aborted || elapsedMs() > endsAt) engine.stop();

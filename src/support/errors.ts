@@ -2,6 +2,8 @@
 export interface UserInfoErrorOptions {
   /** What the user can do next: one sentence, shown under the message. */
   readonly hint?: string | undefined;
+  /** Whether the request that the user asked for was sent, where the message does not say it. */
+  readonly sent?: 'nothing' | undefined;
   readonly cause?: unknown;
 }
 
@@ -22,6 +24,8 @@ export abstract class UserInfoError extends Error {
   /** Stable across versions, such as `INVALID_INPUT`. */
   abstract readonly code: string;
   readonly hint: string | undefined;
+  /** `nothing` where no request was sent, and the message does not say it. */
+  readonly sent: 'nothing' | undefined;
   /** Whether the same call can be made again later, unchanged, without doing something twice. */
   readonly retryable: boolean = false;
 
@@ -29,6 +33,7 @@ export abstract class UserInfoError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
+    this.sent = options.sent;
   }
 
   get [brand](): true {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProfileError } from '../../src/profiles/profile.js';
+import { ProfileError } from '../../src/profiles/errors.js';
 import { noProfiles } from '../../src/profiles/profile-json.js';
 import {
   activateProfile,

@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openConf } from '../../src/profiles/conf-store.js';
+import { ProfileFileError } from '../../src/profiles/errors.js';
 import type { Profile } from '../../src/profiles/profile.js';
-import { ProfileFileError } from '../../src/profiles/profile.js';
 import { readProfileFile } from '../../src/profiles/profile-file.js';
 import {
   exportProfile,

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { CredentialError } from '../../src/profiles/profile.js';
+import { CredentialError } from '../../src/profiles/errors.js';
 import { keychainCommand, readSecret, secretWarnings } from '../../src/profiles/secret.js';
 import { Secret } from '../../src/signing/secret.js';
 import { rejection, secretText, temporaryFolder } from './fixtures.js';

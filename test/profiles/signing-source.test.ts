@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import { SigningModuleError } from '../../src/profiles/errors.js';
 import { loadSigners } from '../../src/profiles/load-signers.js';
-import { SigningModuleError } from '../../src/profiles/profile.js';
 import {
   describeSigningSource,
   formatSigningSource,

@@ -1,3 +1,4 @@
+import { backOffMs } from '../../support/back-off.js';
 import type { Verdict } from '../outcome.js';
 
 /** How a run sends its rows. */
@@ -15,21 +16,13 @@ export interface Pacing {
   readonly timeoutMs: number;
 }
 
-const firstPauseMs = 100;
-const longestPauseMs = 5_000;
-
-/** Exponential back-off with jitter: the pause, in milliseconds, after `before` pauses in succession. */
-export function backOffMs(before: number, random: () => number, longestMs = longestPauseMs): number {
-  return Math.min(longestMs, firstPauseMs * 2 ** before) * (0.5 + random() / 2);
-}
-
-/** Latency is evaluated in windows of at least this many milliseconds */
+/** Minimum time in which latency is evaluated, in milliseconds. */
 const windowMs = 100;
-/** and at least this many answers. */
+/** Minimum number of answers by which latency is evaluated. */
 const windowAnswers = 8;
-/** Latency has climbed if the mean of a window exceeds the usual latency by this factor */
+/** Factor by which the mean of a window exceeds the usual latency where it has climbed. */
 const climbFactor = 2;
-/** and by this many milliseconds: less than that is our own queueing. */
+/** Milliseconds by which it also exceeds it: less is our own queueing. */
 const climbMs = 50;
 /** A higher latency becomes the usual one in about this time, in milliseconds; until then it counts as a climb. */
 const usualUpMs = 30_000;

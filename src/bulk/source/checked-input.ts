@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { usualPartBytes as blockBytes, type Input } from './input.js';
-import { type FileRow, type RowSource, readText } from './rows.js';
+import { type FileRow, type RowSource, readLines } from './rows.js';
 
 /** An input has changed since its rows were checked. */
 export class InputChangedError extends InvalidInputError {
@@ -61,14 +61,13 @@ export async function preflight(
       yield part;
     }
   }
-  const blocks = readText(source, read());
+  const blocks = readLines(source, read());
   if (check === null) for await (const _ of blocks);
   else for await (const rows of source.parse(blocks)) check(rows);
   if ((await input.sizeNow()) !== input.size) {
-    throw new InvalidInputError(
-      `${quoteName(input.name)} was changed while it was checked: nothing was sent`,
-      { hint: 'Start again when nothing writes to the file any more.' },
-    );
+    throw new InvalidInputError(`${quoteName(input.name)} was changed while it was checked`, {
+      hint: 'Start again when nothing writes to the file any more.',
+    });
   }
   return { digest, hash: digest.end() };
 }

@@ -135,15 +135,15 @@ export class CsvRow implements FileRow {
   }
 
   formatHeader(): string {
-    return formatCsv(this.#table.columns, this.#table);
+    return formatCsvRow(this.#table.columns, this.#table);
   }
 
   format(): string {
-    return formatCsv(this.cells, this.#table);
+    return formatCsvRow(this.cells, this.#table);
   }
 }
 
-export function formatCsv(cells: readonly string[], { delimiter }: Pick<CsvOptions, 'delimiter'>): string {
+export function formatCsvRow(cells: readonly string[], { delimiter }: Pick<CsvOptions, 'delimiter'>): string {
   return stringify([cells], { delimiter });
 }
 

@@ -39,11 +39,11 @@ export interface RowSource {
  * @throws InvalidInputError that names the line
  */
 export function readRows(source: RowSource): AsyncGenerator<readonly FileRow[]> {
-  return source.parse(readText(source, source.input.read()));
+  return source.parse(readLines(source, source.input.read()));
 }
 
 /** The lines of an input whose contents are `bytes`. */
-export function readText(
+export function readLines(
   { text }: Pick<RowSource, 'text'>,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<LineBlock> {

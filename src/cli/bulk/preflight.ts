@@ -5,7 +5,7 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import { printMessage } from '../io.js';
 import { warnOfKeys } from '../pairs.js';
 import { withProgress } from './progress.js';
-import type { BulkRun } from './run-many.js';
+import type { BulkRun } from './row-source.js';
 import { formatRows } from './summary.js';
 
 /** Maximum number of invalid rows that are shown. */
@@ -69,7 +69,7 @@ export async function checkRows({
   });
   if (options.preflight && rows === 0) throw noRows(name);
   if (faultCount > 0) {
-    const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent: nothing was`;
+    const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
     throw new InvalidInputError(what, { hint });
   }
   await warnOfKeys(io, operation.userInfoKeys(names), settings.key_prefix);

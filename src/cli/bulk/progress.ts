@@ -1,8 +1,9 @@
 import stringWidth from 'string-width';
 import { type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
+import { formatCount } from '../../support/count.js';
 import type { Io } from '../io.js';
 import { colorsFor } from '../output/style.js';
-import { formatCount, formatDuration } from './summary.js';
+import { formatDuration } from './summary.js';
 
 /** The progress of some work. */
 export interface Progress {

@@ -1,13 +1,23 @@
+import type { RowOperation } from '../../bulk/operations.js';
 import { type CellType, type ColumnRules, cellTypes, checkColumns } from '../../bulk/source/columns.js';
 import { parseCsv } from '../../bulk/source/csv.js';
 import { openFile, openStream } from '../../bulk/source/input.js';
 import { parseNdjson } from '../../bulk/source/ndjson.js';
 import type { RowSource } from '../../bulk/source/rows.js';
 import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
+import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import type { Call } from '../command.js';
 import type { Io } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
+
+/** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */
+export interface BulkRun extends Call<BulkOptions> {
+  readonly operation: RowOperation;
+  readonly settings: Settings;
+  readonly source: OpenedRows;
+}
 
 /**
  * Parses `age:number,vip:boolean`.

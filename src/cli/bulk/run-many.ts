@@ -6,11 +6,15 @@ import { JournalState } from '../../bulk/files/journal-state.js';
 import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
 import { openResults, requireResults } from '../../bulk/files/results-file.js';
 import { lockFiles, RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
-import { passbackRows, type RowOperation, readRows, type UserNaming } from '../../bulk/operations.js';
+import {
+  passbackOperation,
+  type RowOperation,
+  readOperation,
+  type UserNaming,
+} from '../../bulk/operations.js';
 import { outcomes } from '../../bulk/outcome.js';
 import { checkedInput, InputChangedError } from '../../bulk/source/checked-input.js';
 import { RunInputError } from '../../bulk/source/input.js';
-import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames } from '../../protocol/info-names.js';
 import { clientOptions } from '../client-options.js';
@@ -22,7 +26,7 @@ import { showData } from '../output/terminal-text.js';
 import type { BulkOptions } from './bulk-options.js';
 import { checkRows, noRows } from './preflight.js';
 import { withProgress } from './progress.js';
-import { type OpenedRows, openRows } from './row-source.js';
+import { type BulkRun, openRows } from './row-source.js';
 import {
   commandLine,
   FailedRowsError,
@@ -34,17 +38,10 @@ import {
   retryHint,
 } from './summary.js';
 
-/** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */
-export interface BulkRun extends Call<BulkOptions> {
-  readonly operation: RowOperation;
-  readonly settings: Settings;
-  readonly source: OpenedRows;
-}
-
 /** Runs `read --from`. */
 export async function readMany(call: Call<BulkOptions>): Promise<void> {
   const { names, scope } = call.options;
-  await runMany(call, readRows(names === undefined ? [] : parseInfoNames([names]), scope));
+  await runMany(call, readOperation(names === undefined ? [] : parseInfoNames([names]), scope));
 }
 
 /** Runs `passback --from`. */
@@ -52,7 +49,7 @@ export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
   const lost = (['keep', 'lease'] as const).find((name) => call.options[name] !== undefined);
   if (lost !== undefined)
     throw new InvalidInputError(`--${lost} is for the rows of a queue: it needs --queue`);
-  await runMany(call, passbackRows(userNaming(call.options)));
+  await runMany(call, passbackOperation(userNaming(call.options)));
 }
 
 /**
@@ -96,8 +93,7 @@ function nothingSent(error: InvalidInputError, args: readonly string[]): Invalid
   const command = error instanceof RunInputError ? commandLine(args, error.options) : '';
   const advice = command === '' ? '' : passwordAdvice(args);
   const hint = `${advice}${error.hint ?? ''} ${command}`.trim();
-  const isSaid = /nothing was|not sent/i.test(message + hint);
-  return new InvalidInputError(message, { hint: isSaid ? hint : `Nothing was sent. ${hint}`.trim(), cause });
+  return new InvalidInputError(message, { sent: 'nothing', hint, cause });
 }
 
 /**
@@ -195,12 +191,12 @@ export async function confirmWrite(
   if (!prompt.possible) {
     throw new InvalidInputError(
       `writing ${rows} to production, ${host}, needs a confirmation, and there is no terminal`,
-      { hint: 'Add --yes to confirm in advance. Nothing was sent.' },
+      { sent: 'nothing', hint: 'Add --yes to confirm in advance.' },
     );
   }
   await printMessage(io, `about to write ${rows} to production, ${host}`);
   const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`, () => true);
-  if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}: nothing was sent`);
+  if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`, { sent: 'nothing' });
 }
 
 /** Checks the rows, and prints what a run would do. */

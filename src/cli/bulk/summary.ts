@@ -3,16 +3,10 @@ import type { RunPaths } from '../../bulk/files/run-files.js';
 import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { reasonsForMissing } from '../../protocol/info-names.js';
+import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { withoutPassword } from '../database.js';
-import type { BulkRun } from './run-many.js';
-
-const counts = new Intl.NumberFormat('en');
-
-/** `48,211` */
-export function formatCount(count: number): string {
-  return counts.format(count);
-}
+import type { BulkRun } from './row-source.js';
 
 /** `1 row`, `48,211 rows` */
 export function formatRows(count: number): string {

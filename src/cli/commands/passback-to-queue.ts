@@ -1,6 +1,6 @@
 // Apart from passback.ts: only --queue loads it.
 
-import { passbackRows } from '../../bulk/operations.js';
+import { passbackOperation } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
 import { type FileRow, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -20,7 +20,7 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
   const { context, io, options, isTable, print } = call;
   const naming = userNaming(options);
   const users = new UserDigests();
-  const operation = passbackRows(naming);
+  const operation = passbackOperation(naming);
   const prepare: typeof operation.prepare = (fields) => {
     const prepared = operation.prepare(fields);
     users.add(prepared.user ?? '');

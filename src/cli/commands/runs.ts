@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { describeWait, type QueuedRun } from '../../queue/run.js';
+import { formatCount } from '../../support/count.js';
 import { takeOverHelp } from '../bulk/bulk-options.js';
-import { formatCount } from '../bulk/summary.js';
 import { type Call, command } from '../command.js';
 import { printMessage } from '../io.js';
 import { printList } from '../output/print.js';

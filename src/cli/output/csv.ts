@@ -1,6 +1,6 @@
 // Apart from print.ts: only -o csv needs csv-stringify.
 import { stringify } from 'csv-stringify/sync';
-import { isNested, isObject } from './parsed-json.js';
+import { isNested, isRecord } from './parsed-json.js';
 
 /**
  * Formats data as CSV: a list of objects as one row per object below a header, an object as one such row, anything
@@ -8,7 +8,7 @@ import { isNested, isObject } from './parsed-json.js';
  */
 export function formatCsv(data: unknown): string {
   const list = Array.isArray(data) ? data : [data];
-  if (!list.every(isObject))
+  if (!list.every(isRecord))
     return stringify(list.map((entry) => Array.from(flatten(entry), ([, text]) => text)));
   const rows = list.map((record) => new Map(flatten(record)));
   const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))];

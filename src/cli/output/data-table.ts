@@ -1,7 +1,9 @@
 // Apart from print.ts: only a table needs it.
+
 import { stringify } from 'lossless-json';
 import { resultCode } from '../../protocol/result-codes.js';
-import { isNested, isObject, type Nested, parseLoosely } from './parsed-json.js';
+import { formatCount } from '../../support/count.js';
+import { isNested, isRecord, type Nested, parseLoosely } from './parsed-json.js';
 import type { OutputStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLines } from './table.js';
 import { showText } from './terminal-text.js';
@@ -25,7 +27,7 @@ export function formatEnvelopeTable(body: string, style: TableStyle): string {
   const { code, msg, data } = parseLoosely(body) as Record<string, unknown>;
   const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
   const verdict = `${style.colors[color](`${showValue(code)} ${showValue(msg)}`)}\n`;
-  const fields = Object.entries(isObject(data) ? data : {});
+  const fields = Object.entries(isRecord(data) ? data : {});
   const decoded = fields.map(([key, value]) => [key, encodedKeys.includes(key) ? decode(value) : value]);
   return verdict + formatSections(Object.fromEntries(decoded), 'data', style).join('\n');
 }
@@ -38,7 +40,7 @@ function decode(value: unknown): unknown {
     try {
       JSON.parse(item);
       const decoded = parseLoosely(item);
-      return isObject(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
+      return isRecord(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
     } catch {
       return item;
     }
@@ -51,7 +53,7 @@ function decode(value: unknown): unknown {
  */
 export function inWords(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(inWords);
-  if (!isObject(data)) return data;
+  if (!isRecord(data)) return data;
   const fields = Object.entries(data).map(([name, value]) => {
     if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
     const [, before, kind] = /^(?:(.+)_)?(at|until)$/.exec(name) ?? [];
@@ -84,7 +86,7 @@ export function formatDataTable(data: unknown, style: TableStyle): string {
   if (!isNested(data)) return `${showValue(data)}\n`;
   if (Object.keys(data).length === 0) return '(none)\n';
   if (!Array.isArray(data)) return formatSections(data, null, style).join('\n');
-  if (!data.every(isObject)) {
+  if (!data.every(isRecord)) {
     const rows = data.slice(0, maxLines).map((entry) => [entry].flat().map(showValue));
     return formatTable(rows, style.columns, [], data.length);
   }
@@ -125,7 +127,7 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
     return heading + formatTable(rows, columns, [], keys.length);
   }
   if (value.length === 0) return `${heading}(none)\n`;
-  if (!value.every(isObject)) {
+  if (!value.every(isRecord)) {
     const rows = value.slice(0, maxLines).map((item, index) => [`#${index + 1}`, showValue(item)]);
     return heading + formatTable(rows, columns, [], value.length);
   }
@@ -147,6 +149,6 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
 function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);
   if (text.length <= maxValueLength) return showText(text);
-  const more = (text.length - maxValueLength).toLocaleString('en');
+  const more = formatCount(text.length - maxValueLength);
   return `${showText(text.slice(0, maxValueLength))}… (${more} more characters; -o json prints everything)`;
 }

@@ -42,6 +42,6 @@ export function isNested(value: unknown): value is Nested {
   return typeof value === 'object' && value !== null && !isLosslessNumber(value);
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return isNested(value) && !Array.isArray(value);
 }

@@ -2,8 +2,8 @@ import type { Answer } from '../../client/answer.js';
 import type { Envelope } from '../../protocol/envelope.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { type Io, write, writeStyled } from '../io.js';
-import { isObject, parseLoosely } from './parsed-json.js';
-import { maskText, printData } from './print.js';
+import { isRecord, parseLoosely } from './parsed-json.js';
+import { maskPersonalData, printData } from './print.js';
 import { isPlainTable, type OutputStyle, warn } from './style.js';
 
 /**
@@ -18,7 +18,7 @@ export async function printAnswer(
 ): Promise<void> {
   const { format, select, mask } = style;
   const received = new TextDecoder().decode(answer.body);
-  const body = mask ? maskText(received) : received;
+  const body = mask ? maskPersonalData(received) : received;
   if (format === 'json' && select === undefined) {
     await printJson(body, mask ? Buffer.from(body) : answer.body, io);
     return;
@@ -48,5 +48,5 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
   const envelope = parseLoosely(body) as { readonly data?: unknown };
   if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);
   // A refusal may have no data, or data that is no object.
-  return printData(isObject(envelope.data) ? envelope.data : {}, io, style);
+  return printData(isRecord(envelope.data) ? envelope.data : {}, io, style);
 }

@@ -12,7 +12,7 @@ import { isPlainTable, type OutputStyle } from './style.js';
  */
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
-  const data = mask ? parseLoosely(maskText(stringify(given) ?? 'null')) : given;
+  const data = mask ? parseLoosely(maskPersonalData(stringify(given) ?? 'null')) : given;
   if (select === undefined) return writeData(data, io, plain, true);
   let selected: unknown;
   try {
@@ -35,7 +35,7 @@ export async function printList(
   forPeople: (item: object) => object = (item) => item,
 ): Promise<void> {
   if (style.format === 'json' && style.select === undefined) {
-    const show = style.mask ? maskText : (json: string) => json;
+    const show = style.mask ? maskPersonalData : (json: string) => json;
     for await (const item of list) await write(io.stdout, `${show(JSON.stringify(item))}\n`);
     return;
   }
@@ -65,6 +65,6 @@ async function writeData(data: unknown, io: Io, style: OutputStyle, isWhole = fa
 }
 
 /** Masks personal data in JSON; all other bytes stay the same. */
-export function maskText(json: string): string {
+export function maskPersonalData(json: string): string {
   return maskJson(json, isPersonalName);
 }

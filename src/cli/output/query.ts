@@ -13,7 +13,7 @@ import {
 } from '@jmespath-community/jmespath';
 import { isLosslessNumber, isSafeNumber } from 'lossless-json';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { isObject } from './parsed-json.js';
+import { isRecord } from './parsed-json.js';
 
 /**
  * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
@@ -71,7 +71,7 @@ function plainValue(value: unknown): JSONValue {
     return isSafeNumber(text) ? Number(text) : text;
   }
   if (Array.isArray(value)) return value.map(plainValue);
-  if (!isObject(value)) return (value ?? null) as JSONValue;
+  if (!isRecord(value)) return (value ?? null) as JSONValue;
   const object: JSONObject = Object.create(null);
   for (const [key, inner] of Object.entries(value)) object[key] = plainValue(inner);
   return object;

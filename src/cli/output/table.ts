@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
+import { formatCount } from '../../support/count.js';
 
 /** Columns that borders and padding take: for each cell, and once for each row. */
 const frameOfCell = 3;
@@ -43,7 +44,7 @@ export function formatTable(
 
 /** The line below a table that leaves something out; empty if nothing is left out. */
 export function leftOut(count: number, what: string): string {
-  return count > 0 ? `… ${what} left out: ${count.toLocaleString('en')}; -o json prints everything\n` : '';
+  return count > 0 ? `… ${what} left out: ${formatCount(count)}; -o json prints everything\n` : '';
 }
 
 /** A table of two columns for each record, without its empty fields. */

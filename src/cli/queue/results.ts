@@ -4,7 +4,7 @@ import { type ResultsSink, streamSink } from '../../bulk/files/recorder.js';
 import { placeOutcome } from '../../bulk/files/result-line.js';
 import { openResults, requireResults } from '../../bulk/files/results-file.js';
 import { lockFiles, refuseSame } from '../../bulk/files/run-files.js';
-import { passbackRows, userOf } from '../../bulk/operations.js';
+import { passbackOperation, userOf } from '../../bulk/operations.js';
 import { checkedInput, preflight } from '../../bulk/source/checked-input.js';
 import { type FileRow, type RowSource, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -62,7 +62,7 @@ async function writeRows(
   results: ResultsSink,
   failed: FailedFile | undefined,
 ): Promise<FailureGroups> {
-  const operation = passbackRows(naming);
+  const operation = passbackOperation(naming);
   const failures = new FailureGroups();
   for await (const batch of batches) {
     const outcomes = await queue.outcomes(run, batch);
@@ -122,7 +122,7 @@ async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): P
   const hint = 'The queue has outcomes without their users: name the input file of the run with --from.';
   const { hash, from, ...options } = run.source;
   const given = { ...options, from: named ?? from, forceEncoding: true } as RowOptions;
-  const source = await openRows(io, given, passbackRows(run.naming).columns).catch((error) => {
+  const source = await openRows(io, given, passbackOperation(run.naming).columns).catch((error) => {
     const isMissing = named === undefined && error instanceof InvalidInputError;
     throw isMissing ? new InvalidInputError(error.message, { hint, cause: error }) : error;
   });

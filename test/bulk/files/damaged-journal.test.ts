@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Recorder } from '../../../src/bulk/files/recorder.js';
 import { RunFiles } from '../../../src/bulk/files/run-files.js';
-import { passbackRows, readRows } from '../../../src/bulk/operations.js';
+import { passbackOperation, readOperation } from '../../../src/bulk/operations.js';
 import type { RowOutcome } from '../../../src/bulk/outcome.js';
 import { NdjsonRow } from '../../../src/bulk/source/ndjson.js';
 import type { FileRow } from '../../../src/bulk/source/rows.js';
@@ -23,8 +23,8 @@ const paths = { journal: join(folder, 'j'), results: join(folder, 'r'), failed: 
 
 type Operation = 'read' | 'passback';
 const operations = {
-  read: readRows([], undefined),
-  passback: passbackRows({ by: 'union_id', column: 'union_id' }),
+  read: readOperation([], undefined),
+  passback: passbackOperation({ by: 'union_id', column: 'union_id' }),
 };
 
 /** What a run left behind that was killed, and what it had done. */

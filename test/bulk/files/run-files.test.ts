@@ -18,7 +18,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppendFile, draftOf, findFile, removeFile } from '../../../src/bulk/files/append-file.js';
 import { FailedFile } from '../../../src/bulk/files/failed-file.js';
 import { RunFiles, type RunStart } from '../../../src/bulk/files/run-files.js';
-import { passbackRows } from '../../../src/bulk/operations.js';
+import { passbackOperation } from '../../../src/bulk/operations.js';
 import { NdjsonRow } from '../../../src/bulk/source/ndjson.js';
 
 /** There are no disks to wait for. */
@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const place = (name: string) => join(folder, name);
 const paths = { journal: place('journal'), results: place('results'), failed: null };
-const operation = passbackRows({ by: 'union_id', column: 'union_id' });
+const operation = passbackOperation({ by: 'union_id', column: 'union_id' });
 
 /** A run without rows. */
 async function run(start: RunStart, meanwhile = () => {}): Promise<void> {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { passbackRows } from '../../../src/bulk/operations.js';
+import { passbackOperation } from '../../../src/bulk/operations.js';
 import { checkColumns } from '../../../src/bulk/source/columns.js';
 import { cellsOf, csv, failure, readRows } from '../../support/read-rows.js';
 
-const { columns } = passbackRows({ by: 'union_id', column: 'union_id' });
+const { columns } = passbackOperation({ by: 'union_id', column: 'union_id' });
 
 it.each([
   ['a doubled name', 'union_id,a,a\nf1,x,y\n', 'line 1: two columns are named "a"'],

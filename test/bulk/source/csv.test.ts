@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CellType } from '../../../src/bulk/source/columns.js';
-import { formatCsv } from '../../../src/bulk/source/csv.js';
+import { formatCsvRow } from '../../../src/bulk/source/csv.js';
 import { JsonNumber } from '../../../src/protocol/user-info.js';
 import { cellsOf, csv, failure, readRows } from '../../support/read-rows.js';
 
@@ -119,7 +119,7 @@ describe('CSV rows', () => {
     );
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 50 }), async (rows, chunkSize) => {
-        const text = rows.map((cells) => formatCsv(cells, { delimiter: ',' })).join('');
+        const text = rows.map((cells) => formatCsvRow(cells, { delimiter: ',' })).join('');
         const read = await readRows(csv(), header + text, { chunkSize });
         expect(read.map(({ cells }) => cells)).toEqual(rows);
         const writtenAgain = read.map((row) => row.format()).join('');

@@ -4,6 +4,7 @@ import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
 import type { Solution } from '../../../solve/solve.js';
 import type { SignedSample } from '../../../solve/tasks.js';
+import { formatCount } from '../../../support/count.js';
 import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the recipes of signed samples. */
@@ -69,7 +70,7 @@ function whyOf(fit: Fit, first: Fit): string {
 }
 
 function count(times: number): string {
-  return times < 10 ? times.toFixed(1) : Math.round(times).toLocaleString('en');
+  return times < 10 ? times.toFixed(1) : formatCount(Math.round(times));
 }
 
 /** A request in the form of a sample file, with the secret replaced wherever it occurs. */
@@ -89,7 +90,7 @@ function sampleRecord({ method, url, params, body, extra }: SignableRequest, sec
 export function showSolveReport({ name, sign, appSign, ms }: SolveReport): object {
   const tried = sign.tried + (appSign?.tried ?? 0);
   return {
-    tried: `${tried.toLocaleString('en')} recipes in ${(ms / 1000).toFixed(1)} s`,
+    tried: `${formatCount(tried)} recipes in ${(ms / 1000).toFixed(1)} s`,
     ...(appSign && { app_sign: showSolution(appSign) }),
     [name]: showSolution(sign),
   };
@@ -140,7 +141,7 @@ function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples:
   const covered = isComplete
     ? 'all that exist'
     : `all that are as likely as 1 in ${count(2 ** bits)} documented rules`;
-  return `${tried.toLocaleString('en')} were tried, ${covered}`;
+  return `${formatCount(tried)} were tried, ${covered}`;
 }
 
 function whatToDo({ isDivided, isComplete }: Solution): string {

@@ -1,4 +1,5 @@
 // Apart from solve.ts: only the search loads this, not the help.
+
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { updateProfile } from '../../../profiles/profile-store.js';
@@ -7,6 +8,7 @@ import { defaultRecipes } from '../../../signing/presets.js';
 import type { Sample } from '../../../signing/request.js';
 import { solve } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
+import { formatCount } from '../../../support/count.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
@@ -100,7 +102,7 @@ async function withProgress<T>(
   const startedAt = Date.now();
   const timer = setInterval(() => {
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
-    stderr.write(`\rsearching: ${tried.toLocaleString('en')} recipes tried, ${seconds} s\u001b[K`);
+    stderr.write(`\rsearching: ${formatCount(tried)} recipes tried, ${seconds} s\u001b[K`);
   }, lineMs);
   try {
     return await work(onProgress);
