@@ -42,9 +42,6 @@ const faces = {
   service: `index`,
 };
 
-/** Private files of dependencies that are imported all the same, and what for. */
-const privateFiles = {};
-
 export function* importFaults(sources) {
   yield* arrowFaults(sources);
   yield* faceFaults(sources);
@@ -104,17 +101,12 @@ function* circleFaults(sources) {
 
 /** A file of a package is private unless the package exports it by name. */
 function* privateFileFaults(sources) {
-  const unused = new Set(Object.keys(privateFiles));
   for (const [file, { imports }] of sources) {
     for (const { package: name } of imports) {
       const [, root, rest] = /^(@[^/]+\/[^/]+|[^@/]+)\/(.+)$/.exec(name ?? '') ?? [];
       if (root === undefined || root.startsWith('node:')) continue;
-      unused.delete(name);
       const { exports = {} } = JSON.parse(readFileSync(join('node_modules', root, 'package.json'), 'utf8'));
-      if (exports[`./${rest}`] === undefined && privateFiles[name] === undefined) {
-        yield `${file} imports ${name}, a private file of ${root}`;
-      }
+      if (exports[`./${rest}`] === undefined) yield `${file} imports ${name}, a private file of ${root}`;
     }
   }
-  for (const name of unused) yield `scripts/layers/imports.mjs: nothing imports ${name}`;
 }

@@ -38,23 +38,10 @@ function ending(status: keyof typeof exitStatus, ...codes: readonly string[]): R
 export function exitStatusOf(error: unknown): number {
   if (!(error instanceof Error)) return exitStatus.fault;
   if (error.name === 'ExitPromptError' || error.name === 'AbortError') return exitStatus.interrupted;
-  if (error instanceof ReportedError) return error.exitStatus;
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string') return exitStatus.fault;
   if (code.startsWith('commander.')) {
     return (error as { exitCode?: number }).exitCode === 0 ? exitStatus.success : exitStatus.usage;
   }
   return Object.hasOwn(statusOfCode, code) ? (statusOfCode[code] ?? exitStatus.fault) : exitStatus.fault;
-}
-
-/** An error that another process has already reported: only its exit status is passed on. */
-export class ReportedError extends Error {
-  readonly code = 'REPORTED';
-  readonly exitStatus: number;
-
-  constructor(exitStatus: number) {
-    super(`another process ended with exit status ${exitStatus}`);
-    this.name = 'ReportedError';
-    this.exitStatus = exitStatus;
-  }
 }

@@ -30,27 +30,32 @@ export interface ConnectionOptions extends Omit<SettingFlags, 'profile'> {
 }
 
 export function addCommonOptions(program: Command): Command {
-  const add = (...option: ConstructorParameters<typeof CommonOption>) => {
-    const added = new CommonOption(...option);
-    program.addOption(added);
-    return added;
-  };
-  add('profile', '-p, --profile <name>', 'profile to use (default: the active one)');
-  add('output', '-o, --output <format>', 'output format').choices(outputFormats);
-  add('output', '--json', 'the same as --output json').conflicts('output');
-  add('output', '--query <expression>', 'print what this JMESPath expression selects');
-  add('output', '--mask', 'mask personal data in the output');
-  add('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
-    .default(10_000, '10s')
-    .argParser(parseDuration);
-  add('network', '--attempts <n>', 'maximum number of attempts, the first included')
-    .default(3)
-    .argParser((text) => parseCount(text, 'attempts'));
-  add('confirm', '-y, --yes', 'answer yes to every confirmation');
-  add('confirm', '--no-input', 'never prompt');
-  add('every', '--no-color', 'print without colours');
-  add('network', '--verbose', 'show request and response, and the stack trace of an internal error');
+  for (const option of commonOptions()) program.addOption(option);
   return program;
+}
+
+function commonOptions(): CommonOption[] {
+  return [
+    new CommonOption('profile', '-p, --profile <name>', 'profile to use (default: the active one)'),
+    new CommonOption('output', '-o, --output <format>', 'output format').choices(outputFormats),
+    new CommonOption('output', '--json', 'the same as --output json').conflicts('output'),
+    new CommonOption('output', '--query <expression>', 'print what this JMESPath expression selects'),
+    new CommonOption('output', '--mask', 'mask personal data in the output'),
+    new CommonOption('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
+      .default(10_000, '10s')
+      .argParser(parseDuration),
+    new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
+      .default(3)
+      .argParser((text) => parseCount(text, 'attempts')),
+    new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation'),
+    new CommonOption('confirm', '--no-input', 'never prompt'),
+    new CommonOption('every', '--no-color', 'print without colours'),
+    new CommonOption(
+      'network',
+      '--verbose',
+      'show request and response, and the stack trace of an internal error',
+    ),
+  ];
 }
 
 /** Adds them under a heading of the help. */

@@ -1,6 +1,6 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { describeSystemError, explainMissing, isSystemError } from '../support/errors.js';
-import { exitStatus, exitStatusOf, ReportedError } from './exit-status.js';
+import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Io, OutputError, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
 
@@ -15,7 +15,7 @@ export async function reportError(
 ): Promise<number> {
   const error = explainMissing(thrown);
   const exit = exitStatusOf(error);
-  if (exit === exitStatus.success || error instanceof ReportedError) return exit;
+  if (exit === exitStatus.success) return exit;
   const report = describe(error, exit);
   if (json) {
     await printMessage(io, JSON.stringify({ error: report }));

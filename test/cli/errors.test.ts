@@ -70,8 +70,8 @@ describe('a refused signature', () => {
 
 describe('an error says where the value came from that may be wrong', () => {
   it.each<[string, readonly string[], Record<string, string>, RegExp]>([
-    ['the address', ['--base-url', 'http://127.0.0.1:1'], {}, /the base URL \(--base-url\)/],
-    ['the address', [], { USERINFO_BASE_URL: 'http://127.0.0.1:1' }, /the base URL \(USERINFO_BASE_URL\)/],
+    ['the address', ['--base-url', 'http://127.0.0.1:1'], {}, /The base URL comes from --base-url\./],
+    ['the address', [], { USERINFO_BASE_URL: 'http://127.0.0.1:1' }, /The base URL comes from USERINFO_BASE_URL\./],
     [
       'the channel',
       ['--channel', 'other'],

@@ -28,7 +28,6 @@ beforeAll(async () => {
   for (const [kind, create] of Object.entries(kinds)) create(path(kind));
   writeFileSync(path('rows.csv'), 'union_id,v\nu1,x\n');
   writeFileSync(path('value.txt'), 'gold');
-  writeFileSync(path('serve.env'), 'USERINFO_LOG_LEVEL=nonsense\n');
   writeFileSync(path('users.ndjson'), '{"tenant_code":"acme","union_id":"u1"}\n');
 });
 
@@ -47,7 +46,6 @@ const uses: Readonly<Record<string, (file: string) => readonly string[]>> = {
   'a recipe': (file) => ['profile', 'set', 'local', '--signing', file],
   'a sample': (file) => ['-p', 'local', 'sign', 'verify', '--sample', file],
   'a profile to import': (file) => ['profile', 'import', file],
-  '--config': (file) => ['serve', '--config', file, '--port', '0', ...database],
 };
 /** Where the input may be of any size. */
 const streams: typeof uses = {
@@ -83,7 +81,6 @@ describe.skipIf(process.platform === 'win32')('a file that is named to a command
       `userinfo -p local passback --from <(cat rows.csv)`,
       `cat rows.csv | userinfo -p local passback --from /dev/stdin`,
       `userinfo admin user put <(cat users.ndjson) ${database.join(' ')}`,
-      `! userinfo serve --config <(cat serve.env) ${database.join(' ')} 2> said; grep USERINFO_LOG_LEVEL said`,
     ];
     for (const line of lines) {
       const { status, stderr } = await machine.shell(line, { env }, 'bash');
