@@ -10,20 +10,20 @@ import { type RowOperation, userOf } from './operations.js';
 import type { OutcomeCounts, RowOutcome } from './outcome.js';
 import { type FileRow, type RowSource, readRows } from './source/rows.js';
 
-/** How a run over a file ended. */
+/** The end of a run over a file. */
 export interface RunReport {
-  /** Of all parts of the run. */
+  /** Counts of all parts of the run. */
   readonly counts: OutcomeCounts;
-  /** How many rows came to an outcome in this part, */
+  /** Number of rows that came to an outcome in this part, */
   readonly done: number;
   /** and how many more whose outcome could not be written, as when the disk is full. */
   readonly unwritten: number;
   readonly durationMs: number;
   /** Whether resuming the run would send no row. */
   readonly isFinished: boolean;
-  /** What stopped the run early: `interrupted` by `stop`, `failures` by too many of them. */
+  /** The reason for an early end: `interrupted` by `stop`, `failures` by too many of them. */
   readonly stoppedBy: 'interrupted' | 'failures' | Error | null;
-  /** How many rows are in the file of failed rows; `null` if it could not be written. */
+  /** Number of rows that are in the file of failed rows; `null` if it could not be written. */
   readonly failedRows: number | null;
   /** For each wanted name that was missing: in how many answers of this part. */
   readonly missing: ReadonlyMap<string, number>;
@@ -37,7 +37,7 @@ type FileRunOptions = RunRecord & {
   readonly operation: RowOperation;
   readonly sender: Sender;
   readonly pacing: Pacing;
-  /** How many rows may have another outcome than ok before the run stops. */
+  /** Number of rows that may have another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
 };
 
@@ -72,7 +72,7 @@ export class FileRun {
     return this.#options.state.counts;
   }
 
-  /** How long nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
+  /** Time for which nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
   get pausedMs(): number {
     return Math.max(0, this.#engine.flow.pausedUntil - performance.now());
   }
@@ -191,7 +191,7 @@ export class FileRun {
     this.#engine.stop();
   }
 
-  /** What `work` returns; `null` if it throws. */
+  /** The result of `work`; `null` if it throws. */
   async #orStop<T>(work: () => T | Promise<T>): Promise<T | null> {
     try {
       return await work();

@@ -7,7 +7,7 @@ import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';
 import type { FileRow } from './source/rows.js';
 
-/** What is done with each row. */
+/** The work for each row. */
 export interface RowOperation {
   readonly name: 'read' | 'passback';
   /** Whether a row uses up its code: one that may have reached the service is not sent again, and its data is kept. */
@@ -15,11 +15,11 @@ export interface RowOperation {
   /** The names that a read requests; none for a passback. */
   readonly infoNames: readonly string[];
   readonly columns: ColumnRules;
-  /** What must be the same when a run is resumed. */
+  /** Properties that must be the same when a run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
   /** The key of the value that names a row's user, in the results; `null` if the line number is enough. */
   readonly userKey: string | null;
-  /** Those of the names of a row's values that become keys of `user_info`. */
+  /** The names that become keys of `user_info`. */
   userInfoKeys(names: Iterable<string>): string[];
   /**
    * The value that names the row's user; `null` for an operation without users.
@@ -58,7 +58,7 @@ export function userOf(row: FileRow, operation: RowOperation): string | null {
   }
 }
 
-/** How rows name their users (§4.2): by a column of union IDs, or by one of the values that are passed back. */
+/** The naming of users in rows (§4.2): by a column of union IDs, or by one of the values that are passed back. */
 export type UserNaming =
   | { readonly by: 'union_id'; readonly column: string }
   | { readonly by: 'primary_key'; readonly key: string };

@@ -11,7 +11,7 @@ import {
 import type { Envelope } from '../protocol/envelope.js';
 import type { InvalidInputError } from '../protocol/errors.js';
 
-/** How a row ended: every row has exactly one of them. */
+/** The end of a row: every row has exactly one of them. */
 export const outcomes = ['ok', 'failed', 'invalid', 'unknown'] as const;
 /**
  * How a row ended.

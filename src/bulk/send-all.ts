@@ -18,7 +18,7 @@ interface TakenRow<Row> extends SourceRow {
   readonly prepared: PreparedRow | InvalidInputError;
 }
 
-/** How many rows are read at once. */
+/** Maximum number of rows read at once. */
 const batchRows = 32;
 
 /**
@@ -237,7 +237,7 @@ function sendAll<Row>(
 /** While this many outcomes wait for the caller, no more rows are sent. */
 const maxWaiting = 1024;
 
-/** How often a function that returns the app secret is called, in milliseconds. */
+/** Minimum time between two calls of a function that returns the app secret, in milliseconds. */
 const secretMs = 1_000;
 
 async function* outcomesOf<Row>(

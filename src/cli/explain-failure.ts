@@ -14,15 +14,15 @@ type Failed = 'read' | 'passback' | 'doctor';
 function refusedSignatureHint(settings: Settings, operation: Failed): string {
   const { profile } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
-  const of = flag('-p');
+  const profileFlag = flag('-p');
   const example = operation === 'passback' ? 'passback name=x --union-id ID' : 'read CODE';
   const inputs = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
   const commands = [
-    `What is signed: "userinfo sign explain ${example}${of}".`,
-    `The rule of an accepted request: "userinfo sign solve -${flag('--save')}${of}".`,
+    `What is signed: "userinfo sign explain ${example}${profileFlag}".`,
+    `The rule of an accepted request: "userinfo sign solve -${flag('--save')}${profileFlag}".`,
   ];
   if (operation === 'doctor') return [inputs, ...commands].join('\n');
-  return `${inputs}\n${commands.join(' ')} Every setting: "userinfo doctor${of}".`;
+  return `${inputs}\n${commands.join(' ')} Every setting: "userinfo doctor${profileFlag}".`;
 }
 
 /** The same error; its hint says where the settings came from that may be wrong. */

@@ -43,7 +43,7 @@ function wrapNames(names: readonly string[], width: number): string {
   return lines.map((line) => ` ${line}`).join('\n');
 }
 
-/** What a common option is about; those of `every` apply to every command. */
+/** The subject of a common option; those of `every` apply to every command. */
 export type CommonGroup = 'profile' | 'output' | 'network' | 'confirm';
 
 /** An option of the program, which commands list in their help by its group. */

@@ -29,7 +29,7 @@ export async function reportError(
   return exit;
 }
 
-/** What `--json` prints of an error: its stable code, its exit status, and in `hint` what to do next, in lines. */
+/** The JSON of an error: its stable code, its exit status, and in `hint` what to do next, in lines. */
 function describe(error: unknown, exit: number) {
   if (!(error instanceof Error)) return { code: 'INTERNAL', message: String(error), hint: faultHint, exit };
   const { code, received } = error as { code?: unknown; received?: unknown };

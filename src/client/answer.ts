@@ -20,7 +20,7 @@ export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly date: string | undefined;
   /** The `random` of the request (§5.4), by which an operator can find it. */
   readonly requestId: string;
-  /** How many requests were sent. */
+  /** Number of requests sent. */
   readonly attempts: number;
 }
 

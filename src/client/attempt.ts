@@ -19,6 +19,17 @@ export interface AttemptResult {
 /** Maximum size of an answer's body, in bytes. A larger one is not an envelope, and is not read to its end. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
+/** A request to send, and the function that receives the result. */
+interface NewAttempt {
+  readonly sender: Sender;
+  readonly request: SignedRequest;
+  /** 1 for the first of a call or a row. */
+  readonly number: number;
+  readonly done: (result: AttemptResult) => void;
+  /** `context` of the call's options. */
+  readonly context: unknown;
+}
+
 /** One request in flight: the handler of its answer. `done` is called once, unless it is cancelled. */
 export class Attempt implements Dispatcher.DispatchHandler {
   readonly #sender: Sender;
@@ -37,22 +48,30 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** Whether the request is being written to a connection, or was: it may have arrived. */
   hasStarted = false;
 
-  /** @throws InvalidInputError if a dispatcher of the caller rejects the request */
-  constructor(
-    sender: Sender,
-    request: SignedRequest,
-    attempt: number,
-    done: (result: AttemptResult) => void,
-    context: unknown,
-  ) {
+  private constructor({ sender, request, number, done, context }: NewAttempt) {
     this.#sender = sender;
     this.#request = request;
-    this.#attempt = attempt;
+    this.#attempt = number;
     this.#done = done;
     this.#context = context;
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @throws InvalidInputError if a dispatcher of the caller rejects the request
+   */
+  static send(given: NewAttempt): Attempt {
+    const attempt = new Attempt(given);
+    attempt.#dispatch();
+    return attempt;
+  }
+
+  #dispatch(): void {
+    const sender = this.#sender;
     sender.hooks.call('onRequest', () => this.#event());
     try {
-      sender.connections.dispatcher.dispatch(dispatchOptions(request, sender), this);
+      sender.connections.dispatcher.dispatch(dispatchOptions(this.#request, sender), this);
     } catch (cause) {
       const error = new InvalidInputError('the dispatcher rejects the request', {
         hint: 'Pass a dispatcher of undici 7 or later, or none.',
@@ -187,7 +206,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #describe<Outcome extends AttemptOutcome>(outcome: Outcome): Outcome {
     if (isSuccess(outcome)) return outcome;
     const { operation } = this.#request.endpoint;
-    outcome.of({
+    outcome.withDetails({
       operation,
       attempts: this.#attempt,
       requestId: this.#request.random,

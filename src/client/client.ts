@@ -52,7 +52,7 @@ interface Call {
   readonly limitMs: number;
   /** When the call must end, by `performance.now()`. */
   readonly deadline: number;
-  /** How many requests were sent. */
+  /** Number of requests sent. */
   attempts: number;
   /** `random` of the last one. */
   requestId: string | undefined;
@@ -212,7 +212,7 @@ export class UserInfoClient implements AsyncDisposable {
     const stopListening = onAbort(signal, () => end.abort(signal?.reason));
     const { operation } = request.endpoint;
     const trace = { operation, baseUrl: this.#sender.baseUrl, context: options.context };
-    const outcome = traceCall(trace, () => this.#attempt(call));
+    const outcome = traceCall(trace, () => this.#untilSettled(call));
     this.#track(call, outcome);
     try {
       return await outcome;
@@ -235,9 +235,10 @@ export class UserInfoClient implements AsyncDisposable {
     if (this.#origin !== null) this.#origin.#track(call, outcome);
   }
 
-  async #attempt(call: Call): Promise<Answer<Envelope>> {
+  /** Sends the request until its outcome is final. */
+  async #untilSettled(call: Call): Promise<Answer<Envelope>> {
     const { operation } = call.request.endpoint;
-    const { attempts = this.#options.attempts ?? 3 } = call.options;
+    const maxAttempts = call.options.attempts ?? this.#options.attempts ?? 3;
     const { signal } = call.end;
     for (;;) {
       await noticeClosedConnections();
@@ -256,7 +257,7 @@ export class UserInfoClient implements AsyncDisposable {
       call.received ||= mayHaveActed(outcome);
       const waitMs = pauseBefore(call.attempts + 1, retryAfterMs);
       const isLast =
-        call.attempts >= attempts ||
+        call.attempts >= maxAttempts ||
         !mayRetry(operation, outcome) ||
         performance.now() + waitMs >= call.deadline;
       if (isLast) return settle(outcome, call.received);
@@ -268,7 +269,12 @@ export class UserInfoClient implements AsyncDisposable {
   #failure<E extends CancelledError | NoAnswerError>(call: Call, error: E): E {
     const { attempts, requestId, request } = call;
     const { operation } = request.endpoint;
-    error.of({ operation, attempts, requestId, retryable: !error.received || operation === 'passback' });
+    error.withDetails({
+      operation,
+      attempts,
+      requestId,
+      retryable: !error.received || operation === 'passback',
+    });
     return error;
   }
 
@@ -276,15 +282,16 @@ export class UserInfoClient implements AsyncDisposable {
   #sendOnce(call: Call): Promise<AttemptResult | null> {
     const { signal } = call.end;
     return new Promise((resolve) => {
-      const signed = this.#sender.sign(call.request);
+      const request = this.#sender.sign(call.request);
       call.attempts += 1;
-      call.requestId = signed.random;
+      call.requestId = request.random;
       let isOver = false;
       const done = (result: AttemptResult | null) => {
         isOver = true;
         resolve(result);
       };
-      const sent = new Attempt(this.#sender, signed, call.attempts, done, call.options.context);
+      const { context } = call.options;
+      const sent = Attempt.send({ sender: this.#sender, request, number: call.attempts, done, context });
       const abandon = () => {
         if (isOver) return;
         call.received ||= sent.hasStarted;

@@ -37,14 +37,14 @@ export type NoAnswerReason =
  */
 export abstract class CallError extends UserInfoError {
   declare readonly operation: 'read' | 'passback';
-  /** How many requests were sent, or were about to be. */
+  /** Number of requests that were sent, or were about to be. */
   declare readonly attempts: number;
   /** The `random` of the last request (§5.4), by which an operator can find it; undefined if none was signed. */
   declare readonly requestId: string | undefined;
   declare readonly retryable: boolean;
 
   /** @internal Sets the details of the call. */
-  of(details: Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>): this {
+  withDetails(details: Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>): this {
     return Object.assign(this, details);
   }
 }
@@ -113,7 +113,7 @@ export class RejectedError extends CallError {
   readonly code = 'REJECTED';
   /** `code` of the envelope. */
   readonly resultCode: number;
-  /** What the code means; undefined if the table of result codes does not say. */
+  /** The meaning of the code; undefined if the table of result codes does not say. */
   readonly means: ResultCodeName | undefined;
   /** `msg` of the envelope, as received: text from the network. */
   readonly msg: string;

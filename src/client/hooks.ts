@@ -108,7 +108,7 @@ export interface CallTrace {
   readonly context: unknown;
   /** The answer without its content, from `asyncStart` on. */
   result?: Pick<Answer, 'requestId' | 'attempts' | 'httpStatus'>;
-  /** What the call throws, from `error` on. */
+  /** The error of the call, from `error` on. */
   error?: unknown;
 }
 

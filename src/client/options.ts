@@ -37,7 +37,7 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly appKey: string;
   /** The app secret, or a function that returns it, for each attempt anew: a secret that is rotated. */
   readonly appSecret: string | Secret | SecretProvider;
-  /** How `app_sign` and `sign` are computed (§5.5, §5.6). Default: the default recipes. */
+  /** The rules of `app_sign` and `sign` (§5.5, §5.6). Default: the default recipes. */
   readonly signing?: SigningRecipes | Signers;
   /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;

@@ -33,7 +33,7 @@ export class Sender {
   readonly resultCodes: ResultCodeTable;
   readonly #app: SigningApp;
   readonly #provideSecret: SecretProvider | null;
-  /** What the function returned last; it is used until the function returns another. */
+  /** The last result of the function; it is used until the function returns another. */
   #secret: Secret | null;
   readonly #ownsConnections: boolean;
   readonly #random: () => string;

@@ -9,7 +9,7 @@ import { resultCode } from '../protocol/result-codes.js';
  */
 export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE' | 'OLD_SCHEMA';
 
-/** What to do where a database is missing. */
+/** The next step where a database is missing. */
 export const missingHint = 'Name the database of the service with --database, or create it: userinfo migrate';
 
 /**

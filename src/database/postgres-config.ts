@@ -47,7 +47,7 @@ const answerGraceMs = 1000;
 /** Maximum wait for a connection, free or new, in milliseconds. */
 const connectTimeoutMs = 3000;
 
-/** How long an idle connection is kept, in milliseconds. */
+/** Time for which an idle connection is kept, in milliseconds. */
 const idleTimeoutMs = 60_000;
 
 const integerTypes = new Set([20, 21, 23]);
@@ -137,7 +137,7 @@ const optionValues: Readonly<Record<string, readonly [RegExp, string]>> = {
   sslmode: sslModes,
 };
 
-/** What the URL says, and a client for each of its servers, in which the environment has completed it. */
+/** The settings of the URL, and a client for each of its servers, in which the environment has completed it. */
 function readUrl(url: string): { readonly given: UrlSettings; readonly clients: readonly Client[] } {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
   if (!/^postgres(?:ql)?:\/\//i.test(url) || /^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();

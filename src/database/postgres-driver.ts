@@ -42,7 +42,7 @@ const longestPlansMs = 10_000;
 /** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
 const withoutRowId = ' WITHOUT ROWID';
 
-/** What `unixepoch()` is in PostgreSQL. */
+/** The equivalent of `unixepoch()` in PostgreSQL. */
 const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
 
 /** Maximum number of rows in one statement, whose duration is limited. */

@@ -15,7 +15,7 @@ const maxPerConnection = 51;
 /** Interval of connection attempts while the database is lost, in milliseconds. */
 const probeIntervalMs = 250;
 
-/** How long the pool is smaller after the database refused a connection, in milliseconds. */
+/** Time for which the pool is smaller after the database refused a connection, in milliseconds. */
 const scarceMs = 5000;
 
 /**

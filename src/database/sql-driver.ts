@@ -25,7 +25,7 @@ export interface Sql {
 /** Receives the number of requests, or other units of work, that shared a transaction. For metrics. */
 export const sharedTransactions = channel('userinfo:transaction');
 
-/** How busy the connections of a pool are. */
+/** Use of the connections of a pool. */
 export interface PoolUsage {
   readonly inUse: number;
   readonly idle: number;

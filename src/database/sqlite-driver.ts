@@ -70,7 +70,7 @@ class SqliteDriver implements SqlDriver {
   readonly #busyTimeoutMs: number;
   readonly #sql: Sql;
   readonly #jobs = new FairQueue<Job>();
-  /** Of a commit in which another unit failed. */
+  /** The error of a commit in which another unit failed. */
   #again: Job[] = [];
   #committing: Promise<void> | null = null;
   #closed = false;

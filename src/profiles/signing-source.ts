@@ -15,7 +15,7 @@ export interface ModuleSource {
 /** The source of one signature. */
 export type SignerSource = Recipe | ModuleSource;
 
-/** How a profile signs: a recipe or a module for each signature, or one module for both. */
+/** The signing of a profile: a recipe or a module for each signature, or one module for both. */
 export type SigningSource = SignerSources | ModuleSource;
 
 export interface SignerSources {

@@ -4,7 +4,7 @@ import { quoteName } from './unsafe-text.js';
 import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from './user-info.js';
 import type { BasicInfo, LoginDevice, UserRecord } from './user-record.js';
 
-/** How a passback names its user (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */
+/** The user of a passback (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */
 export interface PassbackTarget {
   readonly unionId?: string | undefined;
   readonly primaryKey?: string | undefined;

@@ -18,9 +18,9 @@ import { quoteName } from './unsafe-text.js';
 export interface PlatformResultCode {
   /** The rest defaults to that of this code. */
   readonly means?: ResultCodeName;
-  /** What happened, in one sentence. */
+  /** The event, in one sentence. */
   readonly meaning?: string;
-  /** What the caller can do. */
+  /** The next step of the caller. */
   readonly hint?: string;
   /** Which requests may be retried. Default: `never`. See `ResultCodeEntry`. */
   readonly retry?: ResultCodeEntry['retry'];

@@ -63,11 +63,11 @@ export interface ResultCodeEntry {
   readonly means?: ResultCodeName | undefined;
   /** `msg` of the envelope, unless the service has a more specific one. */
   readonly msg: string;
-  /** What happened, in one sentence. */
+  /** The event, in one sentence. */
   readonly meaning: string;
   /** Who can fix it. */
   readonly fix: 'nobody' | 'caller' | 'operator' | 'caller or operator';
-  /** What the caller can do. */
+  /** The next step of the caller. */
   readonly hint: string;
   /**
    * Which requests may be retried unchanged, but signed anew: `always`, if they were turned away unread; `later`, the

@@ -173,7 +173,7 @@ function asText(value: unknown, where: string): string | null {
   return value;
 }
 
-/** What the service answers a read with. */
+/** The data of an answer to a read. */
 export interface AnyReadData {
   readonly union_id: string;
   readonly [name: string]: unknown;

@@ -23,7 +23,7 @@ const speed = `COALESCE(speed * ${weightOf('recorded_at')}, 0)`;
 const shownSpeed = `CASE WHEN state = 'ready' AND recorded_at > ${nowMs} - 60000
   THEN ${speed} / (1 - ${weightOf(`LEAST(started_at, ${nowMs} - 1000)`)}) END`;
 
-/** How often workers may take a chunk. */
+/** Maximum number of times that workers take a chunk. */
 const maxTakings = 1000;
 const isLeased = `leased_until > ${nowMs}`;
 const hasFailed = `NOT done AND NOT ${isLeased} AND takings >= ${maxTakings}`;
@@ -188,7 +188,7 @@ export class Queue {
     }
   }
 
-  /** How many rows of a run that are still in the queue have a user of `users`; `null` if nobody can say. */
+  /** Number of rows of a run that are still in the queue have a user of `users`; `null` if nobody can say. */
   async #countShared(run: QueuedRun, { naming }: NewRun, users: UserDigests): Promise<number | null> {
     if (run.state !== 'ready' || JSON.stringify(run.naming) !== JSON.stringify(naming)) return null;
     const operation = passbackOperation(run.naming);

@@ -41,7 +41,7 @@ export interface AwaitedRun {
   readonly users: number | null;
 }
 
-/** What a run waits for, in words. */
+/** The runs that a run waits for, in words. */
 export function describeWait(awaited: readonly AwaitedRun[]): string {
   const describe = ({ run, users }: AwaitedRun) => {
     if (users === null) return `run ${run}: their users cannot be compared`;
@@ -55,7 +55,7 @@ export interface QueuedRun extends NewRun, OutcomeCounts {
   readonly run: string;
   /** `loading` while its rows are added; workers process it once it is `ready`. */
   readonly state: 'loading' | 'ready' | 'done' | 'cancelled';
-  /** How many rows have an outcome, and how many of these another than ok. */
+  /** Numbers of rows with an outcome, and of rows with another outcome than ok. */
   readonly done: number;
   readonly not_ok: number;
   /** Over about the last minute; `null` if no row was done in it. */
@@ -65,7 +65,7 @@ export interface QueuedRun extends NewRun, OutcomeCounts {
   readonly chunks: number;
   /** For how long a worker has a chunk, in milliseconds. */
   readonly leaseMs: number;
-  /** How many chunks wait or are in progress, how many have failed, and how many workers hold one. */
+  /** Numbers of chunks that wait or are in progress, of chunks that have failed, and of workers that hold one. */
   readonly chunks_left: number;
   readonly failed_chunks: number;
   readonly workers: number;

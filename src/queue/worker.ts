@@ -31,12 +31,12 @@ export interface WorkerOptions {
   readonly signal: AbortSignal;
 }
 
-/** How often an idle worker looks for a chunk, in milliseconds. */
+/** The interval at which an idle worker looks for a chunk, in milliseconds. */
 const idleMs = 500;
-/** How often a worker records outcomes, and checks whether it has to stop, in milliseconds. */
+/** The interval at which a worker records outcomes and checks whether it has to stop, in milliseconds. */
 const recordMs = 200;
 
-/** What this worker does for a run. */
+/** The work of this worker for a run. */
 interface Work {
   /** Is kept from chunk to chunk: it knows what the service can handle. */
   readonly flow: FlowControl;
@@ -102,7 +102,7 @@ export class Worker {
     }
   }
 
-  /** What is done for a run, which is reported first; `null` if it is for other workers. */
+  /** The work for a run, which is reported first; `null` if it is for other workers. */
   #workFor({ run, target, rows, rate, waits_for }: QueuedRun): Work | null {
     const { pacing, log, target: ours } = this.#options;
     const known = this.#work.get(run);

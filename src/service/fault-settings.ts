@@ -17,7 +17,7 @@ export interface FaultSettings {
   readonly reset?: number;
   /** Share of requests that are carried out, and whose connection is closed instead of an answer. */
   readonly dropAfterCommit?: number;
-  /** How far the service's clock is ahead, in seconds; negative if it is behind. */
+  /** The lead of the service's clock, in seconds; negative if it is behind. */
   readonly skewSeconds?: number;
   /** A whole number: the same seed gives the same faults in the same order. */
   readonly seed: number;

@@ -6,7 +6,7 @@ import { type ResultCode, resultCode } from '../protocol/result-codes.js';
 import type { FaultSettings } from './fault-settings.js';
 import type { Responder } from './http/responder.js';
 
-/** What is done with a request besides carrying it out, or instead. */
+/** The treatment of a request besides carrying it out, or instead. */
 export interface Fault {
   readonly delayMs?: number | undefined;
   /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */

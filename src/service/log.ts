@@ -199,7 +199,7 @@ export function logFault(log: Log, error: unknown): void {
   }
 }
 
-/** How long repeats of a problem are counted before they are logged, in milliseconds. */
+/** Time for which repeats of a problem are counted before they are logged, in milliseconds. */
 const countingMs = 1000;
 
 /**

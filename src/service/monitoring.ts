@@ -9,7 +9,7 @@ import { checkSettings, type ServiceSettings } from './settings.js';
 import type { Store } from './store/store.js';
 import { isOwnHost } from './workbench/routes.js';
 
-/** What a probe or Prometheus is answered. */
+/** The answer to a probe or to Prometheus. */
 export interface MonitoringAnswer {
   readonly status: number;
   readonly type: string;
@@ -132,7 +132,7 @@ async function send(request: IncomingMessage, reply: ServerResponse, answer: Ans
   reply.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-/** How long the result of a probe is used, in milliseconds. */
+/** Time for which the result of a probe is used, in milliseconds. */
 const probeLastsMs = 1000;
 
 /**

@@ -164,7 +164,7 @@ export interface TestService extends Service {
   reset(): Promise<void>;
 }
 
-/** What is done with the next requests, instead of carrying them out. */
+/** The treatment of the next requests, instead of carrying them out. */
 interface Rule {
   readonly operation: Operation | undefined;
   left: number;

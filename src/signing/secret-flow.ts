@@ -16,7 +16,7 @@ export interface RecipeParts {
 const wholeHint =
   'A digest of a part of the secret gives that part away: digest the whole secret first, or sign by a module.';
 
-/** How a text holds the secret: not at all or digested, as characters, or in base64. */
+/** The form in which a text holds the secret: not at all or digested, as characters, or in base64. */
 const holdings = ['none', 'text', 'base64'] as const;
 type Holding = (typeof holdings)[number];
 

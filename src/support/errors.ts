@@ -1,6 +1,6 @@
 /** Details of an error in addition to its message. */
 export interface UserInfoErrorOptions {
-  /** What the user can do next: one sentence, shown under the message. */
+  /** The next step of the user: one sentence, shown under the message. */
   readonly hint?: string | undefined;
   /** Whether the request that the user asked for was sent, where the message does not say it. */
   readonly sent?: 'nothing' | undefined;

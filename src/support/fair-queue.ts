@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long work goes on before the event loop runs, in milliseconds; a piece of work that has begun is finished. */
+/** Time of work before the event loop runs, in milliseconds; a piece of work that has begun is finished. */
 export const turnMs = 10;
 
 /** The least that an item counts, in milliseconds: no clock may be too coarse for it. */

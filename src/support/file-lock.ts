@@ -96,7 +96,7 @@ export async function silentLocks(paths: readonly string[], forMs = silentMs): P
 class Watch {
   readonly #seen = new Map<string, { readonly state: string; readonly since: number }>();
 
-  /** How long the file is known to be as it is, in milliseconds. */
+  /** Time for which the file is known to be as it is, in milliseconds. */
   unchangedMs(file: string, text: string): number {
     const state = `${renewedAt(file)} ${text}`;
     const now = performance.now();

@@ -1,7 +1,7 @@
 import { backOffMs } from '../../support/back-off.js';
 import type { Verdict } from '../outcome.js';
 
-/** How a run sends its rows. */
+/** The limits at which a run sends its rows. */
 export interface Pacing {
   /** Maximum number of requests under way at once. */
   readonly concurrency: number;
@@ -123,7 +123,7 @@ const longestProbePauseMs = 1_000;
  */
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 
-/** What an attempt says about the service. */
+/** The state of the service by an attempt. */
 interface Signal {
   readonly verdict: Verdict;
   /** The attempt did not reach the service: no connection, or an answer from something else. */
@@ -144,11 +144,11 @@ export class FlowControl {
   #pausedUntil = 0;
   readonly #startedAt: number;
   #answeredAt: number | null = null;
-  /** How many attempts in succession did not reach the service. */
+  /** Number of attempts in succession that did not reach the service. */
   #misses = 0;
-  /** How many pauses in succession followed throttled requests. */
+  /** Number of pauses in succession that followed throttled requests. */
   #throttles = 0;
-  /** How many pauses in succession followed probes of a service that does not answer. */
+  /** Number of pauses in succession that followed probes of a service that does not answer. */
   #probes = 0;
   readonly #random: () => number;
 
@@ -164,7 +164,7 @@ export class FlowControl {
     this.#random = random;
   }
 
-  /** How many requests may be under way now. */
+  /** Number of requests that may be under way now. */
   get limit(): number {
     return this.#limit.current;
   }
@@ -174,7 +174,7 @@ export class FlowControl {
     return this.#pausedUntil;
   }
 
-  /** How long the next request must wait; 0 if it need not. */
+  /** Time for which the next request must wait; 0 if it need not. */
   waitMs(now: number): number {
     return Math.max(0, this.#pausedUntil - now, this.#intervalMs === 0 ? 0 : this.#nextAt - now);
   }

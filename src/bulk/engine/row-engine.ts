@@ -14,11 +14,11 @@ export interface EngineOptions<Row> extends Pacing {
   readonly listener: EngineListener<Row>;
   /** The flow control of an earlier engine, to continue with what it learned about the service. */
   readonly flow?: FlowControl;
-  /** What hooks receive with each request. */
+  /** The value that hooks receive with each request. */
   readonly context?: unknown;
 }
 
-/** What the engine calls. An error that one of them throws ends the run. */
+/** Functions that the engine calls. An error that one of them throws ends the run. */
 export interface EngineListener<Row> {
   /** `user` is the one that `prepare` returned; `null` for an invalid row. */
   onOutcome(outcome: RowOutcome<Row>, user: string | null): void;
@@ -35,7 +35,7 @@ export interface EngineListener<Row> {
 /** Node.js fires longer timers after 1 ms. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** How often time-outs are checked within one time-out. */
+/** Number of checks within one time-out. */
 const checksPerTimeout = 20;
 const shortestCheckMs = 10;
 
@@ -51,12 +51,12 @@ export class RowEngine<Row extends SourceRow> {
   readonly #listener: EngineListener<Row>;
   readonly #feed: RowFeed<Row>;
   readonly #queue: RowQueue<Row>;
-  /** How many rows await an answer. */
+  /** Number of rows that await an answer. */
   #inFlight = 0;
   /** When rows may be sent, and how many. */
   readonly flow: FlowControl;
   readonly #longestPauseMs: number;
-  /** How many rows the service has served or refused. */
+  /** Number of rows that the service has served or refused. */
   #served = 0;
   #stopping = false;
   #error: unknown;
@@ -187,7 +187,13 @@ export class RowEngine<Row extends SourceRow> {
       this.#inFlight += 1;
       const done = (result: AttemptResult) => this.#orStop(() => this.#take(row, result));
       try {
-        row.pending = new Attempt(sender, sender.sign(row.request), row.sent, done, context);
+        row.pending = Attempt.send({
+          sender,
+          request: sender.sign(row.request),
+          number: row.sent,
+          done,
+          context,
+        });
       } catch (error) {
         this.#inFlight -= 1;
         for (const { row } of rows.slice(index)) this.#listener.onTakenBack?.(row);

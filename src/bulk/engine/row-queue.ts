@@ -19,9 +19,9 @@ export class OpenRow<Row extends SourceRow> {
   readonly row: Row;
   readonly request: PlainRequest;
   readonly user: string | null;
-  /** How often it was sent. */
+  /** Number of times it was sent. */
   sent = 0;
-  /** How many of these count towards the maximum number of attempts. */
+  /** Number of these that count towards the maximum number of attempts. */
   attempts = 0;
   startedAt = 0;
   /** Its index among the open rows. */
@@ -30,7 +30,7 @@ export class OpenRow<Row extends SourceRow> {
   dueAt = 0;
   /** Whether the service may have acted on an attempt that led to no outcome. */
   mayHaveActed = false;
-  /** How many rows were served when this one was last throttled, or did not reach the service. */
+  /** Number of rows that were served when this one was last throttled, or did not reach the service. */
   servedBefore = -1;
   /** The attempt that awaits an answer. */
   pending: Attempt | null = null;
@@ -71,7 +71,7 @@ export class RowFeed<Row extends SourceRow> {
     return this.#ended && this.#at === this.#rows.length;
   }
 
-  /** What the source threw. The rows before it are still returned. */
+  /** The error of the source. The rows before it are still returned. */
   get error(): unknown {
     return this.#error;
   }

@@ -64,7 +64,7 @@ export class AppendFile implements Contents {
   #place: string;
   #isDraft: boolean;
   #isOpen = true;
-  /** What is to stay, in bytes. */
+  /** The part that stays, in bytes. */
   size = 0;
   crc = 0;
 

@@ -21,7 +21,7 @@ export type JournalRecord =
   | { readonly record: 'draft'; readonly path: string }
   | EndRecord;
 
-/** What must be the same for a run to be resumed: names that a user knows, each with its value as text. */
+/** Properties that must be the same for a run to be resumed: names that a user knows, each with its value as text. */
 export type RunIdentity = Readonly<Record<string, string>>;
 
 /** Rows by their outcomes. */

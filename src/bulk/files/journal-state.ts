@@ -74,7 +74,7 @@ export class JournalState {
   readonly #counts = { ok: 0, failed: 0, invalid: 0 };
   /** The contents of the results file at the last record. */
   results: Contents = { size: 0, crc: 0 };
-  /** What the run wrote, or may have written, as failed rows. */
+  /** The failed rows that the run wrote, or may have written. */
   readonly failedFiles: FailedRecord[] = [];
   /** Paths of drafts of the file of failed rows that a kill may have left, relative to the journal's folder. */
   readonly drafts: string[] = [];

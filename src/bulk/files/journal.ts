@@ -62,7 +62,7 @@ export interface ReadJournal {
   readonly state: JournalState;
   /** Their size, in bytes. */
   readonly size: number;
-  /** How many bytes follow. */
+  /** Number of bytes that follow. */
   readonly leftBytes: number;
   /**
    * What follows them: at most a `torn` record, which a kill leaves; NUL, which a power cut leaves; or anything else.
@@ -132,7 +132,7 @@ export function isSame(a: Contents, b: Contents): boolean {
   return a.size === b.size && a.crc === b.crc;
 }
 
-/** How many rows have a final outcome by a record. */
+/** Number of rows that have a final outcome by a record. */
 function rowsOf({ ok, failed, invalid }: OutcomesRecord): number {
   const lines = [ok, failed, invalid].flatMap((ranges) => [...parseRanges(ranges ?? '')]);
   return lines.length;

@@ -87,7 +87,7 @@ export class Recorder {
     this.#now = now;
   }
 
-  /** How many rows have an outcome that could not be written. */
+  /** Number of rows that have an outcome that could not be written. */
   get unwritten(): number {
     return this.#isBroken ? this.#pending.length - this.#written : 0;
   }

@@ -8,7 +8,7 @@ import { isSame, type ReadJournal } from './journal.js';
 import type { RecordedRow } from './journal-records.js';
 import { LineSet } from './journal-state.js';
 
-/** What a run left in its results. */
+/** The contents of the results that a run left. */
 export interface LeftResults {
   /** The lines of rows with a final outcome. */
   readonly kept: Contents;

@@ -44,14 +44,14 @@ export function refuseSame(files: Readonly<Record<string, string | null | undefi
   }
 }
 
-/** How to treat the files of an earlier run; those of a finished run may always be replaced. */
+/** The treatment of the files of an earlier run; those of a finished run may always be replaced. */
 export type RunStart = 'new' | 'resume' | 'restart';
 
 /** The files of a run, opened, and its state so far. */
 interface OpenRunFiles extends JournaledFiles {
   readonly failed: FailedPlace | null;
   readonly state: JournalState;
-  /** What the user should know of how they were found. */
+  /** A note for the user on how they were found. */
   readonly notes: readonly string[];
 }
 
@@ -105,7 +105,7 @@ export class RunFiles {
   readonly #takeOver: boolean;
   #journal: AppendFile | null = null;
   #results: AppendFile | null = null;
-  /** What the journal says; `null` if there is none. */
+  /** The contents of the journal; `null` if there is none. */
   #found: ReadJournal | null = null;
   /** `null` if there are no results, or none that the journal proves. */
   #left: LeftResults | null = null;
@@ -344,7 +344,7 @@ export class RunFiles {
   }
 }
 
-/** What to do about files that cannot be continued: codes that may have been sent cannot be sent again. */
+/** The next step for files that cannot be continued: codes that may have been sent cannot be sent again. */
 function restartHint(start: RunStart, usesUpCode: boolean): string {
   if (start !== 'resume') return 'To move it aside, and send every row:';
   return usesUpCode

@@ -16,7 +16,7 @@ export class InputChangedError extends InvalidInputError {
 /** SHA-256 of an input: of its bytes up to the end of each block, and so of all of them. */
 export class InputDigest {
   readonly #hash = createHash('sha256');
-  /** How much of the current block is filled, in bytes. */
+  /** The filled part of the current block, in bytes. */
   #filled = 0;
   /** Up to the end of each block, in hex. */
   readonly blocks: string[] = [];

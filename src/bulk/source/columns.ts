@@ -58,7 +58,7 @@ function wrongCell(column: string, fault: string): InvalidInputError {
   });
 }
 
-/** What an operation requires of the columns of a file. */
+/** The requirements of an operation on the columns of a file. */
 export interface ColumnRules {
   /** The column that must be present. */
   readonly required: string;
@@ -66,11 +66,11 @@ export interface ColumnRules {
   readonly reserved: readonly string[];
   /** Whether there must be other columns. */
   readonly needsMore: boolean;
-  /** What to do if a required column is missing. */
+  /** The next step if a required column is missing. */
   readonly hint: string;
 }
 
-/** What separates cells in files of some countries and programs. */
+/** Separators of cells in files of some countries and programs. */
 const delimiters = [';', '\t', '|', ','];
 
 /** @throws InvalidInputError for an invalid header, or one that the operation cannot use */

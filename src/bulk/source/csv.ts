@@ -97,10 +97,10 @@ export interface CsvOptions {
   readonly checkColumns: (columns: readonly string[]) => void;
 }
 
-/** What the rows of a file have in common. */
+/** The properties that the rows of a file share. */
 interface Table extends CsvOptions {
   readonly columns: readonly string[];
-  /** Of each column; undefined if none is given. */
+  /** The type of each column; undefined if none is given. */
   readonly columnTypes: readonly (CellType | undefined)[];
 }
 

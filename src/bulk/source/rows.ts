@@ -15,7 +15,7 @@ export interface FileRow {
    * @throws InvalidInputError
    */
   fields(): Map<string, FlatValue>;
-  /** What a file has before its first row. */
+  /** The part of a file before its first row. */
   formatHeader(): string;
   /** The row as text that can be read again. */
   format(): string;

@@ -14,7 +14,7 @@ export interface Progress {
   readonly share: number | null;
   readonly total: number | null;
   readonly counts?: OutcomeCounts;
-  /** How long nothing is sent, in milliseconds, because the service asked for a pause or does not answer. */
+  /** Time for which nothing is sent, in milliseconds, because the service asked for a pause or does not answer. */
   readonly pausedMs?: number;
 }
 

@@ -60,7 +60,7 @@ export function formatSummary(
   return lines;
 }
 
-/** How many rows have each outcome, and why they are not ok. */
+/** The number of rows with each outcome, and the reasons of those that are not ok. */
 export function describeOutcomes(report: Pick<RunReport, 'counts' | 'failures'>): string[] {
   const { counts } = report;
   const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
@@ -161,13 +161,13 @@ export function commandLine(
   return ['userinfo', ...kept, ...more].map(withoutPassword).map(quoteWhereNeeded).join(' ');
 }
 
-/** What to do before a command line is run that was printed without the password of `args`; empty if there is none. */
+/** The step before a command line is run that was printed without the password of `args`; empty if there is none. */
 export function passwordAdvice(args: readonly string[]): string {
   const isHidden = args.some((arg) => arg !== withoutPassword(arg));
   return isHidden ? 'Put the password of the queue into PGPASSWORD. ' : '';
 }
 
-/** What to do about the rows that are not ok; without `paths`, the rows are of a stream. */
+/** The next step for the rows that are not ok; without `paths`, the rows are of a stream. */
 export function retryHint(
   { counts, failedRows, stoppedBy }: RunReport,
   { context: { args }, options: { from, failed }, operation: { usesUpCode } }: BulkRun,

@@ -23,7 +23,7 @@ export function warn(io: Io, warning: string): Promise<void> {
   return printMessage(io, warning, `${colorsFor(io.stderr, io.env).yellow('warning:')} `);
 }
 
-/** How a command prints its data. */
+/** The format of a command's output. */
 export interface OutputStyle {
   readonly format: OutputFormat;
   readonly colors: ChalkInstance;

@@ -5,7 +5,7 @@ import type { AuditLine } from '../store/audit.js';
 import type { Records } from '../store/operations.js';
 import type { Store } from '../store/store.js';
 
-/** What the admin operations depend on. */
+/** The dependencies of the admin operations. */
 export interface AdminContext {
   readonly store: Store;
   /** Milliseconds since 1970. */

@@ -27,7 +27,7 @@ import { noSuchUser } from './users.js';
 export interface NewCode {
   readonly tenantCode: string;
   readonly unionId: string;
-  /** What the code authorizes to read. Default: everything. */
+  /** The names that the code authorizes to read. Default: everything. */
   readonly infoNames?: readonly string[];
   /** Validity in seconds. Default: 300. */
   readonly ttlSeconds?: number;

@@ -40,7 +40,7 @@ export class InFlight {
     });
   }
 
-  /** How long ago the request of an answer arrived, in milliseconds, to the microsecond. */
+  /** The age of the request of an answer, in milliseconds, to the microsecond. */
   ageOf(answer: ServerResponse): number {
     const now = this.#now();
     return Math.round(1000 * (now - (this.#cameAt.get(answer) ?? now))) / 1000;

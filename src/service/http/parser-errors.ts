@@ -5,7 +5,7 @@ import { httpStatusOf, type ResultCode, resultCode } from '../../protocol/result
 import type { InFlight } from './connections.js';
 import type { Responder } from './responder.js';
 
-/** How long a refused connection may keep sending, in milliseconds: closed at once, it would lose the answer. */
+/** Time for which a refused connection may keep sending, in milliseconds: closed at once, it would lose the answer. */
 const lingerMs = 1000;
 
 /**

@@ -14,7 +14,7 @@ import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
 import { RefusedError } from './refusal.js';
 
-/** What is known about a request while it is handled. */
+/** The facts about a request while it is handled. */
 export interface RequestInfo {
   /** `read`, `passback`, or method and path of any other request. */
   readonly operation: string;

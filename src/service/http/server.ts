@@ -31,10 +31,10 @@ const noCompiler = () => () => {
 /** Adds hooks of a test double before the routes are added. */
 export type ServerExtension = (app: FastifyInstance, responder: Responder, store: Store) => void;
 
-/** How long an idle connection is kept, in milliseconds. */
+/** Time for which an idle connection is kept, in milliseconds. */
 const keepAliveTimeoutMs = 72_000;
 
-/** How long closing waits for a request that is unanswered or incomplete, in milliseconds. */
+/** Time for which closing waits for a request that is unanswered or incomplete, in milliseconds. */
 const closeGraceMs = 5000;
 
 /**

@@ -33,7 +33,7 @@ export const nonceSeconds = 2 * maxClockWindowSeconds;
 /** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
 export type Obstacle = 'app changed' | 'random used';
 
-/** What `create` stores. */
+/** The columns that `create` stores. */
 export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'disabled'>;
 
 /** The apps of all tenants, by key. */

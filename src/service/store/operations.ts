@@ -14,7 +14,7 @@ export interface Records {
   readonly audit: Audit;
 }
 
-/** What each authenticated request uses up (§5.4), whatever its result. */
+/** The `random` that each authenticated request uses up (§5.4), whatever its result. */
 export interface AppRequest {
   /** As it was when the request was authenticated. */
   readonly app: App;
@@ -34,7 +34,7 @@ export interface PassbackRequest extends AppRequest {
   readonly change: (record: UserRecord) => UserRecord;
 }
 
-/** What a code authorizes to read; `infoNames` is `null` for all names. */
+/** The record and names that a code authorizes to read; `infoNames` is `null` for all names. */
 interface Authorized {
   readonly record: UserRecord;
   readonly infoNames: readonly string[] | null;

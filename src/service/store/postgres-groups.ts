@@ -264,7 +264,7 @@ function readOutcome(row: SqlRow | undefined): ReadOutcome {
   return { record: toRecord(row.record), infoNames };
 }
 
-/** What the requests of a group make of the users that it has locked, one after the other. */
+/** The users that a group has locked, changed by its requests one after the other. */
 class Changes {
   readonly #users = new Map<string, { readonly before: UserRecord; now: UserRecord }>();
 

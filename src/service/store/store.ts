@@ -33,14 +33,14 @@ const checkedApps = 100;
  * run again from its start. Methods throw a StoreUnavailableError if the database does not answer.
  */
 export class Store {
-  /** What opening it made of its schema. */
+  /** The result of the migration when it was opened. */
   readonly migration: Migration;
   readonly #driver: SqlDriver;
   readonly #cipher: SecretCipher;
   readonly #groups: PostgresGroups | null;
   readonly #apps = new Map<string, App>();
   #purge: Purge | undefined;
-  /** Of the last write: data that a full disk refuses may be larger than what `check` writes. */
+  /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
   #fault: StoreUnavailableError | null = null;
 
   constructor(driver: SqlDriver, cipher: SecretCipher, migration: Migration) {
@@ -109,7 +109,7 @@ export class Store {
     return this.#purge?.backlog ?? new Map();
   }
 
-  /** How busy the connections to the database are; `null` for a database without connections. */
+  /** Use of the connections to the database; `null` for a database without connections. */
   connections(): PoolUsage | null {
     return this.#driver.connections?.() ?? null;
   }

@@ -74,7 +74,7 @@ function commandView(command: string): Html {
   return html`<p class="command"><code>${command}</code> <button type="button" class="copy">Copy</button></p>`;
 }
 
-/** What was sent, masked as in the log. */
+/** The parameters as sent, masked as in the log. */
 function parametersView({ sent }: RecentRequest): Html {
   if (sent === null)
     return html`<p class="advice">Its parameters are not kept: there are none, or they are too long.</p>`;

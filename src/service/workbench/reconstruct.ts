@@ -9,12 +9,12 @@ import { asSeenBy, cutStage, maskRequest, type RejectedSignature } from '../reje
 import type { App } from '../store/apps.js';
 import type { RecentRequest } from './request-ring.js';
 
-/** How the client made a wrong signature: by a common mistake. */
+/** The cause of a wrong signature: by a common mistake. */
 export interface Reconstruction {
   readonly finding: Finding;
-  /** What the client signed, masked as in the log; `null` if the difference is in the masked part. */
+  /** The text that the client signed, masked as in the log; `null` if the difference is in the masked part. */
   readonly stages: { readonly params: string; readonly message: string } | null;
-  /** What the client signed in place of the secret, such as `<secret>␣`; `null` if it is the secret. */
+  /** The text that the client signed in place of the secret, such as `<secret>␣`; `null` if it is the secret. */
   readonly secret: string | null;
 }
 
@@ -37,7 +37,7 @@ function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   };
 }
 
-/** What was signed in place of the secret: what was added to it stays visible, anything else is named. */
+/** The text that was signed in place of the secret: what was added to it stays visible, anything else is named. */
 function labelOf(signed: string, { app_secret, app_key }: App): string {
   if (signed === '') return '<empty>';
   if (signed === app_key) return '<app key>';

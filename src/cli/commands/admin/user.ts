@@ -162,7 +162,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
     throw cannotRead(error);
   });
   addAbortSignal(signal, input);
-  /** Of the record that is checked. */
+  /** The line of the record that is checked. */
   let line: number | null = null;
   async function* records(): AsyncGenerator<string> {
     try {

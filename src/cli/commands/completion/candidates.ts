@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isProfileName, profileFileName } from '../../../profiles/profile-name.js';
 import { configFolder } from '../../../support/folders.js';
 
-/** What an argument or the value of an option can be: words, words separated by commas, or what this machine has. */
+/** Candidates for an argument or the value of an option: words, words separated by commas, or what this machine has. */
 export type Values = readonly string[] | { readonly list: readonly string[] } | 'profiles' | 'files' | 'text';
 
 /** A command, as completion needs it. */

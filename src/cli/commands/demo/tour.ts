@@ -36,7 +36,7 @@ const steps = [
   ['userinfo sign solve -', 'refused? finds the rule of an accepted request'],
 ] as const;
 
-/** What to try next, a command on each line. */
+/** Commands to try next, one on each line. */
 async function writeNext(io: Io, paint: Paint): Promise<void> {
   const width = Math.max(...steps.map(([command]) => command.length));
   const lines = steps.map(([command, purpose]) => `  ${paint(command.padEnd(width))}  ${purpose}\n`);

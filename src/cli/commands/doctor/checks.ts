@@ -25,7 +25,7 @@ import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { CheckFailedError } from '../../report-error.js';
 import { type Answered, type SentRequest, sendRead } from './request.js';
 
-/** What the checks start from, and what each of them found for those after it. */
+/** The input of the checks, and the findings of each for those after it. */
 export interface Known {
   readonly context: CliContext;
   readonly options: CommonOptions & ConnectionOptions;

@@ -28,7 +28,7 @@ export interface Check {
   readonly status: 'ok' | 'failed' | 'skipped';
   /** The result in one line. */
   readonly detail: string;
-  /** What to do about it. */
+  /** The next step. */
   readonly next: string | null;
 }
 

@@ -17,7 +17,7 @@ export interface Answered {
   readonly answer: Answer;
   readonly refused: RejectedError | null;
   readonly tookMs: number;
-  /** How far the clock of the service is ahead of ours, in seconds; `null` if the answer has no `Date` header. */
+  /** The lead of the service's clock over ours, in seconds; `null` if the answer has no `Date` header. */
   readonly aheadBy: number | null;
 }
 

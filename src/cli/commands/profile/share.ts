@@ -87,7 +87,7 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   await warnOfPlainText(context, profile.secret);
 }
 
-/** What the user may not expect of a profile that somebody else wrote; `choosesSecret`: its file names the secret. */
+/** Surprises of a profile that somebody else wrote; `choosesSecret`: its file names the source of the secret. */
 function risksOf(profile: Profile, choosesSecret: boolean): string[] {
   const { name, secret, signing } = profile;
   const source = secret.kind === 'environment' ? `$${secret.name}` : describeSecretSource(secret);

@@ -116,7 +116,7 @@ function refuseUnfit({ host, port, adminPort, demo }: ServeOptions): void {
   }
 }
 
-/** What was not given is undefined, which the service takes for its default. */
+/** Settings that were not given are undefined: the service uses its defaults. */
 function settingsOf(options: ServeOptions): ServiceOptions {
   const { fault, faultSeed = Math.floor(Math.random() * maxSeed) } = options;
   const { host, port, poolSize, page, trustProxy, publicUrl, maxConnections } = options;
