@@ -249,6 +249,8 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       )[0]?.takings;
     await expect.poll(takings).toBe(2);
     expect((await runs('cancel', run, '--yes')).status).toBe(0);
+    // Later runs would wait for the end of its lease.
+    await expect.poll(async () => JSON.parse((await runs('show', run, '--json')).stdout).workers).toBe(0);
     suspended.kill('SIGKILL'); // it would take chunks of later runs
   });
 
