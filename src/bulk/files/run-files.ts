@@ -1,7 +1,7 @@
 import { dirname, relative, resolve } from 'node:path';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { isSystemError } from '../../support/errors.js';
+import { isSystemError, UnsuitableFileError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
@@ -82,7 +82,8 @@ export async function lockFiles(
   } catch (error) {
     release();
     if (error instanceof FileLockedError) throw inUse(error);
-    throw isSystemError(error) ? unwritable(current, error) : error;
+    const isUnwritable = isSystemError(error) || error instanceof UnsuitableFileError;
+    throw isUnwritable ? unwritable(current, error) : error;
   }
 }
 
