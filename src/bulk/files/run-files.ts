@@ -5,7 +5,7 @@ import { isSystemError, UnsuitableFileError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
-import { AppendFile, noContents, placeOf, realPath, removeDraft, unwritable } from './append-file.js';
+import { AppendFile, lockOf, noContents, placeOf, realPath, removeDraft, unwritable } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import {
   appendOutcomes,
@@ -70,20 +70,22 @@ export async function lockFiles(
     for (const lock of locks) lock.release();
   };
   let current = '';
-  const lockOf = (path: string) => {
+  const lockOfNext = (path: string) => {
     current = path;
-    return `${placeOf(path)}.userinfo-lock`;
+    return lockOf(path);
   };
   try {
     const files = paths.filter((path): path is string => Boolean(path));
-    const silent = takeOver ? await silentLocks(files.map(lockOf)) : new Set<string>();
-    for (const path of files) locks.push(await lockFile(lockOf(path), { silent }));
+    const silent = takeOver ? await silentLocks(files.map(lockOfNext)) : new Set<string>();
+    for (const path of files) locks.push(await lockFile(lockOfNext(path), { silent }));
     return release;
   } catch (error) {
     release();
     if (error instanceof FileLockedError) throw inUse(error);
-    const isUnwritable = isSystemError(error) || error instanceof UnsuitableFileError;
-    throw isUnwritable ? unwritable(current, error) : error;
+    if (error instanceof UnsuitableFileError) {
+      throw new InvalidInputError(error.message, { hint: 'Look at it, and move it away.', cause: error });
+    }
+    throw isSystemError(error) ? unwritable(current, error) : error;
   }
 }
 
