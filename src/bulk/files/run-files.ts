@@ -190,15 +190,14 @@ export class RunFiles {
   }
 
   #continue(found: ReadJournal, identity: RunIdentity): OpenRunFiles {
-    const { state, size, later, tail } = found;
+    const { state, size, crc, later, tail } = found;
     const { journal: journalPath, results: resultsPath } = this.#paths;
     checkIdentity(journalPath, state.identity ?? {}, identity);
     const left = this.#left ?? { kept: noContents, adopted: [], lacksLineFeed: false, isCut: false };
     const journal = this.#journal ?? AppendFile.create(journalPath);
-    // The checksum of a journal is not used: each record has its own.
-    journal.keep({ size, crc: 0 });
+    journal.keep({ size, crc });
     for (const record of later.failedFiles) appendRecord(journal, record);
-    state.take({ record: 'resumed' }, journal.size);
+    state.take({ record: 'resumed' }, { size: journal.size, crc: journal.crc });
     appendRecord(journal, { record: 'resumed' });
     // Results that are shorter than the journal says would not be known as those of this run.
     journal.sync();
