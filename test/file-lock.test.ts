@@ -1,12 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   existsSync,
+  lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -91,6 +95,7 @@ describe('lockFile', () => {
     ],
     ['that was never filled in', () => ''],
     ['that is damaged', () => '12 4'],
+    ['that a power cut left without its text', () => '\0'.repeat(120)],
   ])('takes over a lock %s', async (_, left) => {
     if (!isLinux && left().includes(` 1 `)) return;
     const path = newLock();
@@ -100,6 +105,61 @@ describe('lockFile', () => {
     lock.release();
     expect(readdirSync(dirname(path))).toEqual([]);
   });
+
+  it.each<[string, (path: string) => void]>([
+    ['a text', (path) => writeFileSync(path, 'notes of a user\n')],
+    ['a record with more behind it', (path) => writeFileSync(path, `${ours()}\n${ours()}\n`)],
+    ['a link to a text', (path) => symlinkSync(import.meta.filename, path)],
+    ['a link to nothing', (path) => symlinkSync(`${path}.missing`, path)],
+    ['a folder', (path) => mkdirSync(path)],
+    [
+      'a large file',
+      (path) => {
+        writeFileSync(path, '');
+        truncateSync(path, 2 ** 40);
+      },
+    ],
+    ...(process.platform === 'win32'
+      ? []
+      : [
+          ['a named pipe', (path) => execFileSync('mkfifo', [path])] as [string, (path: string) => void],
+          ['a link to a device', (path) => symlinkSync('/dev/zero', path)] as [
+            string,
+            (path: string) => void,
+          ],
+        ]),
+  ])('leaves %s alone that no lock has written', async (_, put) => {
+    const path = newLock();
+    put(path);
+    const found = lstatSync(path);
+    for (const options of [{}, { takeOverMs: 50 }]) {
+      await expect(lockFile(path, options)).rejects.toThrow(`${path} is not a lock of userinfo`);
+    }
+    await expect(silentLocks([path], 0)).rejects.toThrow(`${path} is not a lock of userinfo`);
+    expect(lstatSync(path)).toMatchObject({ ino: found.ino, size: found.size, mtimeMs: found.mtimeMs });
+    expect(readdirSync(dirname(path))).toEqual(['lock']);
+  });
+
+  const clock = ['--time', '--boottime', '100000', '--fork', '--kill-child'];
+  const hasClocks = spawnSync('unshare', [...clock, 'true']).status === 0;
+  it.skipIf(!hasClocks)(
+    'leaves the lock of a process alone for which the machine started at another time (needs unshare)',
+    async () => {
+      const path = newLock();
+      const script = `
+        import { lockFile } from ${JSON.stringify(module)};
+        await lockFile(${JSON.stringify(path)});
+        console.log('held');
+        setTimeout(() => {}, 60_000);`;
+      const args = [...clock, process.execPath, '--input-type=module', '-e', script];
+      const other = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      onTestFinished(() => void other.kill('SIGKILL'));
+      await new Promise((resolve) => other.stdout.once('data', resolve));
+      const held = readFileSync(path, 'utf8');
+      await expect(lockFile(path)).rejects.toThrow(FileLockedError);
+      expect(readFileSync(path, 'utf8')).toBe(held);
+    },
+  );
 
   it.skipIf(!isLinux)('takes over the lock of a killed process that its parent has not noticed', async () => {
     const path = newLock();

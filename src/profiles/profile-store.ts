@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { describeSystemError, isSystemError } from '../support/errors.js';
+import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { lockFile, silentMs } from '../support/file-lock.js';
 import { createFolder } from '../support/folders.js';
 import { nearestName } from '../support/nearest-name.js';
@@ -73,7 +73,7 @@ export class ProfileStore {
         lock.release();
       }
     } catch (cause) {
-      if (!isSystemError(cause)) throw cause;
+      if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError)) throw cause;
       throw new ProfileFileError(`${this.path}: cannot be written: ${describeSystemError(cause)}`, {
         hint: isSystemError(cause, 'ENOSPC')
           ? 'Free disk space, or set USERINFO_CONFIG_DIR to use another folder.'

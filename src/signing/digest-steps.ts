@@ -197,11 +197,13 @@ function parseDigest(text: string): DigestStep | null {
   return { kind: 'digest', algorithm, hmac: hmac !== undefined, format };
 }
 
+/** A last character on its own would be left out of the key. */
+const base64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2,3})?={0,2}$/;
 const shapes: Readonly<Record<KeyDecoding, RegExp>> = {
   utf8: /^/,
   hex: /^(?:[\da-f]{2})*$/i,
-  base64: /^[\w+/-]*={0,2}$/,
-  base64url: /^[\w+/-]*={0,2}$/,
+  base64,
+  base64url: base64,
 };
 
 /**

@@ -38,7 +38,7 @@ export function checkSecretFlow(parts: RecipeParts, field = ''): void {
     at('params.pairEnd'),
   );
   const value: Holding = params.secretAs === null ? 'none' : 'text';
-  const pairs = most(pairEnd, params.values ? value : 'none');
+  const pairs = most([pairEnd, params.values ? value : 'none']);
   const block = encode.block === 'base64' && pairs !== 'none' ? 'base64' : pairs;
   let ofSub: Holding = 'none';
   const read = ({ source }: Token): Holding => {
@@ -61,13 +61,13 @@ export function checkSecretFlow(parts: RecipeParts, field = ''): void {
   holdingAfter(parts.steps, message, read, at('steps'));
 }
 
-function most(...all: readonly Holding[]): Holding {
+function most(all: readonly Holding[]): Holding {
   return holdings.findLast((holding) => all.includes(holding)) ?? 'none';
 }
 
 function holdingOf(template: Template, read: (token: Token) => Holding, field: string): Holding {
   return most(
-    ...tokensOf(template).map((token) =>
+    tokensOf(template).map((token) =>
       token.modifiers.reduce<Holding>((held, modifier) => holdingBehind(modifier, held, field), read(token)),
     ),
   );
@@ -114,7 +114,7 @@ function holdingBehindStep(
       return 'none';
     case 'append':
     case 'prepend':
-      return most(held, holdingOf(step.template, read, field));
+      return most([held, holdingOf(step.template, read, field)]);
     case 'slice':
       if (held !== 'none')
         throw new RecipeError(field, 'slice would cut the secret before it is digested', wholeHint);
@@ -130,7 +130,9 @@ function holdingBehindStep(
 function checkEscape({ escape: table, secretAs }: ParamsRule, field: string): void {
   const entries = Object.entries(table);
   const prefix = entries[0]?.[1].slice(0, -1);
-  if (secretAs === null || entries.every(([text, by]) => text.length === 1 && by === prefix + text)) return;
+  // Half of a character has no bytes of its own.
+  const isCharacter = (text: string) => text.length === 1 && text.isWellFormed();
+  if (secretAs === null || entries.every(([text, by]) => isCharacter(text) && by === prefix + text)) return;
   throw new RecipeError(field, `would replace parts of the secret, the value of ${secretAs}`, wholeHint);
 }
 

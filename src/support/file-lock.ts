@@ -1,8 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, platform } from 'node:os';
 import { kill, pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isSystemError, UnsuitableFileError } from './errors.js';
 
 /** Another process holds the lock. The message begins with the path and names the process. */
 export class FileLockedError extends Error {
@@ -29,6 +44,8 @@ const renewMs = 1_000;
 export const silentMs = 5_000;
 /** Creating a lock takes less time, in milliseconds. */
 const incompleteMs = 1_000;
+/** Maximum size of a record, in bytes. */
+const recordBytes = 1_024;
 
 /**
  * Creates the lock file, mode 0600, and renews it until it is released: its modification time changes. A lock of a
@@ -36,9 +53,9 @@ const incompleteMs = 1_000;
  * start time; a process of another host or namespace (a container) is not visible.
  *
  * Any other lock is refused, unless its record is in `silent`; with `takeOverMs` it is waited for instead, and taken
- * over when it is not renewed for that many milliseconds.
+ * over when it is not renewed for that many milliseconds. What no lock has written stays as it is.
  *
- * @throws FileLockedError; system errors
+ * @throws FileLockedError; UnsuitableFileError if something else than a lock is at the path; system errors
  */
 export async function lockFile(
   path: string,
@@ -59,7 +76,13 @@ export async function lockFile(
     return watch.unchangedMs(file, text) > (takeOverMs ?? silentMs);
   };
   for (let pause = 5; !take(path, record, isLeftOver); pause = Math.min(pause * 2, 80)) await sleep(pause);
-  const isHeld = () => read(path) === record;
+  const isHeld = () => {
+    try {
+      return read(path) === record;
+    } catch {
+      return false;
+    }
+  };
   const timer = setInterval(() => renew(path, isHeld), renewMs).unref();
   const release = () => {
     clearInterval(timer);
@@ -72,7 +95,7 @@ export async function lockFile(
  * The records of those locks whose process is not visible from here, and which are not renewed for `forMs` milliseconds:
  * with them, `lockFile` takes the locks over. The user has to consent, as the process may be stopped, or cut off from the disk.
  *
- * @throws FileLockedError once a lock is renewed; system errors
+ * @throws FileLockedError once a lock is renewed; UnsuitableFileError, system errors
  */
 export async function silentLocks(paths: readonly string[], forMs = silentMs): Promise<Set<string>> {
   const space = pidSpace();
@@ -140,23 +163,46 @@ function take(path: string, record: string, isLeftOver: (path: string, text: str
   return isUnchanged;
 }
 
+/**
+ * The text of a lock file; `null` if there is none. Anybody who may write to the folder can put something else there:
+ * opening it neither waits nor follows a link, and what is no lock is neither read as a whole nor replaced.
+ */
 function read(path: string): string | null {
+  let fd: number;
   try {
-    return readFileSync(path, 'utf8');
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    if (isSystemError(error, 'ENOENT')) return null;
+    throw isSystemError(error, 'ELOOP') || isSystemError(error, 'ENXIO') ? noLock(path) : error;
   }
+  try {
+    if (!fstatSync(fd).isFile()) throw noLock(path);
+    const bytes = Buffer.alloc(recordBytes + 1);
+    const text = bytes.toString('utf8', 0, readSync(fd, bytes));
+    if (text.length <= recordBytes && (parse(text) !== null || isTorn(text))) return text;
+    throw noLock(path);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function noLock(path: string): UnsuitableFileError {
+  return new UnsuitableFileError(`${path} is not a lock of userinfo`);
+}
+
+/** Whether a text can be a record that was being written when its process was killed, or the power was cut. */
+function isTorn(text: string): boolean {
+  return /^(?:\d+(?: \d*(?: (?:[\w-]{0,35}|[\w-]{36}(?: .*)?))?)?)?\0*$/.test(text);
 }
 
 /** The parts of a record: process, start time, a random text, host, PID space (an older version wrote none). */
 function parse(text: string): RegExpExecArray | null {
-  return /^(\d+) (\d*) [\w-]{36} (.+?)(?: ([\da-f-]{36} pid:\[\d+\]))?$/.exec(text);
+  return /^(\d+) (\d*) [\w-]{36} (.+?)(?: ([\da-f-]{36} pid:\[\d+\](?: time:\[\d+\])?))?$/.exec(text);
 }
 
 /**
- * Where the numbers of processes have the meaning that they have for this process: the boot of the kernel and the PID
- * namespace. Empty on systems without namespaces. `null`: not known, also where /proc is that of another namespace.
+ * Where the numbers and start times of processes have the meaning that they have for this process: the boot of the
+ * kernel, the PID namespace and, since Linux 5.6, the time namespace. Empty on systems without namespaces. `null`: not known, also where /proc is that of another namespace.
  *
  * The number of a namespace is used again only after all its processes have ended.
  */
@@ -165,7 +211,8 @@ function pidSpace(): string | null {
   try {
     if (readlinkSync('/proc/self') !== String(pid)) return null;
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+    const clock = '/proc/self/ns/time';
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}${existsSync(clock) ? ` ${readlinkSync(clock)}` : ''}`;
   } catch {
     return null;
   }

@@ -55,6 +55,14 @@ test('hmac steps take the key, made of tokens and decoded', () => {
   );
 });
 
+test.each(['base64', 'base64url'] as const)(
+  'a last character on its own is no %s, and is not left out',
+  (decode) => {
+    const sign = () => digestOf({ steps: ['hmac-md5'], key: { tokens: ['c2VjcmV0c'], decode } });
+    expect(sign).toThrow(`key.decode: the key is not ${decode}`);
+  },
+);
+
 test('a key that is not what key.decode says is an error that does not show it', () => {
   const sign = () => digestOf({ steps: ['hmac-md5'], key: { tokens: ['$extra:hex'], decode: 'hex' } });
   expect(sign).toThrow('key.decode: the key is not hex');

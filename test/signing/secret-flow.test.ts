@@ -91,6 +91,11 @@ test.each<[string, Given, string]>([
     'params.escape: would replace',
   ],
   [
+    'halves of letters',
+    { message: ['$params'], params: { secretAs: 'k', escape: { '\ude00': 'x\ude00' } } },
+    'params.escape: would replace',
+  ],
+  [
     'two prefixes',
     { message: ['$params'], params: { secretAs: 'k', escape: { a: 'xa', b: 'yb' } } },
     'params.escape: would replace',
@@ -174,4 +179,9 @@ test('replacements by one prefix keep different texts different', () => {
       },
     ),
   );
+});
+
+test('a recipe of very many parts is checked as any other', () => {
+  const message = Array.from({ length: 200_000 }, () => '$secret');
+  expect(() => parseRecipe({ message, steps: ['slice:0:3', 'md5'] })).toThrow(cut('steps[0]'));
 });

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 const isLinux = process.platform === 'linux';
 
-/** The boot and the PID namespace of this process, as /proc tells them to any program. */
+/** The boot, the PID namespace and the time namespace of this process, as /proc tells them to any program. */
 export function pidSpace(): string {
   if (!isLinux) return '';
-  return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  const clock = existsSync('/proc/self/ns/time') ? [readlinkSync('/proc/self/ns/time')] : [];
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return [boot, readlinkSync('/proc/self/ns/pid'), ...clock].join(' ');
 }
 
 interface Written {

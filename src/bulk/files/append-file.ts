@@ -48,6 +48,8 @@ const chunkBytes = 65_536;
 /** They may hold personal data. */
 const mode = 0o600;
 
+const lockSuffix = '.userinfo-lock';
+
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
@@ -149,8 +151,12 @@ export class AppendFile implements Contents {
     return 0;
   }
 
-  /** @throws InvalidInputError if another program changed, removed or replaced the file since it was opened */
+  /**
+   * @throws InvalidInputError if another program changed, removed or replaced the file since it was opened, or it belongs
+   * to another user, who could read what is written: root may write to any file
+   */
   requireAsFound(): void {
+    if (Number(this.#found.uid) !== ownerOfNew(this.#place)) throw ofAnother(this.path);
     const now = fstatSync(this.#fd, { bigint: true });
     const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every((key) => now[key] === this.#found[key]);
     if (!isSame || !isAt(this.#place, now)) throw changedEarly(this.path);
@@ -159,7 +165,7 @@ export class AppendFile implements Contents {
   /**
    * Cuts the file behind the bytes that are `kept`, to append to them. From then on only its owner can read it.
    *
-   * @throws InvalidInputError if that fails, or another program changed the file since it was opened
+   * @throws InvalidInputError if that fails, and as `requireAsFound`
    */
   keep(kept: Contents): void {
     this.requireAsFound();
@@ -338,7 +344,17 @@ export function placeOf(path: string): string {
   throw notRegular(path);
 }
 
-/** @throws an error of the system if the file belongs to another user, who could read what is written */
+/** The path of the lock of a file, without links. */
+export function lockOf(path: string): string {
+  return `${placeOf(path)}${lockSuffix}`;
+}
+
+/** The owner of what this process creates beside a file: not itself where a server maps root to nobody. */
+function ownerOfNew(place: string): number {
+  return lstatSync(place + lockSuffix, { throwIfNoEntry: false })?.uid ?? userInfo().uid;
+}
+
+/** @throws an error of the system if that fails on a file system with modes */
 function makePrivate(fd: number, owner: number): void {
   try {
     fchmodSync(fd, mode);
@@ -481,6 +497,12 @@ function notRegular(path: string): InvalidInputError {
 }
 
 /** A file of a run cannot be opened. */
+function ofAnother(path: string): InvalidInputError {
+  return new InvalidInputError(`${quoteName(path)} belongs to another user, who could read what is written`, {
+    hint: 'Move it away, name files in another folder with --results and --journal, or run the command as that user.',
+  });
+}
+
 export function unwritable(path: string, error: unknown): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
     hint: isSystemError(error, 'ENOENT')

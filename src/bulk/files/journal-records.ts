@@ -3,7 +3,7 @@ import type { Outcome } from '../outcome.js';
 import type { Contents } from './append-file.js';
 
 /** Journals of other versions are not read. */
-export const journalVersion = 2;
+export const journalVersion = 3;
 
 /** A record of a journal, one a line. Lines of the input are ranges: `2-33,35`. */
 export type JournalRecord =
@@ -53,16 +53,16 @@ export interface EndRecord {
   readonly results?: Contents;
 }
 
-/** One line of a journal: a checksum, and the record. */
-export function formatRecord(record: JournalRecord): string {
+/** One line of a journal: a checksum of the lines before it, of which `before` is that, and of the record; the record. */
+export function formatRecord(record: JournalRecord, before: number): string {
   const json = JSON.stringify(record);
-  return `${checksum(json)} ${json}\n`;
+  return `${checksum(json, before)} ${json}\n`;
 }
 
-/** `null` for a line, without its line feed, that is incomplete or was changed. */
-export function parseRecord(line: string): JournalRecord | null {
+/** `null` for a line, without its line feed, that is incomplete or was changed, or has other lines before it. */
+export function parseRecord(line: string, before: number): JournalRecord | null {
   const json = line.slice(9);
-  return line.slice(0, 9) === `${checksum(json)} ` ? JSON.parse(json) : null;
+  return line.slice(0, 9) === `${checksum(json, before)} ` ? JSON.parse(json) : null;
 }
 
 /** The start of the first record of every journal. */
@@ -79,8 +79,8 @@ export function isTornRun(text: string): boolean {
   return isTornRecord(text) && (json.startsWith(runStart) || runStart.startsWith(json));
 }
 
-function checksum(json: string): string {
-  return crc32(json).toString(16).padStart(8, '0');
+function checksum(json: string, before: number): string {
+  return crc32(json, before).toString(16).padStart(8, '0');
 }
 
 /** Line numbers as text, ascending: `2-33,35`. */

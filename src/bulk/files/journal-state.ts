@@ -82,15 +82,15 @@ export class JournalState {
   resultsAtEnd: Contents | null = null;
   /** Whether no row is left to send. */
   isFinished = false;
-  /** Where each part begins, in bytes: the first run, and each resume. */
-  readonly parts: number[] = [0];
+  /** What stands in the journal before each part: the first run, and each resume. */
+  readonly parts: Contents[] = [{ size: 0, crc: 0 }];
 
   get counts(): OutcomeCounts {
     return { ...this.#counts, unknown: this.unknown.size };
   }
 
-  /** Applies a record; `at` is its position in the journal. */
-  take(record: JournalRecord, at: number): void {
+  /** Applies a record; `before` is what stands before it in the journal. */
+  take(record: JournalRecord, before: Contents): void {
     this.isFinished = false;
     this.resultsAtEnd = null;
     switch (record.record) {
@@ -98,7 +98,7 @@ export class JournalState {
         this.identity = record.identity;
         return;
       case 'resumed':
-        this.parts.push(at);
+        this.parts.push(before);
         for (const line of [...this.sent]) this.settle(line, 'unknown');
         return;
       case 'sent':

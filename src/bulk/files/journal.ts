@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { cutLines, splitLines } from '../source/lines.js';
@@ -38,7 +39,7 @@ export function beginJournal(journal: AppendFile, identity: RunIdentity): void {
 
 /** @throws RunFileError */
 export function appendRecord(journal: AppendFile, record: JournalRecord): void {
-  journal.append(formatRecord(record));
+  journal.append(formatRecord(record, journal.crc));
 }
 
 /**
@@ -58,10 +59,8 @@ export function appendOutcomes(
 }
 
 /** The reliable contents of a journal. */
-export interface ReadJournal {
+export interface ReadJournal extends Contents {
   readonly state: JournalState;
-  /** Their size, in bytes. */
-  readonly size: number;
   /** Number of bytes that follow. */
   readonly leftBytes: number;
   /**
@@ -91,16 +90,18 @@ export async function readJournal(
   const later = new JournalState();
   let found: Contents = noContents;
   let contradiction: ReadJournal['contradiction'] = null;
-  let [size, tornBytes, laterBytes] = [0, 0, 0];
+  let kept: Contents = noContents;
+  let [tornBytes, laterBytes] = [0, 0];
   let tail: ReadJournal['tail'] = 'torn';
   let torn = '';
-  for await (const { record, text, length } of recordsOf(journal.read(0))) {
+  for await (const { record, text, before, after } of recordsOf(journal.read(0))) {
+    const length = after.size - before.size;
     if (record?.record === 'run' && record.version !== journalVersion) throw noJournal(journal.path);
     if (record === null || tornBytes > 0) {
       tornBytes += length;
       torn = text.replace(/\0+$/, '');
       // More than one line, a line that is whole, or one whose line feed was replaced.
-      const isWhole = text.endsWith('\n') || parseRecord(text.slice(0, -1)) !== null;
+      const isWhole = text.endsWith('\n') || parseRecord(text.slice(0, -1), before.crc) !== null;
       const isDamaged = tornBytes > length || isWhole || !isTornRecord(torn);
       tail = isDamaged ? 'damaged' : torn === text ? 'torn' : 'zeros';
       continue;
@@ -111,21 +112,21 @@ export async function readJournal(
       if (!isSame(found, contents)) contradiction = { ...contents, rows: rowsOf(record) };
     }
     if (contradiction !== null) {
-      later.take(record, size);
+      later.take(record, before);
       laterBytes += length;
       continue;
     }
-    state.take(record, size);
-    size += length;
+    state.take(record, before);
+    kept = after;
   }
   if (state.identity === null) {
-    if (size === 0 && tail !== 'damaged' && isTornRun(torn)) return null;
+    if (kept.size === 0 && tail !== 'damaged' && isTornRun(torn)) return null;
     throw noJournal(journal.path);
   }
   state.failedFiles.push(...later.failedFiles);
   state.drafts.push(...later.drafts);
   const { isFinished } = contradiction === null ? state : later;
-  return { state, size, leftBytes: tornBytes + laterBytes, tail, contradiction, later, isFinished };
+  return { ...kept, state, leftBytes: tornBytes + laterBytes, tail, contradiction, later, isFinished };
 }
 
 export function isSame(a: Contents, b: Contents): boolean {
@@ -144,15 +145,22 @@ function noJournal(path: string): InvalidInputError {
   });
 }
 
-/** The records in bytes of a journal; `null` for one that is incomplete. */
+/**
+ * The records in bytes of a journal, `null` for one that is incomplete, and the bytes before and after each; `crc` is that
+ * of all that stands before these bytes.
+ */
 export async function* recordsOf(
   journal: AsyncIterable<Buffer>,
-): AsyncGenerator<{ record: JournalRecord | null; text: string; length: number }> {
+  crc = 0,
+): AsyncGenerator<{ record: JournalRecord | null; text: string; before: Contents; after: Contents }> {
+  let before: Contents = { size: 0, crc };
   for await (const block of cutLines(journal)) {
     for (const { bytes } of splitLines(block)) {
       const text = bytes.toString();
-      const record = text.endsWith('\n') ? parseRecord(text.slice(0, -1)) : null;
-      yield { record, text, length: bytes.length };
+      const record = text.endsWith('\n') ? parseRecord(text.slice(0, -1), before.crc) : null;
+      const after = { size: before.size + bytes.length, crc: crc32(bytes, before.crc) };
+      yield { record, text, before, after };
+      before = after;
     }
   }
 }

@@ -3,7 +3,7 @@ import { describeSystemError } from '../../support/errors.js';
 import type { RowOperation } from '../operations.js';
 import type { RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
-import { RunFileError } from './append-file.js';
+import { noContents, RunFileError } from './append-file.js';
 import type { FailedPlace } from './failed-file.js';
 import { appendOutcomes, appendRecord, type JournaledFiles, recordsOf } from './journal.js';
 import { formatRanges, type RecordedRow } from './journal-records.js';
@@ -189,8 +189,9 @@ export class Recorder {
     for (const line of state.unknown) left.add(line);
     for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
       let text = '';
-      const bytes = journal.read(state.parts[part] ?? 0, state.parts[part + 1]);
-      for await (const { record } of recordsOf(bytes)) {
+      const before = state.parts[part] ?? noContents;
+      const bytes = journal.read(before.size, state.parts[part + 1]?.size);
+      for await (const { record } of recordsOf(bytes, before.crc)) {
         if (record?.record !== 'outcomes') continue;
         for (const [line, result] of record.unknown ?? []) {
           if (!left.has(line)) continue;

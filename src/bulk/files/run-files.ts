@@ -1,11 +1,11 @@
 import { dirname, relative, resolve } from 'node:path';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { isSystemError } from '../../support/errors.js';
+import { isSystemError, UnsuitableFileError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
-import { AppendFile, noContents, placeOf, realPath, removeDraft, unwritable } from './append-file.js';
+import { AppendFile, lockOf, noContents, placeOf, realPath, removeDraft, unwritable } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import {
   appendOutcomes,
@@ -70,18 +70,21 @@ export async function lockFiles(
     for (const lock of locks) lock.release();
   };
   let current = '';
-  const lockOf = (path: string) => {
+  const lockOfNext = (path: string) => {
     current = path;
-    return `${placeOf(path)}.userinfo-lock`;
+    return lockOf(path);
   };
   try {
     const files = paths.filter((path): path is string => Boolean(path));
-    const silent = takeOver ? await silentLocks(files.map(lockOf)) : new Set<string>();
-    for (const path of files) locks.push(await lockFile(lockOf(path), { silent }));
+    const silent = takeOver ? await silentLocks(files.map(lockOfNext)) : new Set<string>();
+    for (const path of files) locks.push(await lockFile(lockOfNext(path), { silent }));
     return release;
   } catch (error) {
     release();
     if (error instanceof FileLockedError) throw inUse(error);
+    if (error instanceof UnsuitableFileError) {
+      throw new InvalidInputError(error.message, { hint: 'Look at it, and move it away.', cause: error });
+    }
     throw isSystemError(error) ? unwritable(current, error) : error;
   }
 }
@@ -187,15 +190,14 @@ export class RunFiles {
   }
 
   #continue(found: ReadJournal, identity: RunIdentity): OpenRunFiles {
-    const { state, size, later, tail } = found;
+    const { state, size, crc, later, tail } = found;
     const { journal: journalPath, results: resultsPath } = this.#paths;
     checkIdentity(journalPath, state.identity ?? {}, identity);
     const left = this.#left ?? { kept: noContents, adopted: [], lacksLineFeed: false, isCut: false };
     const journal = this.#journal ?? AppendFile.create(journalPath);
-    // The checksum of a journal is not used: each record has its own.
-    journal.keep({ size, crc: 0 });
+    journal.keep({ size, crc });
     for (const record of later.failedFiles) appendRecord(journal, record);
-    state.take({ record: 'resumed' }, journal.size);
+    state.take({ record: 'resumed' }, { size: journal.size, crc: journal.crc });
     appendRecord(journal, { record: 'resumed' });
     // Results that are shorter than the journal says would not be known as those of this run.
     journal.sync();

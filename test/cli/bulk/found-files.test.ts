@@ -46,6 +46,7 @@ const table = `
   journal  folder           not-regular  not-regular            not-regular
   journal  first edited     no-journal   no-journal             no-journal
   journal  last edited      damaged      damaged                moves journal
+  journal  a line missing   damaged      damaged                moves journal/moves journal and results
   journal  cut              unfinished   continues/not-written  begins/moves results
   journal  cut, all final   unfinished   continues/not-written  begins/moves results
   journal  cut in 1st line  no-record    no-record              moves results
@@ -181,6 +182,10 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
   },
   'first edited': change(([first = '', ...rest]) => join1([edit(first), ...rest])),
   'last edited': change((all) => join1([...all.slice(0, -1), edit(all.at(-1) ?? '')])),
+  'a line missing': change((all) => {
+    const first = all.findIndex((line) => line.includes('"record":"outcomes"'));
+    return join1(all.toSpliced(first, 1));
+  }),
   sorted: change((all) => join1([...all].reverse())),
   'shorter edit': change((_, whole) => whole.replaceAll('"msg":"m"', '"msg":""')),
   cut: (place, _, file) => {

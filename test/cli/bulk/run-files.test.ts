@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -118,6 +119,46 @@ describe('a run locks its files', () => {
     expect(leftBehind()).toEqual([]);
     rmSync(path('other.journal'), { force: true });
   });
+
+  it('a text in the place of a lock is refused by its name, and stays', async () => {
+    const name = writeRows('noted.csv');
+    const lock = `${name}.userinfo-journal.userinfo-lock`;
+    writeFileSync(path(lock), 'notes of a user');
+    for (const more of [[], ['--take-over']]) {
+      const { status, stderr } = await passBack(name, ...more);
+      expect({ status, stderr }).toEqual({
+        status: 2,
+        stderr: expect.stringMatching(
+          /^error: \S+noted\.csv\.userinfo-journal\.userinfo-lock is not a lock of userinfo\nNothing was sent\. /m,
+        ),
+      });
+    }
+    expect(content(lock)).toBe('notes of a user');
+    rmSync(path(lock));
+  });
+
+  it.runIf(isRoot).each(['results.ndjson', 'userinfo-journal'])(
+    'root writes nothing to %s of another user (needs root)',
+    async (kind) => {
+      const name = writeRows('others.csv');
+      const file = `${name}.${kind}`;
+      writeFileSync(path(file), '');
+      chownSync(path(file), 65_534, 65_534);
+      const { status, stderr } = await passBack(name);
+      expect(status).toBe(2);
+      expect(stderr).toContain(
+        `"${file}" belongs to another user, who could read what is written\nNothing was sent. `,
+      );
+      expect(
+        readdirSync(machine.folder)
+          .filter((one) => one.startsWith(name))
+          .sort(),
+      ).toEqual([name, file].sort());
+      expect(content(file)).toBe('');
+      expect(server.requests).toHaveLength(0);
+      rmSync(path(file));
+    },
+  );
 
   it('only one of two that resume it at the same time succeeds', async () => {
     for (let round = 0; round < 2; round += 1) {
@@ -325,7 +366,7 @@ describe('files of a run', () => {
     const asNobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
     const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asNobody);
     chmodSync(machine.folder, 0o700);
-    expect(stdout).toContain('theirs.ndjson" cannot be written: not permitted');
+    expect(stdout).toContain('theirs.ndjson" belongs to another user, who could read what is written');
   });
 
   it('are readable by their owner alone, whatever their mode was before', async () => {
