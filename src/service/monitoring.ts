@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { StartError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
+import { Turns } from '../support/fair-queue.js';
+import { InFlight } from './http/connections.js';
 import { type Log, logFault } from './log.js';
 import { checkSettings, type ServiceSettings } from './settings.js';
 import type { Store } from './store/store.js';
@@ -80,10 +82,18 @@ export async function startMonitoring(
     connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
     requireHostHeader: false,
   };
+  const turns = new Turns();
   const server = createServer(limits, (request, reply) => {
     const isMeant = !isHere || request.headers.host === undefined || isOwnHost(request, true);
-    void send(request, reply, isMeant ? answer : async () => null);
+    void turns.run('', async () => {
+      if (!request.socket.destroyed) await send(request, reply, isMeant ? answer : async () => null);
+    });
   });
+  new InFlight(
+    server,
+    () => performance.now(),
+    (problem) => log({ event: 'overload', problem }),
+  );
   server.maxConnections = maxConnections;
   server.on('drop', () => {
     const problem = `${maxConnections} connections to the admin port are open; further ones are closed`;

@@ -7,7 +7,9 @@ export const turnMs = 10;
 const leastMs = 0.001;
 
 interface Flow<Item> {
+  /** The first `taken` of them are no longer in the queue: `shift` of a long array moves all others. */
   readonly items: Item[];
+  taken: number;
   /** The time that its work has taken, in milliseconds, on a clock that all flows share. */
   spent: number;
 }
@@ -27,7 +29,7 @@ export class FairQueue<Item> {
   }
 
   add(name: string, item: Item): void {
-    const flow = this.#flows.get(name) ?? { items: [], spent: this.#clock };
+    const flow = this.#flows.get(name) ?? { items: [], taken: 0, spent: this.#clock };
     if (flow.items.length === 0) flow.spent = Math.max(flow.spent, this.#clock);
     flow.items.push(item);
     this.#flows.set(name, flow);
@@ -37,8 +39,13 @@ export class FairQueue<Item> {
   /** Takes the next item, if there is one, and counts the time until the work with it ends. */
   async serve(work: (item: Item) => Promise<void>): Promise<void> {
     const flow = this.#next();
-    const item = flow?.items.shift();
-    if (flow === undefined || item === undefined) return;
+    if (flow === undefined) return;
+    const item = flow.items[flow.taken] as Item;
+    flow.taken += 1;
+    if (2 * flow.taken >= flow.items.length) {
+      flow.items.splice(0, flow.taken);
+      flow.taken = 0;
+    }
     this.#length -= 1;
     this.#clock = flow.spent;
     const begun = performance.now();
@@ -48,7 +55,11 @@ export class FairQueue<Item> {
 
   /** Removes all items. */
   drain(): Item[] {
-    const items = [...this.#flows.values()].flatMap((flow) => flow.items.splice(0));
+    const items = [...this.#flows.values()].flatMap((flow) => {
+      const left = flow.items.splice(0).slice(flow.taken);
+      flow.taken = 0;
+      return left;
+    });
     this.#length = 0;
     return items;
   }

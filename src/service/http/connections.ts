@@ -5,10 +5,19 @@ import type { Duplex } from 'node:stream';
 /** An open connection. */
 interface Connection {
   /** The answers to its unanswered requests, in order. */
-  awaited: readonly ServerResponse[];
+  readonly awaited: Set<ServerResponse>;
   /** The answer to its latest request, until both are complete. */
   latest: ServerResponse | null;
 }
+
+/**
+ * Maximum number of unanswered requests of a connection, besides those that arrived with the last of them: it is read
+ * again when there are fewer. Node.js itself reads on until answers pile up, and requests would without end.
+ */
+const maxAwaited = 32;
+
+/** Maximum number of unanswered requests in all: beyond it, a connection that has more than `maxAwaited` is closed. */
+const maxAwaitedInAll = 10_000;
 
 /** The open connections of a server, and their unanswered requests. */
 export class InFlight {
@@ -18,23 +27,41 @@ export class InFlight {
   readonly #cameAt = new WeakMap<ServerResponse, number>();
   readonly #connections = new Map<Duplex, Connection>();
   readonly #now: () => number;
+  #awaitedInAll = 0;
 
-  /** `now` returns milliseconds of a monotonic clock. */
-  constructor(server: Server, now: () => number) {
+  /** `now` returns milliseconds of a monotonic clock; `report` receives that the limit is exceeded. */
+  constructor(server: Server, now: () => number, report: (problem: string) => void) {
     this.#now = now;
     server.on('connection', (socket: Socket) => {
       this.accepted += 1;
-      this.#connections.set(socket, { awaited: [], latest: null });
-      socket.once('close', () => this.#connections.delete(socket));
+      const awaited = new Set<ServerResponse>();
+      this.#connections.set(socket, { awaited, latest: null });
+      socket.once('close', () => {
+        this.#connections.delete(socket);
+        this.#awaitedInAll -= awaited.size;
+        awaited.clear();
+      });
+      // Node.js resumes after each request.
+      socket.on('resume', () => {
+        if (awaited.size >= maxAwaited) socket.pause();
+      });
     });
     server.on('request', ({ socket }, answer) => {
       this.#cameAt.set(answer, now());
       const connection = this.#connections.get(socket);
       if (connection === undefined) return;
-      connection.awaited = [...connection.awaited, answer];
+      const { awaited } = connection;
+      awaited.add(answer);
+      this.#awaitedInAll += 1;
+      if (awaited.size >= maxAwaited) socket.pause();
+      if (awaited.size > maxAwaited && this.#awaitedInAll > maxAwaitedInAll && !socket.destroyed) {
+        socket.destroy();
+        report('too many requests wait; connections that sent many at once are closed');
+      }
       connection.latest = answer;
       answer.once('close', () => {
-        connection.awaited = connection.awaited.filter((other) => other !== answer);
+        if (awaited.delete(answer)) this.#awaitedInAll -= 1;
+        if (awaited.size === maxAwaited - 1) socket.resume();
         if (connection.latest === answer && answer.req.complete) connection.latest = null;
       });
     });
@@ -48,7 +75,10 @@ export class InFlight {
 
   /** The pending answer of a connection whose request was received completely. */
   awaitedOn(socket: Duplex): ServerResponse | undefined {
-    return this.#connections.get(socket)?.awaited.find((answer) => answer.req.complete);
+    for (const answer of this.#connections.get(socket)?.awaited ?? []) {
+      if (answer.req.complete) return answer;
+    }
+    return undefined;
   }
 
   /** Whether the bytes that still arrive on a connection belong to an answered request: it was too large. */

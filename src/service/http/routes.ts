@@ -4,6 +4,7 @@ import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import type { ServiceContext } from '../context.js';
+import { endpointOf } from '../faults.js';
 import {
   type AnswerMonitoring,
   type MonitoringAnswer,
@@ -24,6 +25,9 @@ function answerOpenApi(reply: FastifyReply): FastifyReply {
   document ??= JSON.stringify(openApiDocument([{ url: '.' }]));
   return reply.type('application/json').send(document);
 }
+
+/** The flow of the requests without a route; that of others is the path of the route. */
+export const noPath = '*';
 
 const healthPath = '/healthz';
 
@@ -47,9 +51,13 @@ export function addRoutes(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
   // Before the body is read: its size and type are checked later.
-  app.addHook('onRequest', async (request, reply) =>
-    request.is404 ? refuseUnrouted(request, reply, responder) : undefined,
-  );
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.socket.destroyed) return reply.hijack();
+    // Operations take their turn once the body is read.
+    if (endpointOf(request) !== undefined) return undefined;
+    await context.turns.run(request.routeOptions.url ?? noPath, async () => {});
+    return request.is404 ? refuseUnrouted(request, reply, responder) : undefined;
+  });
   app.setErrorHandler<FastifyError>((error, request, reply) =>
     refuseUnread(error, request, reply, responder),
   );

@@ -16,7 +16,7 @@ import { RequestRing } from '../workbench/request-ring.js';
 import { HeldBodies, InFlight } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
-import { addRoutes, refuseUnrouted } from './routes.js';
+import { addRoutes, noPath, refuseUnrouted } from './routes.js';
 
 export interface HttpServer {
   readonly url: string;
@@ -71,7 +71,8 @@ export async function startServer(
     genReqId: ({ headers }) => requestIdOf(headers),
     ...(settings.trustProxy === undefined ? {} : { trustProxy: [...settings.trustProxy] }),
     rewriteUrl: ({ url }) => originForm(url ?? '/'),
-    frameworkErrors: (_, request, reply) => refuseUnrouted(request, reply, responder),
+    frameworkErrors: (_, request, reply) =>
+      void context.turns.run(noPath, async () => refuseUnrouted(request, reply, responder)),
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   });
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
@@ -80,7 +81,7 @@ export async function startServer(
     reportOverload(`${maxConnections} connections are open; further ones are closed`),
   );
   const bodies = new HeldBodies(maxBodyBytes, reportOverload);
-  const inFlight = new InFlight(app.server, context.steadyNow);
+  const inFlight = new InFlight(app.server, context.steadyNow, reportOverload);
   const host = urlHost(settings.host);
   const isHere = isLoopback(host);
   const workbench =
