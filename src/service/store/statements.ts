@@ -177,6 +177,8 @@ export const rowStatements = {
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
+  removeNonce:
+    'DELETE FROM nonces WHERE (tenant_code, app_key, random) IN (SELECT $1, $2, $3) RETURNING random',
 } as const;
 
 /** Empties the store. */

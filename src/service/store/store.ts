@@ -16,7 +16,7 @@ import {
   type Records,
   readInTransaction,
 } from './operations.js';
-import { PostgresGroups } from './postgres-groups.js';
+import { PostgresGroups, RowLockedError } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
@@ -142,7 +142,8 @@ export class Store {
       this.#fault = null;
       return result;
     } catch (error) {
-      if (error instanceof StoreUnavailableError) this.#fault = error;
+      // A locked row says nothing of the database.
+      if (error instanceof StoreUnavailableError && !(error instanceof RowLockedError)) this.#fault = error;
       throw error;
     }
   }
