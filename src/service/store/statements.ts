@@ -1,4 +1,5 @@
 import type { Schema } from '../../database/migrations.js';
+import { startOfSecret } from './secret-cipher.js';
 
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
@@ -64,6 +65,9 @@ const appColumns =
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
   listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
+  listSecretStarts:
+    `SELECT app_key, ${startOfSecret('app_secret')} AS start, ${startOfSecret('old_secret')} AS old_start` +
+    ' FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2',
   /** Finds the app only as it was when it had that revision. */
   findRevision:
     'SELECT 1 AS found FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4',

@@ -25,9 +25,6 @@ import { Users } from './users.js';
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;
 
-/** Number of apps whose secrets are decrypted to check the master keys. */
-const checkedApps = 100;
-
 /**
  * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
  * run again from its start. Methods throw a StoreUnavailableError if the database does not answer.
@@ -181,7 +178,7 @@ export async function createStore(driver: SqlDriver, options: StoreOptions = {})
   try {
     const store = new Store(driver, cipher, await migrate(driver, storeSchema, options));
     // A key that is missing is noticed now, not at the first request.
-    await store.read(({ apps }) => apps.list('', checkedApps));
+    await store.read(({ apps }) => apps.requireMasterKeys());
     return store;
   } catch (error) {
     await driver.close();
