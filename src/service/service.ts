@@ -26,7 +26,8 @@ export interface Service extends AsyncDisposable {
   readonly admin: AdminOperations;
   /**
    * Stops accepting connections, answers the requests in flight and further ones on open connections, then closes
-   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut.
+   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut. A second call ends `drainDelayMs`,
+   * and changes nothing else.
    */
   close(): Promise<void>;
   /** Removes all apps, users and codes. */
@@ -85,7 +86,7 @@ export async function startService(
     isWritable,
     turns: new Turns(),
   };
-  const server = await startServer(context, admin === null ? monitoring : null, extension).catch((error) => {
+  const server = await startServer(context, monitoring, extension).catch((error) => {
     admin?.close();
     throw error;
   });
@@ -95,9 +96,10 @@ export async function startService(
   log({ event: 'listening', url: server.url });
 
   let closed: Promise<void> | null = null;
+  const hurry = new AbortController();
   const close = async () => {
     isStopping = true;
-    await wait(settings.drainDelayMs);
+    await wait(settings.drainDelayMs, undefined, { signal: hurry.signal }).catch(() => {});
     await server.close();
     admin?.close();
     unobserve();
@@ -106,6 +108,7 @@ export async function startService(
     log({ event: 'stopped' });
   };
   const closeOnce = () => {
+    if (closed !== null) hurry.abort();
     closed ??= close();
     return closed;
   };
