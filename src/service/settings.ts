@@ -55,8 +55,8 @@ export interface ServiceSettings {
    */
   readonly drainDelayMs?: number;
   /**
-   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers them on its own
-   * port, to this machine alone.
+   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers `/metrics` on its own
+   * port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
   /** With it, `POST /codes` on `adminPort` issues codes; at least 16 characters. Default: none. */
