@@ -70,8 +70,14 @@ function interruptOf(host: Host): AbortSignal {
     if (interrupt.signal.aborted) host.exit(exitStatus.interrupted);
     end();
   };
+  const terminate = () => {
+    const isAgain = interrupt.signal.aborted;
+    // A command may handle it, as `serve` does: whoever runs a service sends it again to hurry.
+    if (isAgain && !interrupt.signal.dispatchEvent(new Event('terminate', { cancelable: true }))) return;
+    endOrExit();
+  };
   // A terminal that closes sends SIGHUP, and its shell may send it again: do not treat that as a second
   // request.
-  host.on('SIGINT', endOrExit).on('SIGTERM', endOrExit).on('SIGHUP', end);
+  host.on('SIGINT', endOrExit).on('SIGTERM', terminate).on('SIGHUP', end);
   return interrupt.signal;
 }

@@ -1,7 +1,12 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { missingHint, StartError, StoreUnavailableError } from './errors.js';
-import type { Sql, SqlDriver } from './sql-driver.js';
+import { LockTimeoutError } from './postgres-errors.js';
+import type { Sql, SqlDriver, SqlRow } from './sql-driver.js';
 
-/** A schema in steps; a released step never changes. */
+/**
+ * A schema in steps; a released step never changes. An index of an older table stands in a step after the columns that
+ * it names.
+ */
 export interface Schema {
   /** The table that records which steps were applied. */
   readonly table: string;
@@ -13,6 +18,17 @@ export interface Schema {
 }
 
 const attempts = 5;
+
+/**
+ * PostgreSQL: maximum wait for a table that another transaction reads, such as pg_dump. What the service does with that
+ * table waits as long.
+ */
+const lockTimeout = '1s';
+
+/** Maximum number of waits for such a table, and the pauses between them, in milliseconds: each longer than the last. */
+const maxLockTries = 20;
+const pauseStepMs = 1000;
+const longestPauseMs = 5000;
 
 export interface MigrateOptions {
   /** Whether missing tables are created. Default: true. */
@@ -61,7 +77,7 @@ export async function migrate(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return { from: await applySteps(driver, schema), to: last };
+      return { from: await (from === 0 ? applyAll : applyEach)(driver, schema), to: last };
     } catch (error) {
       if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
       if (attempt === attempts) {
@@ -85,8 +101,7 @@ export async function migrate(
  * @throws StartError for that of a newer version that does not work with this one
  */
 async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> {
-  // Older tables have no column works_with.
-  const [row] = await sql.all(`SELECT * FROM ${table} ORDER BY version DESC LIMIT 1`);
+  const row = await lastApplied(sql, table);
   const version = Number(row?.version ?? 0);
   if (version <= steps.length || Number(row?.works_with ?? version) <= steps.length) return version;
   throw new StartError(
@@ -98,23 +113,114 @@ async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> 
   );
 }
 
+/** The row of the last applied step; older tables have no column works_with. */
+async function lastApplied(sql: Sql, table: string): Promise<SqlRow | undefined> {
+  // Without values it is not prepared: a step may change its columns.
+  return (await sql.all(`SELECT * FROM ${table} ORDER BY version DESC LIMIT 1`))[0];
+}
+
 function noTable(error: unknown): number {
   if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
   return 0;
 }
 
 /** Returns the number of the last step that was applied before; another process may have applied them all by now. */
-async function applySteps(driver: SqlDriver, schema: Schema): Promise<number> {
-  const { table, steps: all, worksWith } = schema;
-  return await driver.write(async (sql) => {
-    await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);
+function applyAll(driver: SqlDriver, schema: Schema): Promise<number> {
+  return driver.write(async (sql) => {
+    await sql.run(`CREATE TABLE IF NOT EXISTS ${schema.table} (version BIGINT NOT NULL PRIMARY KEY)`);
     const current = await readVersion(sql, schema);
-    for (const [index, steps] of all.entries()) {
-      if (index < current) continue;
-      for (const step of steps) await sql.run(step);
-      await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [index + 1]);
-    }
-    await sql.run(`UPDATE ${table} SET works_with = $1 WHERE version = $2`, [worksWith, all.length]);
+    for (const index of schema.steps.keys())
+      if (index >= current) await applyStep(sql, schema, index, identity);
     return current;
   });
+}
+
+/**
+ * The same beside a service that runs. On SQLite in one transaction. On PostgreSQL each step is one, which waits for its
+ * locks a second at a time, and in which one process at a time builds the indexes, beside reads and writes.
+ */
+async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
+  const { runAlone } = driver;
+  if (runAlone === undefined) return await applyAll(driver, schema);
+  let first = schema.steps.length;
+  for (const [index, statements] of schema.steps.entries()) {
+    const indexes = statements.flatMap((statement) => newIndex(statement, statements));
+    const step = async (sql: Sql) => {
+      await sql.run(`SET LOCAL lock_timeout = '${lockTimeout}'`);
+      // An index may take hours.
+      await sql.run('SET LOCAL idle_in_transaction_session_timeout = 0');
+      await sql.run(`LOCK TABLE ${schema.table} IN SHARE UPDATE EXCLUSIVE MODE`);
+      if ((await readVersion(sql, schema)) > index) return;
+      for (const { name, definition } of indexes) {
+        const valid = `SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('${name}_new') AND indisvalid`;
+        if ((await sql.all(valid)).length > 0) continue;
+        // Of a process that was killed.
+        await runAlone.call(driver, `DROP INDEX CONCURRENTLY IF EXISTS ${name}_new`);
+        await runAlone.call(driver, `CREATE INDEX CONCURRENTLY ${name}_new ${definition}`);
+      }
+      await applyStep(sql, schema, index, (statement) => {
+        const name = indexes.find((one) => one.statement === statement)?.name;
+        return name === undefined ? statement : `ALTER INDEX ${name}_new RENAME TO ${name}`;
+      });
+      first = Math.min(first, index);
+    };
+    await whenUnlocked(schema, () => driver.write(step));
+  }
+  return first;
+}
+
+const identity = (statement: string) => statement;
+
+/** Runs the statements of a step, each as `inPlace` gives it, and records the step. */
+async function applyStep(
+  sql: Sql,
+  { table, steps, worksWith }: Schema,
+  index: number,
+  inPlace: (statement: string) => string,
+): Promise<void> {
+  const version = index + 1;
+  for (const statement of steps[index] ?? []) await sql.run(inPlace(statement));
+  await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [version]);
+  // A later step adds the column.
+  if (!('works_with' in ((await lastApplied(sql, table)) ?? {}))) return;
+  await sql.run(`UPDATE ${table} SET works_with = $1 WHERE version = $2`, [
+    Math.min(worksWith, version),
+    version,
+  ]);
+}
+
+interface NewIndex {
+  readonly statement: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** The index that a statement of a step creates, unless its table is new, too. */
+function newIndex(statement: string, statements: readonly string[]): NewIndex[] {
+  const [, name, definition, table] = /^CREATE INDEX (\w+) (ON (\w+) .*)$/s.exec(statement) ?? [];
+  if (name === undefined || definition === undefined) return [];
+  const isNew = statements.some((other) => other.startsWith(`CREATE TABLE ${table} `));
+  return isNew ? [] : [{ statement, name, definition }];
+}
+
+/** @throws StartError if a table stays locked */
+async function whenUnlocked<T>({ owner }: Schema, work: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof LockTimeoutError)) throw error;
+      if (count === maxLockTries) {
+        throw new StartError(
+          'CANNOT_OPEN_DATABASE',
+          `a table of ${owner} stays in use by another transaction`,
+          {
+            hint: 'Wait for it or end it (pg_stat_activity shows it; pg_dump is one), then migrate again.',
+            cause: error,
+          },
+        );
+      }
+    }
+    await wait(Math.min(count * pauseStepMs, longestPauseMs));
+  }
 }

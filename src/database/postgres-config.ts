@@ -44,7 +44,7 @@ const defaultStatementTimeoutMs = 5000;
 /** Time for the answer to a statement to arrive, in milliseconds, after its maximum duration. */
 const answerGraceMs = 1000;
 
-/** Maximum wait for a connection, free or new, in milliseconds. */
+/** Maximum wait for a connection, free or new, in milliseconds, unless the URL sets another. */
 const connectTimeoutMs = 3000;
 
 /** Time for which an idle connection is kept, in milliseconds. */
@@ -60,7 +60,7 @@ const integerTypes = new Set([20, 21, 23]);
  */
 export function postgresConfig(url: string): PostgresConfig {
   const { given, clients } = readUrl(url);
-  const { pgbouncer, target_session_attrs, ...settings } = given;
+  const { pgbouncer, target_session_attrs, connect_timeout, ...settings } = given;
   const hosts = clients.map(({ host, port }) => ({ host, port }));
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
   return {
@@ -75,7 +75,8 @@ export function postgresConfig(url: string): PostgresConfig {
     // BEGIN is sent together with the first statement.
     pipeline: true,
     keepAlive: true,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis:
+      connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000,
     idleTimeoutMillis: idleTimeoutMs,
     ...(pgbouncer === 'true' ? {} : sessionTimeouts(statementTimeoutMs)),
     query_timeout: statementTimeoutMs + answerGraceMs,
@@ -113,7 +114,7 @@ export function isPooled(url: string): boolean {
 /** The URL of a database for messages, without password and options. */
 export function describePostgres(url: string): string {
   const { clients } = readUrl(url);
-  const hosts = clients.map(({ host, port }) => `${host}:${port}`).join(',');
+  const hosts = clients.map(({ host, port }) => `${urlHost(host)}:${port}`).join(',');
   const [{ user, database } = {}] = clients;
   return `postgres://${user === undefined ? '' : `${user}@`}${hosts}/${database ?? ''}`;
 }
@@ -121,6 +122,8 @@ export function describePostgres(url: string): string {
 interface UrlSettings extends ClientConfig {
   readonly pgbouncer?: string;
   readonly target_session_attrs?: string;
+  /** In seconds, as for libpq. */
+  readonly connect_timeout?: string;
 }
 
 /** The values of `sslmode` and PGSSLMODE. */
@@ -134,6 +137,7 @@ const optionValues: Readonly<Record<string, readonly [RegExp, string]>> = {
   statement_timeout: [/^[1-9]\d{0,8}$/, 'a number of milliseconds, such as 5000'],
   target_session_attrs: [/^(?:any|read-write)$/, 'any or read-write'],
   pgbouncer: [/^(?:true|false)$/, 'true or false'],
+  connect_timeout: [/^[1-9]\d{0,5}$/, 'a number of seconds, such as 10'],
   sslmode: sslModes,
 };
 

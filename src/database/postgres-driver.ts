@@ -116,6 +116,17 @@ class PostgresDriver implements SqlDriver {
     return this.#run((client) => notTwice(this.#sqlOver(client).all(statement, values)));
   }
 
+  runAlone(statement: string): Promise<void> {
+    return this.#run(async (client) => {
+      await send(client, 'SET statement_timeout = 0');
+      try {
+        await send(client, { text: statement, values: [], query_timeout: maxTimerMs });
+      } finally {
+        await send(client, 'RESET statement_timeout');
+      }
+    });
+  }
+
   /** PostgreSQL does this itself. */
   async checkpoint(): Promise<void> {}
 
@@ -247,7 +258,18 @@ async function commit(client: ClientBase): Promise<void> {
   if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
 }
 
-type Query = string | { readonly name?: string; readonly text: string; readonly values: unknown[] };
+type Query =
+  | string
+  | {
+      readonly name?: string;
+      readonly text: string;
+      readonly values: unknown[];
+      /** Time for the answer to arrive, in milliseconds. */
+      readonly query_timeout?: number;
+    };
+
+/** The maximum delay of a timer of Node.js. */
+const maxTimerMs = 2 ** 31 - 1;
 
 async function send(client: ClientBase, query: Query): Promise<QueryResult> {
   try {

@@ -12,6 +12,9 @@ export class DatabaseNoAnswerError extends ConnectionLostError {}
 /** All connections that the database allows are in use, by this process or by others. */
 export class TooManyConnectionsError extends StoreUnavailableError {}
 
+/** A lock was not free within `lock_timeout`. */
+export class LockTimeoutError extends StoreUnavailableError {}
+
 type FaultClass = new (message: string, options: { hint?: string; cause: unknown }) => StoreUnavailableError;
 /** `null` stands for StoreUnavailableError itself. */
 type Fault = readonly [message: string, type?: FaultClass | null, hint?: string];
@@ -37,7 +40,7 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   '53100': ['the disk of the database is full'],
   '53200': ['the database is out of memory'],
   '53300': ['the database allows no more connections', TooManyConnectionsError],
-  '55P03': ['the database is locked by another process'],
+  '55P03': ['the database is locked by another process', LockTimeoutError],
   '57014': ['the database did not answer in time'],
   '57P01': ['the database shuts down', ConnectionLostError],
   '57P02': ['the database shuts down', ConnectionLostError],

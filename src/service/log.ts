@@ -24,9 +24,9 @@ export type LogEvent =
   | { readonly event: 'log_dropped'; readonly events: number }
   | ProblemEvent;
 
-/** A limit is exceeded, the store does not answer, or the service has an internal error. */
+/** A limit is exceeded, the store does not answer, clocks differ, or the service has an internal error. */
 export interface ProblemEvent {
-  readonly event: 'overload' | 'store_unavailable' | 'fault';
+  readonly event: 'overload' | 'store_unavailable' | 'clock' | 'fault';
   readonly problem: string;
   /** Number of repeats since it was last logged; absent if it is new. */
   readonly repeats?: number;
@@ -178,6 +178,7 @@ const kinds: {
   ],
   overload: ['warn', (event) => [`warning: ${event.problem}${again(event)}`]],
   store_unavailable: ['error', (event) => [`the store is unavailable: ${event.problem}${again(event)}`]],
+  clock: ['error', (event) => [`requests are refused: ${event.problem}${again(event)}`]],
   fault: ['error', (event) => [`internal error${again(event)}:`, ...event.problem.split('\n')]],
 };
 

@@ -26,12 +26,12 @@ const durations = new Histogram({
 });
 const problems = new Counter({
   name: 'userinfo_problems_total',
-  help: 'Exceeded limits (overload), failures of the database (store_unavailable) and internal errors (fault).',
+  help: 'Exceeded limits (overload), failures of the database (store_unavailable), clocks that differ too much (clock) and internal errors (fault).',
   labelNames: ['event'],
   registers: [register],
 });
 // From 0 on: Prometheus sees no increase in a series that begins with 1.
-for (const event of ['overload', 'store_unavailable', 'fault']) problems.inc({ event }, 0);
+for (const event of ['overload', 'store_unavailable', 'clock', 'fault']) problems.inc({ event }, 0);
 const build = new Gauge({
   name: 'userinfo_build_info',
   help: 'Versions of userinfo-cli and of Node.js.',
@@ -69,6 +69,15 @@ new Gauge({
     for (const usage of [...stores].flatMap((store) => store.connections() ?? [])) {
       for (const [state, name] of Object.entries(connectionStates)) this.inc({ state }, usage[name]);
     }
+  },
+});
+new Gauge({
+  name: 'userinfo_clock_difference_seconds',
+  help: 'How far the clock of this machine is ahead of that of PostgreSQL, at the last probe.',
+  registers: [register],
+  collect() {
+    const differences = [...stores].map((store) => store.clockDifference);
+    this.set(differences.sort((a, b) => Math.abs(b) - Math.abs(a))[0] ?? 0);
   },
 });
 collectDefaultMetrics({ register });

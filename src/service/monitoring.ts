@@ -146,15 +146,32 @@ async function send(request: IncomingMessage, reply: ServerResponse, answer: Ans
 const probeLastsMs = 1000;
 
 /**
- * Tells whether the store is writable. Requests share a probe, of which there is one at a time and one per second.
- * `now` returns milliseconds of a monotonic clock.
+ * Tells whether the store is writable. Requests share a probe, of which there is one at a time and one per second; it
+ * also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are more than
+ * `windowSeconds` apart. `now` returns milliseconds of a monotonic clock.
  */
-export function probeStore(store: Store, log: Log, now: () => number): () => Promise<boolean> {
+export function probeStore(
+  store: Store,
+  log: Log,
+  now: () => number,
+  unixSeconds: () => number,
+  windowSeconds: number,
+): { readonly isWritable: () => Promise<boolean>; readonly isInTime: () => boolean } {
+  const isInTime = () => Math.abs(store.clockDifference) <= windowSeconds;
+  const checkClock = (wasInTime: boolean) => {
+    const { clockDifference } = store;
+    if (isInTime() || !wasInTime) return;
+    const where = clockDifference > 0 ? 'ahead of' : 'behind';
+    const problem = `the clock of this machine is ${Math.abs(clockDifference)} s ${where} that of the database`;
+    log({ event: 'clock', problem });
+  };
   let probe: Promise<boolean> | undefined;
   let endedAt = Number.POSITIVE_INFINITY;
   const run = async () => {
     try {
-      await store.check();
+      const wasInTime = isInTime();
+      await store.check(unixSeconds);
+      checkClock(wasInTime);
       return true;
     } catch (error) {
       logFault(log, error);
@@ -163,11 +180,12 @@ export function probeStore(store: Store, log: Log, now: () => number): () => Pro
       endedAt = now();
     }
   };
-  return () => {
+  const isWritable = () => {
     if (probe === undefined || now() - endedAt > probeLastsMs) {
       endedAt = Number.POSITIVE_INFINITY;
       probe = run();
     }
     return probe;
   };
+  return { isWritable, isInTime };
 }

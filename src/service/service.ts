@@ -26,7 +26,8 @@ export interface Service extends AsyncDisposable {
   readonly admin: AdminOperations;
   /**
    * Stops accepting connections, answers the requests in flight and further ones on open connections, then closes
-   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut.
+   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut. A second call ends `drainDelayMs`,
+   * and changes nothing else.
    */
   close(): Promise<void>;
   /** Removes all apps, users and codes. */
@@ -51,11 +52,19 @@ export async function startService(
   const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
-  const isWritable = probeStore(store, log, host.steadyNow);
+  const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
+  const { clockWindowSeconds } = settings;
+  const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, clockWindowSeconds);
   let isStopping = false;
   const monitoring = answerMonitoring({
-    isReady: async () => !isStopping && (await isWritable()),
-    metrics,
+    isReady: async () => !isStopping && (await isWritable()) && isInTime(),
+    metrics:
+      metrics &&
+      (() => {
+        // For the next scrape: this one does not wait for a database that is away.
+        void isWritable();
+        return metrics();
+      }),
     codes:
       adminToken &&
       answerCodes(
@@ -71,13 +80,13 @@ export async function startService(
     store,
     settings,
     log,
-    unixSeconds: () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0)),
+    unixSeconds,
     appLimit: newLimit(),
     failureLimit: newLimit(),
     isWritable,
     turns: new Turns(),
   };
-  const server = await startServer(context, admin === null ? monitoring : null, extension).catch((error) => {
+  const server = await startServer(context, monitoring, extension).catch((error) => {
     admin?.close();
     throw error;
   });
@@ -87,9 +96,10 @@ export async function startService(
   log({ event: 'listening', url: server.url });
 
   let closed: Promise<void> | null = null;
+  const hurry = new AbortController();
   const close = async () => {
     isStopping = true;
-    await wait(settings.drainDelayMs);
+    await wait(settings.drainDelayMs, undefined, { signal: hurry.signal }).catch(() => {});
     await server.close();
     admin?.close();
     unobserve();
@@ -98,6 +108,7 @@ export async function startService(
     log({ event: 'stopped' });
   };
   const closeOnce = () => {
+    if (closed !== null) hurry.abort();
     closed ??= close();
     return closed;
   };

@@ -55,8 +55,8 @@ export interface ServiceSettings {
    */
   readonly drainDelayMs?: number;
   /**
-   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers them on its own
-   * port, to this machine alone.
+   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers `/metrics` on its own
+   * port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
   /** With it, `POST /codes` on `adminPort` issues codes; at least 16 characters. Default: none. */
@@ -126,7 +126,10 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
       throw new InvalidInputError(`${name} is ${value}; it must be a whole number from ${min} to ${max}`);
     }
   }
-  const checked = { host: '127.0.0.1', version: '', ...given } as CheckedSettings;
+  const { host = '127.0.0.1' } = settings;
+  // An IPv6 address may stand in brackets, as in a URL.
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  const checked = { version: '', ...given, host: address } as CheckedSettings;
   const { rateLimit = 1, faults } = checked;
   if (!(rateLimit > 0 && Number.isFinite(rateLimit))) {
     throw new InvalidInputError(`rateLimit is ${rateLimit}; it must be a number above 0`);

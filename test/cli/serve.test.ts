@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine, printedBy } from '../support/cli.js';
-import { exchange } from '../support/raw-exchange.js';
+import { exchange, openSocket } from '../support/raw-exchange.js';
 
 const get = 'GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\n';
 
@@ -35,6 +35,30 @@ describe('serve', () => {
     ['SIGHUP, which a shell sends once more when its terminal closes', ['SIGHUP', 'SIGHUP']],
   ] as const)('ends with status 0 on %s', async (_, signals) => {
     expect(await stop(...signals)).toBe(0);
+  });
+
+  it('hurries on a second SIGTERM, and answers the requests in flight all the same', async () => {
+    service.kill('SIGKILL');
+    const serve = ['serve', '--port', '0', '--database', ':memory:', '--log-format', 'json'];
+    service = machine.start([...serve, '--drain-delay', '10m']);
+    url = (await printedBy(service, /"(http:[^"]+)"/))[1] ?? '';
+    const socket = openSocket(url);
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk;
+    });
+    socket.write(get);
+    const ready = async () => (await fetch(`${url}/readyz`)).status;
+    expect(await ready()).toBe(200);
+    const ended = new Promise((resolve) => service.once('exit', resolve));
+    service.kill('SIGTERM');
+    await expect.poll(ready).toBe(503);
+    service.kill('SIGTERM');
+    // It accepts no more connections.
+    await expect.poll(() => ready().catch(() => 'closed')).toBe('closed');
+    socket.write('\r\n');
+    expect(await ended).toBe(0);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   it('continues when the reader of its log has exited', async () => {

@@ -74,6 +74,16 @@ describe('a PostgreSQL database that cannot be opened', () => {
       'is invalid: pgbouncer can be true or false',
     ],
     [
+      'connect_timeout is not a number of seconds',
+      () => `${at(`u:${password}`)}?connect_timeout=2s`,
+      'is invalid: connect_timeout can be a number of seconds',
+    ],
+    [
+      'nothing listens at an IPv6 address',
+      () => `postgres://u:${password}@[::1]:1/x`,
+      'cannot open the database postgres://u@[::1]:1/x: ',
+    ],
+    [
       'sslmode is unknown',
       () => `${at(`u:${password}`)}?sslmode=disabled`,
       'is invalid: sslmode can be verify-full, or disable',
@@ -93,6 +103,12 @@ describe('a PostgreSQL database that cannot be opened', () => {
       'the tables of the service cannot be created: relation "users"',
     );
   });
+});
+
+it('waits for a connection as long as the URL says, 3 s by default', () => {
+  const timeout = (url: string) => postgresConfig(url).connectionTimeoutMillis;
+  expect(timeout('postgres://me@localhost/x')).toBe(3000);
+  expect(timeout('postgres://me@localhost/x?connect_timeout=12')).toBe(12_000);
 });
 
 describe('the password', () => {

@@ -103,7 +103,12 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     const wanted = value.endsWith('"') ? label + value : label;
     return (
       name !== 'up' &&
-      !metrics.split('\n').some((line) => line.startsWith(`${name}{`) && line.includes(wanted))
+      !metrics
+        .split('\n')
+        .some(
+          (line) =>
+            /^[{ ]/.test(line.slice(`${name}`.length)) && line.startsWith(`${name}`) && line.includes(wanted),
+        )
     );
   });
   expect(unknown).toEqual([]);

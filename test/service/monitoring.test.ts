@@ -5,6 +5,7 @@ import { Secret } from '../../src/signing/secret.js';
 import { draftPassback, signDraft } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { exchange, openSocket } from '../support/raw-exchange.js';
+
 import { user, withApp } from '../support/running-service.js';
 
 let service: Service | undefined;
@@ -103,20 +104,43 @@ describe('monitoring', () => {
     },
   );
 
-  it('answers on the port of the service to this machine alone', async () => {
+  it('answers on the port of the service, metrics to this machine alone', async () => {
     const { url } = await start({ host: 'localhost' });
     for (const path of ['/livez', '/readyz', '/metrics']) {
       expect(await statusOf(url + path)).toBe(200);
-      expect(await statusOf(url + path, { 'x-forwarded-for': '203.0.113.7' })).toBe(404);
+      const forwarded = path === '/metrics' ? 404 : 200;
+      expect(await statusOf(url + path, { 'x-forwarded-for': '203.0.113.7' })).toBe(forwarded);
       expect((await fetch(url + path, { method: 'POST' })).status).toBe(405);
       expect((await fetch(url + path, { method: 'HEAD' })).status).toBe(200);
     }
   });
 
-  it('answers on a port of its own, and no longer on that of the service', async () => {
+  it.each([{}, { adminPort: 0 }])('answers the checks of a load balancer, with %j', async (options) => {
+    const { url, service } = await start({ ...options, drainDelayMs: 60_000 });
+    // HAProxy: "option httpchk GET /readyz", and "http-check send ver HTTP/1.1 hdr Host lb".
+    const statuses = async (path: string) => {
+      const requests = [
+        `GET ${path} HTTP/1.0\r\n\r\n`,
+        `GET ${path} HTTP/1.1\r\nHost: lb\r\nConnection: close\r\n\r\n`,
+      ];
+      return await Promise.all(requests.map(async (request) => (await exchange(url, request))[0]?.status));
+    };
+    expect([await statuses('/livez'), await statuses('/readyz')]).toEqual([
+      [200, 200],
+      [200, 200],
+    ]);
+    expect(await statuses('/metrics')).toEqual([404, 404]);
+    const closed = service.close();
+    expect(await statuses('/readyz')).toEqual([503, 503]);
+    // A second call ends the delay.
+    void service.close();
+    await closed;
+  });
+
+  it('has metrics on a port of its own, and no longer on that of the service', async () => {
     const { url, adminUrl } = await start({ adminPort: 0 });
     for (const path of ['/livez', '/readyz', '/metrics']) {
-      expect(await statusOf(url + path)).toBe(404);
+      expect(await statusOf(url + path)).toBe(path === '/metrics' ? 404 : 200);
       expect(await statusOf(adminUrl + path)).toBe(200);
     }
     expect(await statusOf(`${adminUrl}/other`)).toBe(404);
@@ -233,16 +257,28 @@ describe('a request', () => {
     expect(logged).toMatchObject({ request_id: traceId, trace_id: traceId });
   });
 
-  it.each([[{ 'x-request-id': 'two words' }], [{ traceparent: '00-zz-1-01' }], [{}]])(
-    'gets an ID where it has none that is valid: %j',
-    async (headers) => {
-      const { answer, logged } = await exchange(headers);
-      const id = answer.headers.get('x-request-id');
-      expect(id).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
-      expect(answer.headers.get('traceparent')).toBeNull();
-      expect(logged).toMatchObject({ request_id: id });
-    },
-  );
+  it.each([
+    [`cc-${traceId}-00f067aa0ba902b7-01`],
+    [`01-${traceId}-00f067aa0ba902b7-01-what-later-versions-add`],
+  ])('is named by a trace of a later version: %s', async (later) => {
+    const { answer, logged } = await exchange({ traceparent: later });
+    expect(answer.headers.get('traceparent')).toBe(traceparent);
+    expect(logged).toMatchObject({ request_id: traceId, trace_id: traceId });
+  });
+
+  it.each([
+    [{ 'x-request-id': 'two words' }],
+    [{ traceparent: '00-zz-1-01' }],
+    [{ traceparent: `${traceparent}-more` }],
+    [{ traceparent: `ff${traceparent.slice(2)}` }],
+    [{}],
+  ])('gets an ID where it has none that is valid: %j', async (headers) => {
+    const { answer, logged } = await exchange(headers);
+    const id = answer.headers.get('x-request-id');
+    expect(id).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
+    expect(answer.headers.get('traceparent')).toBeNull();
+    expect(logged).toMatchObject({ request_id: id });
+  });
 
   it.each([
     ['203.0.113.7:4711', '203.0.113.7'],

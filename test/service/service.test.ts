@@ -283,3 +283,9 @@ describe('a service that cannot start', () => {
     await expect(createService(options)).rejects.toThrow(InvalidInputError);
   });
 });
+
+it('listens on an IPv6 address in brackets, as in a URL', async () => {
+  await using service = await createService({ host: '[::1]' });
+  expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+});

@@ -4,7 +4,7 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
-import type { AddedApp, App } from '../store/apps.js';
+import type { AddedApp, StoredApp } from '../store/apps.js';
 import type { Records } from '../store/operations.js';
 import {
   type AdminContext,
@@ -121,7 +121,8 @@ export interface AppOperations {
    * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their apps.
    *
    * @throws InvalidInputError if no master key is given
-   * @throws StoreUnavailableError if the key of a secret is not given
+   * @throws StoreUnavailableError if the key of a secret is not given, or, after all others are encrypted, for a secret
+   * that was changed in the database
    */
   encryptSecrets(): Promise<number>;
   /** @throws NotFoundError (40101) */
@@ -161,13 +162,14 @@ export function appOperations(context: AdminContext): AppOperations {
       });
     },
     async *listApps() {
-      const all = listAll<App>(
+      const all = listAll<StoredApp>(
         (after, limit) => store.read(({ apps }) => apps.list(after, limit)),
         (app) => app.app_key,
       );
       for await (const app of all) {
-        const { tenant_code, channel, app_key, created_at, disabled, recipes, old_secret, old_until } = app;
-        const old = old_secret === null ? {} : { old_secret_until: old_until };
+        const { tenant_code, channel, app_key, created_at, disabled, recipes, has_old_secret, old_until } =
+          app;
+        const old = has_old_secret ? { old_secret_until: old_until } : {};
         const signing = recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(recipes)) };
         yield { tenant_code, channel, app_key, created_at, disabled, ...old, ...signing };
       }
@@ -202,12 +204,17 @@ export function appOperations(context: AdminContext): AppOperations {
         return count === 0 ? null : { action: 'app encrypt-secrets', tenant_code: null, subject };
       };
       let encrypted = 0;
+      const unreadable: Error[] = [];
       for (let after: string | null = ''; after !== null; ) {
         const from: string = after;
         const page = await audited(context, lineOf, ({ apps }) => apps.encryptAll(from, encryptedAtOnce));
         encrypted += page.encrypted;
+        unreadable.push(...page.unreadable);
         after = page.last;
       }
+      // The others are encrypted.
+      const [first] = unreadable;
+      if (first !== undefined) throw first;
       return encrypted;
     },
     removeApp: ({ appKey }) => change('delete', appKey, ({ apps }) => apps.remove(appKey)),

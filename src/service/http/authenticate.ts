@@ -50,7 +50,7 @@ export function authenticate(
   if (Math.abs(late) > windowSeconds) throw new RefusedError(resultCode.timestampOutsideWindow);
   const expected = expectedSignatures(signers, request.signable, app.app_secret);
   const { old_secret } = app;
-  if (old_secret !== null && now < app.old_until) {
+  if (old_secret !== null && performance.now() < app.old_ends) {
     // Both by the same secret.
     const old = expectedSignatures(signers, request.signable, old_secret);
     if (isSame(text('app_sign'), old.app_sign.digest) && isSame(text('sign'), old.sign.digest)) return app;

@@ -84,7 +84,7 @@ export class Responder {
    */
   #throttled(reply: FastifyReply, info: RequestInfo, error: unknown): unknown {
     if (info.isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
-    const seconds = this.#context.failureLimit?.take(clientOf(reply.request)) ?? 0;
+    const seconds = this.#context.failureLimit?.take(networkOf(clientOf(reply.request))) ?? 0;
     return seconds === 0 ? error : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   }
 
@@ -139,10 +139,26 @@ function clientOf({ ip = '', socket }: FastifyRequest): string {
   return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }
 
-/** The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid. */
+/** The network of an address that counts as one client: an IPv6 client has 64 bits to itself. */
+function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [start = '', end] = address.replace(/%.*$/, '').split('::');
+  const first = start === '' ? [] : start.split(':');
+  const last = end === undefined || end === '' ? [] : end.split(':');
+  const zeros = end === undefined ? 0 : 8 - first.length - last.length - (address.includes('.') ? 1 : 0);
+  const groups = [...first, ...Array<string>(Math.max(0, zeros)).fill('0'), ...last].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/**
+ * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of a later version, which
+ * may be longer, as one of version 00.
+ */
 export function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: string; id?: string } {
-  const found = /^00-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/.exec(String(traceparent));
-  return found === null ? {} : { traceparent: found[0], ...(found[1] && { id: found[1] }) };
+  const form = /^(?!ff)([\da-f]{2})-((?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(-.*)?$/;
+  const [, version, parent, id, rest] = form.exec(String(traceparent)) ?? [];
+  if (id === undefined || (version === '00' && rest !== undefined)) return {};
+  return { traceparent: `00-${parent}`, id };
 }
 
 /** The code and `msg` of a failure: 50001 without details for an unexpected error. */

@@ -37,8 +37,8 @@ function sendAnswer(reply: FastifyReply, { status, type, body }: MonitoringAnswe
 }
 
 /**
- * Adds the routes of the operations, the health check, the OpenAPI document and the workbench; those of monitoring
- * unless it has a port of its own.
+ * Adds the routes of the operations, the health checks, the OpenAPI document and the workbench; metrics unless they have
+ * a port of their own.
  */
 export function addRoutes(
   app: FastifyInstance,
@@ -46,8 +46,9 @@ export function addRoutes(
   responder: Responder,
   bodies: HeldBodies,
   workbench: Workbench | null,
-  monitoring: AnswerMonitoring | null,
+  monitoring: AnswerMonitoring,
 ): void {
+  const hasAdminPort = context.settings.adminPort !== undefined;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
   // Before the body is read: its size and type are checked later.
@@ -90,9 +91,12 @@ export function addRoutes(
     url: healthPath,
     handler: async (_, reply) => sendAnswer(reply, statusAnswer(await context.isWritable())),
   });
-  for (const path of monitoring === null ? [] : monitoringPaths) {
+  for (const path of monitoringPaths) {
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-      const answer = isFromHere(request) ? await monitoring?.(path) : null;
+      // Metrics are for this machine, or for a port of their own. The others tell no more than /healthz, to load balancers
+      // that name any host, or none, by HTTP/1.0.
+      const isMeant = path !== '/metrics' || (!hasAdminPort && isFromHere(request));
+      const answer = isMeant ? await monitoring(path) : null;
       if (answer) return sendAnswer(reply, answer);
       return responder.sendCode(reply, infoOf(request), resultCode.noSuchPath);
     };

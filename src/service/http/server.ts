@@ -44,7 +44,7 @@ const closeGraceMs = 5000;
  */
 export async function startServer(
   context: ServiceContext,
-  monitoring: AnswerMonitoring | null,
+  monitoring: AnswerMonitoring,
   extension?: ServerExtension,
 ): Promise<HttpServer> {
   const { settings } = context;

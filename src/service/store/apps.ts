@@ -1,7 +1,7 @@
 import type { Sql, SqlRow } from '../../database/sql-driver.js';
-import { maxClockWindowSeconds } from '../../protocol/limits.js';
 import type { Secret } from '../../signing/secret.js';
-import type { SecretCipher } from './secret-cipher.js';
+import { nonceSeconds, possibleTimes } from './clock.js';
+import { type SecretCipher, UnreadableSecretError } from './secret-cipher.js';
 import { statements } from './statements.js';
 
 /** A server application (§5): the tenant and channel that it may act for, and its recipes. */
@@ -14,27 +14,29 @@ export interface App {
   readonly recipes: string | null;
   /** Unix time in seconds. */
   readonly created_at: number;
-  /** The secret before the current one; `null` if there is none. */
+  /** The secret before the current one; `null` if there is none, or none that can be read. */
   readonly old_secret: Secret | null;
-  /** Until when the old secret is valid; Unix time in seconds. */
+  /** Until when the old secret is valid; Unix time in seconds, by the clock of the database. */
   readonly old_until: number;
+  /** The same by the monotonic clock of the process, in milliseconds. */
+  readonly old_ends: number;
   /** Whether its requests are refused. */
   readonly disabled: boolean;
   /** Another one after each change; random at first, in case an app of that key was removed before. */
   readonly revision: number;
 }
 
-/**
- * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
- * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
- */
-export const nonceSeconds = 2 * maxClockWindowSeconds;
+/** Number of apps that one statement looks at for the keys of their secrets. */
+const checkedAtOnce = 1000;
 
 /** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
 export type Obstacle = 'app changed' | 'random used';
 
+/** An app without its secrets: they may be unreadable. */
+export type StoredApp = Omit<App, 'app_secret' | 'old_secret'> & { readonly has_old_secret: boolean };
+
 /** The columns that `create` stores. */
-export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'disabled'>;
+export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'old_ends' | 'disabled'>;
 
 /** The apps of all tenants, by key. */
 export class Apps {
@@ -57,7 +59,9 @@ export class Apps {
     random: string,
   ): Promise<Obstacle | null> {
     const app = [app_key, tenant_code, channel, revision];
-    if ((await this.#sql.run(statements.useNonce, [...app, random, nonceSeconds])) === 1) return null;
+    const { earliest, latest } = possibleTimes();
+    const values = [...app, random, nonceSeconds, latest, earliest];
+    if ((await this.#sql.run(statements.useNonce, values)) === 1) return null;
     const found = await this.#sql.all(statements.findRevision, app);
     return found.length === 1 ? 'random used' : 'app changed';
   }
@@ -103,12 +107,30 @@ export class Apps {
   }
 
   /** The apps after a key, ordered by key. */
-  async list(after: string, limit: number): Promise<App[]> {
-    return (await this.#sql.all(statements.listApps, [after, limit])).map((row) => this.#toApp(row));
+  async list(after: string, limit: number): Promise<StoredApp[]> {
+    return (await this.#sql.all(statements.listApps, [after, limit])).map(toStoredApp);
   }
 
-  /** Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`. */
-  async encryptAll(after: string, limit: number): Promise<{ last: string | null; encrypted: number }> {
+  /** @throws StoreUnavailableError if one of the keys with which secrets are encrypted is not given */
+  async requireMasterKeys(): Promise<void> {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const rows = await this.#sql.all(statements.listSecretStarts, [after, checkedAtOnce]);
+      for (const start of rows.flatMap((row) => [row.start, row.old_start])) {
+        this.#cipher.requireKey(String(start));
+      }
+      after = rows.length < checkedAtOnce ? undefined : String(rows.at(-1)?.app_key);
+    }
+  }
+
+  /**
+   * Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`, how many
+   * were encrypted, and why others cannot be read.
+   */
+  async encryptAll(
+    after: string,
+    limit: number,
+  ): Promise<{ last: string | null; encrypted: number; unreadable: readonly UnreadableSecretError[] }> {
+    const unreadable: UnreadableSecretError[] = [];
     const rows = await this.#sql.all(statements.listApps, [after, limit]);
     let encrypted = 0;
     for (const { app_key, app_secret, old_secret } of rows) {
@@ -116,26 +138,48 @@ export class Apps {
       if (stored.every((one) => one === null || this.#cipher.isCurrent(one))) continue;
       const renew = (one: string | null) =>
         one && this.#cipher.encrypt(String(app_key), this.#cipher.decrypt(String(app_key), one));
-      const values = [String(app_key), ...stored.map(renew), ...stored];
-      encrypted += await this.#sql.run(statements.setStoredSecrets, values);
+      try {
+        const values = [String(app_key), ...stored.map(renew), ...stored];
+        encrypted += await this.#sql.run(statements.setStoredSecrets, values);
+      } catch (error) {
+        if (!(error instanceof UnreadableSecretError)) throw error;
+        unreadable.push(error);
+      }
     }
-    return { last: rows.length < limit ? null : String(rows.at(-1)?.app_key), encrypted };
+    return { last: rows.length < limit ? null : String(rows.at(-1)?.app_key), encrypted, unreadable };
   }
 
   #toApp(row: SqlRow): App {
-    const appKey = String(row.app_key);
-    const decrypt = (stored: unknown) => this.#cipher.decrypt(appKey, String(stored));
+    const { has_old_secret, ...app } = toStoredApp(row);
     return {
-      app_key: appKey,
-      app_secret: decrypt(row.app_secret),
-      tenant_code: String(row.tenant_code),
-      channel: String(row.channel),
-      recipes: row.recipes === null ? null : String(row.recipes),
-      created_at: Number(row.created_at),
-      old_secret: row.old_secret === null ? null : decrypt(row.old_secret),
-      old_until: Number(row.old_until),
-      disabled: row.disabled === 1,
-      revision: Number(row.revision),
+      ...app,
+      app_secret: this.#cipher.decrypt(app.app_key, String(row.app_secret)),
+      old_secret: has_old_secret ? this.#decryptOld(app.app_key, String(row.old_secret)) : null,
     };
   }
+
+  /** The current secret of the app is valid all the same. */
+  #decryptOld(appKey: string, stored: string): Secret | null {
+    try {
+      return this.#cipher.decrypt(appKey, stored);
+    } catch (error) {
+      if (error instanceof UnreadableSecretError) return null;
+      throw error;
+    }
+  }
+}
+
+function toStoredApp(row: SqlRow): StoredApp {
+  return {
+    app_key: String(row.app_key),
+    tenant_code: String(row.tenant_code),
+    channel: String(row.channel),
+    recipes: row.recipes === null ? null : String(row.recipes),
+    created_at: Number(row.created_at),
+    has_old_secret: row.old_secret !== null,
+    old_until: Number(row.old_until),
+    old_ends: performance.now() + 1000 * Number(row.old_left),
+    disabled: row.disabled === 1,
+    revision: Number(row.revision),
+  };
 }

@@ -1,6 +1,6 @@
 // SQL of PostgreSQL alone: arrays, FOR UPDATE and several changes in one statement have no equal in SQLite, where a
 // statement costs too little to share one.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../database/errors.js';
 import {
   type SqlDriver,
@@ -12,9 +12,11 @@ import { UserInfoError } from '../../protocol/errors.js';
 import { splitInfoNames } from '../../protocol/info-names.js';
 import type { UserRecord } from '../../protocol/user-record.js';
 import { pauses } from '../../support/fair-queue.js';
-import { type App, nonceSeconds } from './apps.js';
+import type { App } from './apps.js';
+import { expiredBefore, keptUntil, possibleTimes } from './clock.js';
 import type { AppRequest, PassbackOutcome, PassbackRequest, ReadOutcome, ReadRequest } from './operations.js';
-import { changedDigests, hasValue, toRecord, tryChange, Users, valueDigest } from './users.js';
+import { rowStatements } from './statements.js';
+import { changedDigests, hasValue, toRecord, tryChange, valueDigest } from './users.js';
 
 /** Maximum number of requests in a group. */
 const maxGroup = 64;
@@ -28,127 +30,234 @@ const maxUnderWayIfFull = 4;
 /** Maximum number of waiting requests of one app and operation: further ones are refused. */
 const maxWaiting = 16 * maxGroup;
 
-/** Maximum wait for a group, in milliseconds. */
+/** Maximum wait for a group or for a locked row, in milliseconds. */
 const maxWaitMs = 5000;
+
+/** Maximum number of requests of one app and operation that wait for the same row while another transaction has it. */
+const maxLockedOut = maxGroup;
+
+/** Pause before rows that were locked are tried again, in milliseconds: twice as long each time, up to the longest. */
+const firstPauseMs = 2;
+const longestPauseMs = 64;
+
+/** The outcome of a request whose row another transaction has locked: nothing of it was stored. */
+const rowLocked = Symbol('row locked');
+
+/** A row stayed locked by another transaction, such as one of an SQL program. The database itself is well. */
+export class RowLockedError extends StoreUnavailableError {
+  constructor() {
+    super('the record of the user, or the code, stays locked by another transaction', {
+      hint: 'End that transaction: pg_blocking_pids and pg_stat_activity show who has it.',
+    });
+  }
+}
 
 /** A request that waits for its outcome. */
 interface Waiting<Request, Outcome> {
   readonly request: Request;
+  readonly claims: Claims;
   /** By the monotonic clock. */
   readonly since: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Forms groups of the requests that arrive in one turn of the event loop, or while other groups are under way. */
+/** What a request needs for itself. */
+interface Claims {
+  /** No other request of its group, or of a group under way, has one of them. */
+  readonly alone: readonly string[];
+  /** The row that it locks: requests for one row share a group, and no other group under way has it. */
+  readonly row: string;
+}
+
+/**
+ * Forms groups of the requests that arrive in one turn of the event loop, or while other groups are under way. A request
+ * whose row another transaction has locked leaves its group, and is tried again beside the groups: nobody else waits.
+ */
 class Groups<Request, Outcome> {
   #waiting: Waiting<Request, Outcome>[] = [];
   #underWay = 0;
-  readonly #keysOf: (request: Request) => readonly string[];
-  readonly #run: (requests: readonly Request[]) => Promise<readonly Outcome[]>;
+  /** What the groups under way claim. */
+  readonly #claimed = new Set<string>();
+  /** Requests whose rows were locked, and for each row their number, those that are tried again included. */
+  #lockedOut: Waiting<Request, Outcome>[] = [];
+  readonly #lockedRows = new Map<string, number>();
+  #isTrying = false;
+  readonly #claimsOf: (request: Request) => Claims;
+  readonly #run: (requests: readonly Request[]) => Promise<readonly (Outcome | typeof rowLocked)[]>;
 
-  /** Two requests with a key in common are never in one group; the second waits. */
   constructor(
-    keysOf: (request: Request) => readonly string[],
-    run: (requests: readonly Request[]) => Promise<readonly Outcome[]>,
+    claimsOf: (request: Request) => Claims,
+    run: (requests: readonly Request[]) => Promise<readonly (Outcome | typeof rowLocked)[]>,
   ) {
-    this.#keysOf = keysOf;
+    this.#claimsOf = claimsOf;
     this.#run = run;
   }
 
   add(request: Request): Promise<Outcome> {
     return new Promise((resolve, reject) => {
+      const claims = this.#claimsOf(request);
+      const waiting = { request, claims, since: performance.now(), resolve, reject };
+      if (this.#lockedRows.has(claims.row)) {
+        this.#lockOut(waiting);
+        return;
+      }
       if (this.#waiting.length >= maxWaiting) {
         reject(new StoreUnavailableError('the database is too slow for the load'));
         return;
       }
-      this.#waiting.push({ request, since: performance.now(), resolve, reject });
+      this.#waiting.push(waiting);
       if (this.#waiting.length === 1) void nextTurn().then(() => this.#start());
     });
   }
 
   #start(): void {
     while (this.#underWay < (this.#waiting.length < maxGroup ? maxUnderWay : maxUnderWayIfFull)) {
-      const group = this.#take();
+      const tooLate = () => new StoreUnavailableError('the database did not answer in time');
+      const { group, left } = this.#take(this.#waiting, tooLate);
+      this.#waiting = left;
       if (group.length === 0) return;
       this.#underWay += 1;
-      void this.#carryOut(group).then(() => {
+      void this.#carryOut(group).then((locked) => {
         this.#underWay -= 1;
+        for (const waiting of locked) this.#lockOut(waiting);
         this.#start();
       });
     }
   }
 
-  #take(): Waiting<Request, Outcome>[] {
+  /** The first requests that may be under way now, and the others; those that waited too long are refused. */
+  #take(from: readonly Waiting<Request, Outcome>[], tooLate: () => StoreUnavailableError) {
     const taken = new Set<string>();
     const group: Waiting<Request, Outcome>[] = [];
     const left: Waiting<Request, Outcome>[] = [];
     const oldest = performance.now() - maxWaitMs;
-    for (const waiting of this.#waiting) {
+    for (const waiting of from) {
       if (waiting.since < oldest) {
-        waiting.reject(new StoreUnavailableError('the database did not answer in time'));
+        waiting.reject(tooLate());
         continue;
       }
-      const keys = group.length < maxGroup ? this.#keysOf(waiting.request) : [];
-      if (keys.length === 0 || keys.some((key) => taken.has(key))) {
+      const { alone, row } = waiting.claims;
+      const isClaimed = [...alone, row].some((key) => this.#claimed.has(key));
+      if (group.length >= maxGroup || isClaimed || alone.some((key) => taken.has(key))) {
         left.push(waiting);
         continue;
       }
-      for (const key of keys) taken.add(key);
+      for (const key of alone) taken.add(key);
       group.push(waiting);
     }
-    this.#waiting = left;
-    return group;
+    return { group, left };
   }
 
-  /** Never rejects. If a group fails because of one of its requests, each is carried out by itself. */
-  async #carryOut(group: readonly Waiting<Request, Outcome>[]): Promise<void> {
+  /** Keeps a request until its row is free. */
+  #lockOut(waiting: Waiting<Request, Outcome>): void {
+    const { row } = waiting.claims;
+    const count = this.#lockedRows.get(row) ?? 0;
+    if (count >= maxLockedOut || this.#lockedOut.length >= maxWaiting) {
+      waiting.reject(new RowLockedError());
+      return;
+    }
+    this.#lockedRows.set(row, count + 1);
+    this.#lockedOut.push(waiting);
+    if (!this.#isTrying) void this.#tryLocked();
+  }
+
+  /** Tries the requests of locked rows again, beside the groups, until there are none. */
+  async #tryLocked(): Promise<void> {
+    this.#isTrying = true;
+    for (let pauseMs = firstPauseMs; this.#lockedOut.length > 0; ) {
+      await wait(pauseMs);
+      const { group, left } = this.#take(this.#lockedOut, () => new RowLockedError());
+      this.#lockedOut = left;
+      const locked = group.length === 0 ? [] : await this.#carryOut(group);
+      // Behind the others: a long list is tried in turn.
+      this.#lockedOut.push(...locked);
+      this.#lockedRows.clear();
+      for (const { claims } of this.#lockedOut) {
+        this.#lockedRows.set(claims.row, (this.#lockedRows.get(claims.row) ?? 0) + 1);
+      }
+      pauseMs = locked.length < group.length ? firstPauseMs : Math.min(2 * pauseMs, longestPauseMs);
+      this.#start();
+    }
+    this.#isTrying = false;
+  }
+
+  /**
+   * Returns the requests whose rows were locked. Never rejects. If a group fails because of one of its requests, each is
+   * carried out by itself.
+   */
+  async #carryOut(group: readonly Waiting<Request, Outcome>[]): Promise<Waiting<Request, Outcome>[]> {
+    const claimed = group.flatMap(({ claims }) => [...claims.alone, claims.row]);
+    for (const key of claimed) this.#claimed.add(key);
+    const locked: Waiting<Request, Outcome>[] = [];
     try {
       const outcomes = await this.#run(group.map(({ request }) => request));
       sharedTransactions.publish(group.length);
       const pause = pauses();
-      for (const [index, { resolve }] of group.entries()) {
-        resolve(outcomes[index] as Outcome);
+      for (const [index, waiting] of group.entries()) {
+        const outcome = outcomes[index] as Outcome | typeof rowLocked;
+        if (outcome === rowLocked) locked.push(waiting);
+        else waiting.resolve(outcome);
         await pause();
       }
     } catch (error) {
       if (group.length > 1 && !(error instanceof StoreUnavailableError)) {
-        for (const waiting of group) await this.#carryOut([waiting]);
+        for (const waiting of group) locked.push(...(await this.#carryOut([waiting])));
       } else {
         for (const { reject } of group) reject(error);
       }
+    } finally {
+      for (const key of claimed) this.#claimed.delete(key);
     }
+    return locked;
   }
 }
 
 /**
  * The requests of a group, `$1` their tenant: their apps, compared with the tables ($2 to $4, each once), and for each
- * request the number of its app ($5) and its random ($6). `fresh` has those that were not used before.
+ * request the number of its app ($5) and its random ($6); `$7` and `$8` are the latest and the earliest time that it may be.
  *
- * Rows are locked in the order of their keys, so that groups of several processes do not deadlock. All parts of a key
- * come from one materialized list: with statistics that are old, PostgreSQL would else read all rows of a tenant.
+ * All parts of a key come from one materialized list: with statistics that are old, PostgreSQL would else read all rows
+ * of a tenant.
  */
-const useRandoms = `
+const usableRequests = `
   known AS (
     SELECT given.n, apps.tenant_code, given.app_key
     FROM unnest($2::text[], $3::text[], $4::bigint[])
       WITH ORDINALITY AS given (app_key, channel, revision, n)
     JOIN apps ON apps.app_key = given.app_key AND apps.tenant_code = $1
       AND apps.channel = given.channel AND apps.revision = given.revision),
-  usable AS MATERIALIZED (SELECT asked.*, known.tenant_code, known.app_key FROM asked JOIN known ON known.n = asked.app),
+  usable AS MATERIALIZED (SELECT asked.*, known.tenant_code, known.app_key FROM asked JOIN known ON known.n = asked.app)`;
+
+/**
+ * Uses up the randoms of the requests in `tried` whose row is not locked by another transaction; `fresh` has those whose
+ * random was not used before. The rows are locked first: no transaction waits for a row and keeps a random meanwhile.
+ * Randoms are locked in the order of their keys, so that groups of several processes do not deadlock.
+ */
+const useRandoms = `
   used AS (
     INSERT INTO nonces (tenant_code, app_key, random, expires_at)
-    SELECT tenant_code, app_key, random, unixepoch() + ${nonceSeconds} FROM usable ORDER BY app_key, random
+    SELECT tenant_code, app_key, random, ${keptUntil('$7::bigint')} FROM tried
+    WHERE NOT is_locked ORDER BY app_key, random
     ON CONFLICT (tenant_code, app_key, random)
-      DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()
+      DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ${expiredBefore('$8::bigint')}
     RETURNING app_key, random),
   fresh AS MATERIALIZED (
-    SELECT usable.* FROM usable JOIN used ON used.random = usable.random AND used.app_key = usable.app_key)`;
+    SELECT tried.* FROM tried JOIN used ON used.random = tried.random AND used.app_key = tried.app_key)`;
 
-/** One row for each request whose app is as given; `$7` has the codes. */
+/** One row for each request whose app is as given; `$9` has the codes. */
 const readGroup = `
   WITH asked AS (
-    SELECT * FROM unnest($5::int[], $6::text[], $7::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
+    SELECT * FROM unnest($5::int[], $6::text[], $9::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
+  ${usableRequests},
+  locked AS MATERIALIZED (
+    SELECT code FROM codes WHERE (tenant_code, code) IN (SELECT tenant_code, code FROM usable)
+    ORDER BY code FOR NO KEY UPDATE SKIP LOCKED),
+  tried AS MATERIALIZED (
+    SELECT usable.*, locked.code IS NULL AND (
+      SELECT 1 FROM codes WHERE codes.tenant_code = usable.tenant_code AND codes.code = usable.code
+    ) IS NOT NULL AS is_locked
+    FROM usable LEFT JOIN locked ON locked.code = usable.code),
   ${useRandoms},
   taken AS (
     UPDATE codes SET uses_left = codes.uses_left - 1
@@ -156,28 +265,35 @@ const readGroup = `
     WHERE codes.tenant_code = sorted.tenant_code AND codes.code = sorted.code
       AND codes.expires_at + 0 > unixepoch() AND (codes.uses_left IS NULL OR codes.uses_left > 0)
     RETURNING sorted.n, codes.tenant_code, codes.union_id, codes.info_names)
-  SELECT usable.n, fresh.n AS fresh, taken.info_names, users.record
-  FROM usable LEFT JOIN fresh ON fresh.n = usable.n LEFT JOIN taken ON taken.n = usable.n
+  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, taken.info_names, users.record
+  FROM tried LEFT JOIN fresh ON fresh.n = tried.n LEFT JOIN taken ON taken.n = tried.n
     LEFT JOIN users ON users.tenant_code = taken.tenant_code AND users.union_id = taken.union_id`;
 
-/** The same with the users, which it locks: `$7` has their IDs, `$8` digests of their values, one of them null. */
+/** The same with the users, which it locks: `$9` has their IDs, `$10` digests of their values, one of them null. */
 const lockGroup = `
   WITH asked AS (
-    SELECT * FROM unnest($5::int[], $6::text[], $7::text[], $8::text[])
+    SELECT * FROM unnest($5::int[], $6::text[], $9::text[], $10::text[])
       WITH ORDINALITY AS asked (app, random, union_id, digest, n)),
-  ${useRandoms},
+  ${usableRequests},
   named AS MATERIALIZED (
-    SELECT fresh.n, fresh.tenant_code, COALESCE(fresh.union_id, found.union_id) AS union_id, found.others
-    FROM fresh, LATERAL (
+    SELECT usable.n, usable.tenant_code, usable.app_key, usable.random,
+      COALESCE(usable.union_id, found.union_id) AS union_id, found.others
+    FROM usable, LATERAL (
       SELECT MIN(two.union_id) AS union_id, COUNT(*) - 1 AS others FROM (
         SELECT user_values.union_id FROM user_values
-        WHERE user_values.tenant_code = fresh.tenant_code AND user_values.digest = fresh.digest LIMIT 2) AS two) AS found),
+        WHERE user_values.tenant_code = usable.tenant_code AND user_values.digest = usable.digest LIMIT 2) AS two) AS found),
   locked AS MATERIALIZED (
     SELECT union_id, record FROM users
     WHERE (tenant_code, union_id) IN (SELECT tenant_code, union_id FROM named WHERE others <= 0)
-    ORDER BY union_id FOR UPDATE)
-  SELECT usable.n, named.n AS fresh, named.others, locked.union_id, locked.record
-  FROM usable LEFT JOIN named ON named.n = usable.n LEFT JOIN locked ON locked.union_id = named.union_id`;
+    ORDER BY union_id FOR NO KEY UPDATE SKIP LOCKED),
+  tried AS MATERIALIZED (
+    SELECT named.*, locked.record, named.others <= 0 AND locked.union_id IS NULL AND (
+      SELECT 1 FROM users WHERE users.tenant_code = named.tenant_code AND users.union_id = named.union_id
+    ) IS NOT NULL AS is_locked
+    FROM named LEFT JOIN locked ON locked.union_id = named.union_id),
+  ${useRandoms}
+  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.others, tried.union_id, tried.record
+  FROM tried LEFT JOIN fresh ON fresh.n = tried.n`;
 
 /** Stores the records of users `$2`, removes values of users `$4` and adds values of users `$6`. */
 const storeGroup = `
@@ -206,11 +322,15 @@ export const groupStatements = { readGroup, lockGroup, storeGroup };
 export class PostgresGroups {
   readonly #driver: SqlDriver;
   readonly read = ofEachApp<ReadRequest, ReadOutcome>(
-    (one) => [nonceKey(one), ...(one.code === null ? [] : [`code ${one.code}`])],
+    (one) => {
+      // Without a code there is no row to lock.
+      const row = `code ${one.code ?? one.random}`;
+      return { alone: [nonceKey(one), row], row };
+    },
     (group) => this.#read(group),
   );
   readonly passBack = ofEachApp<PassbackRequest, PassbackOutcome>(
-    (one) => [nonceKey(one)],
+    (one) => ({ alone: [nonceKey(one)], row: JSON.stringify(one.user) }),
     (group) => this.#passBack(group),
   );
 
@@ -218,10 +338,10 @@ export class PostgresGroups {
     this.#driver = driver;
   }
 
-  async #read(requests: readonly ReadRequest[]): Promise<ReadOutcome[]> {
+  async #read(requests: readonly ReadRequest[]): Promise<(ReadOutcome | typeof rowLocked)[]> {
     const values = [...valuesOf(requests), requests.map(({ code }) => code)];
     const rows = byNumber(await this.#driver.writeOnce(readGroup, values));
-    const outcomes: ReadOutcome[] = [];
+    const outcomes: (ReadOutcome | typeof rowLocked)[] = [];
     const pause = pauses();
     for (const [index] of requests.entries()) {
       outcomes.push(readOutcome(rows.get(index + 1)));
@@ -230,7 +350,7 @@ export class PostgresGroups {
     return outcomes;
   }
 
-  #passBack(requests: readonly PassbackRequest[]): Promise<PassbackOutcome[]> {
+  #passBack(requests: readonly PassbackRequest[]): Promise<(PassbackOutcome | typeof rowLocked)[]> {
     const tenant = requests[0]?.app.tenant_code ?? '';
     const values = [
       ...valuesOf(requests),
@@ -240,24 +360,28 @@ export class PostgresGroups {
     return this.#driver.write(async (sql) => {
       const rows = byNumber(await sql.all(lockGroup, values));
       const changes = new Changes();
-      const outcomes: (PassbackOutcome | null)[] = [];
+      const outcomes: (PassbackOutcome | typeof rowLocked)[] = [];
+      const toGiveBack: PassbackRequest[] = [];
       const pause = pauses();
       for (const [index, request] of requests.entries()) {
-        outcomes.push(changes.apply(request, rows.get(index + 1)));
+        const outcome = changes.apply(request, rows.get(index + 1));
+        // Another process, or another request of the group, took the value from the user that was found: it is looked
+        // up anew, and nobody waits for the row of another user while he keeps those of a group.
+        if (outcome === null) toGiveBack.push(request);
+        outcomes.push(outcome ?? rowLocked);
         await pause();
       }
       if (changes.count > 0) await sql.run(storeGroup, [tenant, ...(await changes.values(pause))]);
-      for (const [index, { app, user, change }] of requests.entries()) {
-        // Another process, or another request of the group, took the value from the user that was found.
-        outcomes[index] ??= await new Users(sql).change(app.tenant_code, user, change);
-      }
-      return outcomes as PassbackOutcome[];
+      const randoms = toGiveBack.map((one) => [tenant, one.app.app_key, one.random] as const);
+      if (randoms.length > 0) await sql.each(rowStatements.removeNonce, randoms);
+      return outcomes;
     });
   }
 }
 
-function readOutcome(row: SqlRow | undefined): ReadOutcome {
+function readOutcome(row: SqlRow | undefined): ReadOutcome | typeof rowLocked {
   if (row === undefined) return 'app changed';
+  if (row.is_locked === 1) return rowLocked;
   if (row.fresh === null) return 'random used';
   if (row.record === null) return 'no code';
   const infoNames = row.info_names === null ? null : splitInfoNames(String(row.info_names));
@@ -273,8 +397,12 @@ class Changes {
   }
 
   /** `null` if the user that was found has lost the value by which it was found. */
-  apply({ user, change }: PassbackRequest, row: SqlRow | undefined): PassbackOutcome | null {
+  apply(
+    { user, change }: PassbackRequest,
+    row: SqlRow | undefined,
+  ): PassbackOutcome | typeof rowLocked | null {
     if (row === undefined) return 'app changed';
+    if (row.is_locked === 1) return rowLocked;
     if (row.fresh === null) return 'random used';
     if (Number(row.others) > 0) return 'several users';
     if (row.record === null) return 'no user';
@@ -321,8 +449,9 @@ function nonceKey({ app, random }: AppRequest): string {
   return `nonce ${app.app_key} ${random}`;
 }
 
-/** `$1` to `$6` of a group. */
+/** `$1` to `$8` of a group. */
 function valuesOf(requests: readonly AppRequest[]): SqlParameter[] {
+  const { latest, earliest } = possibleTimes();
   const apps = [...new Set(requests.map(({ app }) => app))];
   const numbers = new Map<App, number>(apps.map((app, index) => [app, index + 1]));
   return [
@@ -332,6 +461,8 @@ function valuesOf(requests: readonly AppRequest[]): SqlParameter[] {
     apps.map(({ revision }) => revision),
     requests.map(({ app }) => numbers.get(app) ?? 0),
     requests.map(({ random }) => random),
+    latest,
+    earliest,
   ];
 }
 

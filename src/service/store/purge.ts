@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SqlDriver } from '../../database/sql-driver.js';
+import { possibleTimes } from './clock.js';
 import { statements } from './statements.js';
 
 const intervalMs = 60_000;
@@ -55,7 +56,7 @@ export class Purge {
 
   async #purgeAll(): Promise<void> {
     for (const { table, firstExpired, purge } of tables) {
-      const [row] = await this.#driver.read((sql) => sql.all(firstExpired));
+      const [row] = await this.#driver.read((sql) => sql.all(firstExpired, [possibleTimes().earliest]));
       this.backlog.set(table, Number(row?.waited ?? 0));
       if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at)))) return;
     }
@@ -68,7 +69,7 @@ export class Purge {
     for (let from = firstExpired; ; ) {
       const deleted = await this.#driver.write(async (sql) => {
         const leased = await sql.run(statements.leasePurge, [this.#holder, leaseSeconds]);
-        return leased === 1 ? await sql.all(statement, [from, purgeRows]) : null;
+        return leased === 1 ? await sql.all(statement, [from, purgeRows, possibleTimes().earliest]) : null;
       });
       if (deleted === null) return false;
       if (deleted.length < purgeRows) return true;

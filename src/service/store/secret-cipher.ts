@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../../database/errors.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { Secret } from '../../signing/secret.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -12,6 +13,21 @@ const idLength = 8;
 
 /** Begins each encrypted secret; the ID of its key follows. */
 const mark = 'aes256gcm.';
+
+/** Maximum length of the mark and the ID of the key, with the separator behind it. */
+const startLength = mark.length + idLength + 1;
+
+/**
+ * The start of a stored secret in SQL, empty for one that is not encrypted: it names the key, and reveals nothing.
+ * `column` is a column of the table apps.
+ */
+export function startOfSecret(column: string): string {
+  const begins = `substr(${column}, 1, ${mark.length}) = '${mark}'`;
+  return `CASE WHEN ${begins} THEN substr(${column}, 1, ${startLength}) ELSE '' END`;
+}
+
+/** An encrypted secret was changed in the database. It concerns its app alone. */
+export class UnreadableSecretError extends StoreUnavailableError {}
 
 /**
  * Encrypts the secrets of apps for the database with AES-256-GCM, bound to the key of the app. Without a key they are
@@ -39,30 +55,42 @@ export class SecretCipher {
     return `${mark}${id}.${Buffer.concat(sealed).toString('base64')}`;
   }
 
-  /** @throws StoreUnavailableError if its key is not given, or the text was changed */
+  /** @throws StoreUnavailableError if the secret with this start is encrypted with a key that is not given */
+  requireKey(start: string): void {
+    const id = start.slice(mark.length, startLength);
+    // Anything else is no ID: the text was changed.
+    if (!start.startsWith(mark) || !/^[\da-f]{8}\.$/.test(id) || this.#keys.has(id.slice(0, -1))) return;
+    throw new StoreUnavailableError('the secrets of the database are encrypted with another key', {
+      hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
+    });
+  }
+
+  /**
+   * @throws StoreUnavailableError if its key is not given
+   * @throws UnreadableSecretError if the text was changed
+   */
   decrypt(appKey: string, stored: string): Secret {
     if (!stored.startsWith(mark)) return new Secret(stored);
-    const key = this.#keys.get(stored.slice(mark.length, mark.length + idLength));
-    if (key === undefined) {
-      throw new StoreUnavailableError('the secrets of the database are encrypted with another key', {
-        hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
+    this.requireKey(stored.slice(0, startLength));
+    try {
+      return new Secret(this.#open(appKey, stored));
+    } catch (cause) {
+      throw new UnreadableSecretError(`the encrypted secret of app ${quoteName(appKey)} was changed`, {
+        hint: `Give the app a new one: userinfo admin app rotate-secret --app-key ${quoteWhereNeeded(appKey)}`,
+        cause,
       });
     }
-    const sealed = Buffer.from(stored.slice(mark.length + idLength + 1), 'base64');
+  }
+
+  #open(appKey: string, stored: string): string {
+    const key = this.#keys.get(stored.slice(mark.length, mark.length + idLength));
+    if (key === undefined) throw new TypeError('the text names no key');
+    const sealed = Buffer.from(stored.slice(startLength), 'base64');
     const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), {
       authTagLength: tagBytes,
     });
     decipher.setAAD(Buffer.from(appKey)).setAuthTag(sealed.subarray(-tagBytes));
-    try {
-      const text =
-        decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
-      return new Secret(text);
-    } catch (cause) {
-      throw new StoreUnavailableError(`the encrypted secret of app ${quoteName(appKey)} was changed`, {
-        hint: 'Restore it from a backup, or delete the app from the table apps and create it again.',
-        cause,
-      });
-    }
+    return decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
   }
 
   /**

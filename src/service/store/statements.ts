@@ -1,4 +1,6 @@
 import type { Schema } from '../../database/migrations.js';
+import { expiredBefore, keptUntil } from './clock.js';
+import { startOfSecret } from './secret-cipher.js';
 
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
@@ -53,7 +55,8 @@ export const storeSchema: Schema = {
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
 const appColumns =
-  'app_key, app_secret, tenant_code, channel, recipes, created_at, old_secret, old_until, disabled, revision';
+  'app_key, app_secret, tenant_code, channel, recipes, created_at, old_secret, old_until, disabled, revision,' +
+  ' old_until - unixepoch() AS old_left';
 
 /**
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
@@ -64,6 +67,9 @@ const appColumns =
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
   listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
+  listSecretStarts:
+    `SELECT app_key, ${startOfSecret('app_secret')} AS start, ${startOfSecret('old_secret')} AS old_start` +
+    ' FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2',
   /** Finds the app only as it was when it had that revision. */
   findRevision:
     'SELECT 1 AS found FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4',
@@ -118,10 +124,10 @@ export const statements = {
   /** Changes a row only if the app is what it was at that revision, and the pair is new or expired. */
   useNonce:
     'INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
-    ' SELECT tenant_code, app_key, $5, unixepoch() + $6 FROM apps' +
+    ` SELECT tenant_code, app_key, $5, ${keptUntil('$7', '$6')} FROM apps` +
     ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4' +
     ' ON CONFLICT (tenant_code, app_key, random)' +
-    ' DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < unixepoch()',
+    ` DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ${expiredBefore('$8')}`,
 
   addAudit:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject) VALUES (unixepoch(), $1, $2, $3, $4, $5)' +
@@ -140,25 +146,25 @@ export const statements = {
     ' (holder IS NULL OR holder = $1 OR value < unixepoch() OR value > unixepoch() + $2)',
   releasePurge: "UPDATE service_state SET holder = NULL WHERE name = 'purge' AND holder = $1",
   /** Changes a page each time, but never the size of the database. */
-  probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health'",
+  probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health' RETURNING unixepoch() AS now",
 } as const;
 
-/** When the first row of a table expired, and how many seconds ago; or null. */
+/** When the first row of a table expired, and how many seconds ago; or null. `$1` is the earliest time that it may be. */
 function firstExpired(table: string): string {
   return (
-    'SELECT MIN(expires_at) AS expires_at, unixepoch() - MIN(expires_at) AS waited' +
-    ` FROM ${table} WHERE expires_at < unixepoch()`
+    `SELECT MIN(expires_at) AS expires_at, ${expiredBefore('$1')} - MIN(expires_at) AS waited` +
+    ` FROM ${table} WHERE expires_at < ${expiredBefore('$1')}`
   );
 }
 
 /**
  * Deletes up to `$2` expired rows, the oldest first, none that expired before `$1`: deleted rows stay in the index
- * for a while, and are not scanned again.
+ * for a while, and are not scanned again. `$3` is the earliest time that it may be.
  */
 function purge(table: string, key: string): string {
   return (
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table}` +
-    ' WHERE expires_at >= $1 AND expires_at < unixepoch() ORDER BY expires_at LIMIT $2) RETURNING expires_at'
+    ` WHERE expires_at >= $1 AND expires_at < ${expiredBefore('$3')} ORDER BY expires_at LIMIT $2) RETURNING expires_at`
   );
 }
 
@@ -177,6 +183,8 @@ export const rowStatements = {
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
+  removeNonce:
+    'DELETE FROM nonces WHERE (tenant_code, app_key, random) IN (SELECT $1, $2, $3) RETURNING random',
 } as const;
 
 /** Empties the store. */

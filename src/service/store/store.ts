@@ -16,7 +16,7 @@ import {
   type Records,
   readInTransaction,
 } from './operations.js';
-import { PostgresGroups } from './postgres-groups.js';
+import { PostgresGroups, RowLockedError } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
@@ -24,9 +24,6 @@ import { Users } from './users.js';
 
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;
-
-/** Number of apps whose secrets are decrypted to check the master keys. */
-const checkedApps = 100;
 
 /**
  * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
@@ -40,6 +37,7 @@ export class Store {
   readonly #groups: PostgresGroups | null;
   readonly #apps = new Map<string, App>();
   #purge: Purge | undefined;
+  #clockDifference = 0;
   /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
   #fault: StoreUnavailableError | null = null;
 
@@ -86,11 +84,24 @@ export class Store {
     return this.write((records) => passBackInTransaction(records, request), request.app.app_key);
   }
 
-  /** Resolves if the store is writable, and the last write since the last check did not fail because of the store. */
-  async check(): Promise<void> {
+  /** How far the clock of this process was ahead of the database's at the last check, in seconds; 0 for SQLite. */
+  get clockDifference(): number {
+    return this.#clockDifference;
+  }
+
+  /**
+   * Resolves if the store is writable, and the last write since the last check did not fail because of the store.
+   * `unixSeconds` is the clock to compare with the database's.
+   */
+  async check(unixSeconds = () => Date.now() / 1000): Promise<void> {
     // One statement without a transaction: a process that is stopped in the middle holds no lock.
-    const written = await this.#driver.read((sql) => sql.run(statements.probe));
-    if (written !== 1) throw new StoreUnavailableError('the database has lost its table service_state');
+    const before = unixSeconds();
+    const [row] = await this.#driver.read((sql) => sql.all(statements.probe));
+    if (row === undefined) throw new StoreUnavailableError('the database has lost its table service_state');
+    // SQLite has the clock of the machine.
+    if (this.#driver.engine === 'postgres') {
+      this.#clockDifference = differenceTo(Number(row.now), before, unixSeconds());
+    }
     const last = this.#fault;
     this.#fault = null;
     if (last !== null) throw last;
@@ -142,10 +153,18 @@ export class Store {
       this.#fault = null;
       return result;
     } catch (error) {
-      if (error instanceof StoreUnavailableError) this.#fault = error;
+      // A locked row says nothing of the database.
+      if (error instanceof StoreUnavailableError && !(error instanceof RowLockedError)) this.#fault = error;
       throw error;
     }
   }
+}
+
+/** How far a time that was taken between two others is before or after both; 0 if it may be between them. */
+function differenceTo(time: number, before: number, after: number): number {
+  // It has whole seconds.
+  if (time + 1 < before) return Math.round(before - time);
+  return time - 1 > after ? Math.round(after - time) : 0;
 }
 
 /**
@@ -180,7 +199,7 @@ export async function createStore(driver: SqlDriver, options: StoreOptions = {})
   try {
     const store = new Store(driver, cipher, await migrate(driver, storeSchema, options));
     // A key that is missing is noticed now, not at the first request.
-    await store.read(({ apps }) => apps.list('', checkedApps));
+    await store.read(({ apps }) => apps.requireMasterKeys());
     return store;
   } catch (error) {
     await driver.close();

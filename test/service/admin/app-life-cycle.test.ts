@@ -175,6 +175,80 @@ describe('secrets in the database', () => {
     await service.close();
   });
 
+  it('concern their app alone where one was changed in the database', async () => {
+    await using stand = await start();
+    const { database, admin, secret } = stand;
+    for (const appKey of ['app-2', 'app-3']) {
+      await admin.createApp({ tenantCode: tenant, channel: 'web', appKey, appSecret: `secret of ${appKey}` });
+    }
+    const keys = { database, masterKeys: [old] };
+    const keyed = await openAdmin(keys);
+    expect(await keyed.encryptSecrets()).toBe(3);
+    await keyed.close();
+    const spoil = async (column: string, to: string) => {
+      const driver = await openDriver(database);
+      await driver.write((sql) => sql.run(`UPDATE apps SET ${column} = ${to} WHERE app_key = 'app-2'`));
+      await driver.close();
+    };
+    const log: LogEvent[] = [];
+    const codeOf = async (url: string, appKey: string, by: string) => {
+      const draft = draftPassback(
+        { ...stand.app, app_key: appKey, secret: by },
+        { union_id: 'u1', user_info: '{"a":"b"}' },
+      );
+      return (await send(url, draft)).envelope.code;
+    };
+    const shortened = 'substr(app_secret, 1, 30)';
+    for (const to of [
+      "substr(app_secret, 1, length(app_secret) - 8) || 'AAAAAAA='",
+      shortened,
+      "'aes256gcm.zz'",
+    ]) {
+      await spoil('app_secret', to);
+      const service = await createService({ ...keys, log: (event) => log.push(event) });
+      expect(await codeOf(service.url, 'app-2', 'secret of app-2')).toBe(50301);
+      expect(await codeOf(service.url, 'app-3', 'secret of app-3')).toBe(200);
+      expect(await codeOf(service.url, 'app-1', secret)).toBe(200);
+      expect((await fetchAnswer(`${service.url}/readyz`)).status).toBe(200);
+      await service.close();
+    }
+    expect(log).toContainEqual({
+      event: 'store_unavailable',
+      problem: 'the encrypted secret of app "app-2" was changed',
+    });
+
+    const other = await openAdmin({ database, masterKeys: [newer, old] });
+    await expect(other.encryptSecrets()).rejects.toThrow('secret of app "app-2" was changed');
+    const listed = [];
+    for await (const { app_key } of other.listApps()) listed.push(app_key);
+    expect(listed).toEqual(['app-1', 'app-2', 'app-3']);
+    const rotated = await other.rotateSecret({ appKey: 'app-2', overlapSeconds: 60 });
+    await using service = await createService({ database, masterKeys: [newer] });
+    // All others were encrypted with the newer key.
+    expect(await codeOf(service.url, 'app-3', 'secret of app-3')).toBe(200);
+    expect(await codeOf(service.url, 'app-2', rotated.app_secret.reveal())).toBe(200);
+    await spoil('app_secret', "'aes256gcm.zz'");
+    await other.removeApp({ appKey: 'app-2' });
+    await other.close();
+  });
+
+  it('need their key at the start, however many apps there are', async () => {
+    await using stand = await start();
+    const { database, admin } = stand;
+    for (let count = 0; count < 120; count += 20) {
+      const names = Array.from({ length: 20 }, (_, index) => `many-${count + index}`);
+      await Promise.all(
+        names.map((appKey) => admin.createApp({ tenantCode: tenant, channel: 'web', appKey })),
+      );
+    }
+    const last = await openAdmin({ database, masterKeys: [old] });
+    await last.createApp({ tenantCode: tenant, channel: 'web', appKey: 'the last' });
+    await last.close();
+    await expect(createService({ database })).rejects.toThrow('are encrypted with another key');
+    await expect(openAdmin({ database, masterKeys: [newer] })).rejects.toThrow('with another key');
+    await (await openAdmin({ database, masterKeys: [newer, old] })).close();
+  });
+
   it('are all encrypted where there are more apps than are read at once', async () => {
     await using stand = await start();
     const { database, admin } = stand;

@@ -44,15 +44,16 @@ describe('a token bucket', () => {
     expect(bucket.take('a')).toBe(0);
   });
 
-  it('counts each key separately, and evicts the least recently used', () => {
+  it('counts each key separately, and fills none early, however many there are', () => {
     let now = 0;
     const buckets = new TokenBuckets(1, () => now);
     expect(['a', 'b', 'a'].map((key) => buckets.take(key))).toEqual([0, 0, 1]);
-    for (let index = 0; index < 9_999; index++) buckets.take(`other ${index}`);
-    expect(buckets.take('a')).toBe(1);
-    expect(buckets.take('b')).toBe(0);
+    for (let index = 0; index < 20_000; index++) buckets.take(`other ${index}`);
+    expect(['a', 'b', 'other 0'].map((key) => buckets.take(key))).toEqual([1, 1, 1]);
+    // Those for which there is no room share a bucket.
+    expect([buckets.take('new'), buckets.take('newer')]).toEqual([1, 1]);
     now += 1000;
-    expect(buckets.take('a')).toBe(0);
+    expect(['a', 'new', 'newer', 'b'].map((key) => buckets.take(key))).toEqual([0, 0, 0, 0]);
   });
 });
 
@@ -109,6 +110,26 @@ describe('the rate limit of a service', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => send(service.url, passback(app))));
     await service.close();
     expect(answers.every(({ status }) => status >= 500)).toBe(true);
+  });
+
+  it('counts the 64 bits of an IPv6 client as one address', async () => {
+    const behind = await runService({ rateLimit: 2, steadyNow: () => now, trustProxy: ['127.0.0.1'] });
+    const statusOf = async (address: string) => {
+      const headers = { 'x-forwarded-for': address };
+      return (await fetch(`${behind.service.url}/nothing`, { headers })).status;
+    };
+    const statuses: number[] = [];
+    for (const address of [
+      '2001:db8:0:7::1',
+      '2001:db8::7:1:2:3:4',
+      '2001:0db8:0:0007:ffff::',
+      '2001:db8:0:8::1',
+    ])
+      statuses.push(await statusOf(address));
+    for (const address of ['::1', '2001:db8::8', '203.0.113.7', '203.0.113.8'])
+      statuses.push(await statusOf(address));
+    await behind.service.close();
+    expect(statuses).toEqual([404, 404, 429, 404, 404, 404, 404, 404]);
   });
 
   it('explains no signature that is the secret itself, sent by mistake', async () => {

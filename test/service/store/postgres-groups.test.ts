@@ -18,6 +18,7 @@ const app: App = {
   created_at: 1,
   old_secret: null,
   old_until: 0,
+  old_ends: 0,
   disabled: false,
   revision: 1,
 };
@@ -38,25 +39,33 @@ beforeEach(async () => {
 afterEach(() => database.remove());
 
 let serial = 0;
-const passBack = (unionId: string, by = app, change = (record: UserRecord) => record, to = store) =>
-  to.passBack({ app: by, random: `random${serial++}`, user: { by: 'union_id', unionId }, change });
+const passBack = (
+  unionId: string,
+  by = app,
+  change = (record: UserRecord) => record,
+  to = store,
+  random = `random${serial++}`,
+) => to.passBack({ app: by, random, user: { by: 'union_id', unionId }, change });
 
-/** Holds the row of u1 while work is done, which is given how many connections wait for the row. */
-const whileHeld = (work: (countWaiting: () => Promise<number>) => Promise<void>) =>
+/** Holds the row of u1 while work is done. */
+const whileHeld = (work: () => Promise<void>) =>
   holder.write(async (sql) => {
     await sql.run("UPDATE users SET revision = revision WHERE union_id = 'u1'");
-    const [own] = await sql.all('SELECT pg_backend_pid() AS pid');
-    const blocked = `SELECT 1 FROM pg_stat_activity WHERE ${own?.pid} = ANY(pg_blocking_pids(pid))`;
-    await work(async () => (await query(database.url, blocked)).length);
+    await work();
   });
 
 it('refuses a group that the database does not answer in time, and carries out the next one', async () => {
-  await whileHeld(async (countWaiting) => {
-    const blocked = expect(passBack('u1')).rejects.toThrow('the database did not answer in time');
+  await holder.write(async (sql) => {
+    // Another transaction is about to use the same random.
+    await sql.run("INSERT INTO nonces VALUES ('acme', 'k1', 'stuck', 9999999999)");
+    const [own] = await sql.all('SELECT pg_backend_pid() AS pid');
+    const blocked = `SELECT 1 FROM pg_stat_activity WHERE ${own?.pid} = ANY(pg_blocking_pids(pid))`;
+    const stuck = passBack('u1', app, (record) => record, store, 'stuck');
+    const refused = expect(stuck).rejects.toThrow('the database did not answer in time');
     // It is under way.
-    await expect.poll(countWaiting).toBe(1);
+    await expect.poll(async () => (await query(database.url, blocked)).length).toBe(1);
     const others = Array.from({ length: 20 }, () => passBack('u2'));
-    await blocked;
+    await refused;
     expect((await Promise.all(others)).every((outcome) => typeof outcome === 'object')).toBe(true);
   });
   expect(await passBack('u1')).toMatchObject({ union_id: 'u1' });
@@ -65,13 +74,14 @@ it('refuses a group that the database does not answer in time, and carries out t
 it('carries out the requests of an app while too many of another app of its tenant wait', async () => {
   const other: App = { ...app, app_key: 'k2' };
   await store.write(({ apps }) => apps.add(other));
+  let blocked: Promise<unknown> | undefined;
   await whileHeld(async () => {
-    const blocked = Promise.allSettled(Array.from({ length: 1100 }, () => passBack('u1')));
+    blocked = Promise.allSettled(Array.from({ length: 1100 }, () => passBack('u1')));
     expect(await passBack('u2', other)).toMatchObject({ union_id: 'u2' });
     const read = await store.readUser({ app: other, random: `random${serial++}`, code: 'none' });
     expect(read).toBe('no code');
-    await blocked;
   });
+  await blocked;
 });
 
 it('lets the event loop run while a group of long changes is at work', async () => {
@@ -96,13 +106,39 @@ it('lets the event loop run while a group of long changes is at work', async () 
   expect(seen.size).toBeGreaterThanOrEqual(7);
 });
 
-it('refuses at once what too many requests of an app wait for', async () => {
+it('refuses at once what too many requests of an app, or of a locked row, wait for', async () => {
   await whileHeld(async () => {
-    const all = Array.from({ length: 1100 }, () => passBack('u1'));
-    const ends = await Promise.allSettled(all);
-    const reasons = ends.map((end) => (end.status === 'rejected' ? end.reason.message : 'carried out'));
-    expect(reasons.slice(1024)).toEqual(Array(76).fill('the database is too slow for the load'));
-    expect(new Set(reasons.slice(0, 1024))).toEqual(new Set(['the database did not answer in time']));
+    const ends: string[] = [];
+    const all = Array.from({ length: 1100 }, async (_, index) => {
+      await passBack('u1').catch((error) => {
+        ends[index] = error.message;
+      });
+    });
+    // 64 of them wait for the row; others of the app are carried out meanwhile.
+    await expect.poll(() => ends.filter(Boolean).length).toBe(1100 - 64);
+    expect(await passBack('u2')).toMatchObject({ union_id: 'u2' });
+    await Promise.all(all);
+    expect(ends.slice(1024)).toEqual(Array(76).fill('the database is too slow for the load'));
+    expect(new Set(ends.slice(0, 1024))).toEqual(
+      new Set(['the record of the user, or the code, stays locked by another transaction']),
+    );
   });
   expect(await passBack('u1')).toMatchObject({ union_id: 'u1' });
+});
+
+it('looks a user up anew, with the same random, who loses the value to an earlier request of the group', async () => {
+  await store.write(({ users }) => users.putAll([user('u1', { extension_info: { seat: '1' } })]));
+  const byValue = () =>
+    store.passBack({
+      app,
+      random: `random${serial++}`,
+      user: { by: 'primary_key', name: 'seat', value: '1' },
+      change: (record) => record,
+    });
+  const moved = passBack('u1', app, (record) => ({ ...record, extension_info: {} }));
+  expect(await Promise.all([moved, byValue(), byValue()])).toEqual([
+    expect.objectContaining({ union_id: 'u1' }),
+    'no user',
+    'no user',
+  ]);
 });

@@ -72,7 +72,7 @@ function settings(): Option[] {
       .default('info'),
     new Option(
       '--admin-port <number>',
-      'port for /livez, /readyz and /metrics (default: that of the service, to this machine alone)',
+      'port for /livez, /readyz and /metrics (default: that of the service; metrics for this machine alone)',
     ).argParser(parsePort),
     new Option('--drain-delay <duration>', 'serve on for this time when stopped (default: 0)').argParser(
       (text) => (text === '0' ? 0 : parseDuration(text)),

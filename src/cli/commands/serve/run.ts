@@ -59,6 +59,10 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
   const demo = options.demo ? await import('./demo.js') : null;
   await demo?.checkDemoProfile(context);
   const service = await start();
+  context.signal.addEventListener('terminate', (event) => {
+    event.preventDefault();
+    void service.close();
+  });
   try {
     const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
     // JSON logs are read by programs, which need no introduction.

@@ -1,0 +1,102 @@
+import { Client } from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Draft, draftPassback, draftRead, fetchAnswer, send } from '../support/foreign-client.js';
+import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
+import { type RunningService, runService, tenant, user } from '../support/running-service.js';
+
+let schema: TestSchema;
+let running: RunningService;
+/** An SQL program beside the service. */
+let program: Client;
+
+beforeEach(async () => {
+  schema = await createSchema();
+  running = await runService({ database: schema.url });
+  await running.service.admin.putUsers(Array.from({ length: 31 }, (_, index) => user(`u${index}`)));
+  program = new Client(schema.url);
+  await program.connect();
+});
+afterEach(async () => {
+  await program.end();
+  await running.service.close();
+  await schema.remove();
+});
+
+const lock = async (table: string, condition: string) => {
+  await program.query('BEGIN');
+  await program.query(`SELECT 1 FROM ${table} WHERE ${condition} FOR UPDATE`);
+};
+const passback = (unionId: string) =>
+  draftPassback(running.app, { union_id: unionId, user_info: `{"key":"${unionId}"}` });
+const codeOf = async (draft: Draft) => (await send(running.service.url, draft)).envelope.code;
+
+it('answers the passbacks of all other users while the row of one is locked', async () => {
+  await running.service.admin.putUser(user('u0', { extension_info: { seat: '7' } }));
+  await lock('users', "union_id = 'u0'");
+  /** Of the locked row, while it was locked. */
+  const early: number[] = [];
+  let isLocked = true;
+  const ofLocked = ['union_id', 'primary_key'].flatMap((by) =>
+    Array.from({ length: 20 }, async () => {
+      const draft =
+        by === 'union_id'
+          ? passback('u0')
+          : draftPassback(running.app, { primary_key: 'seat', user_info: '{"seat":"7"}' });
+      const code = await codeOf(draft);
+      if (isLocked) early.push(code);
+      return code;
+    }),
+  );
+  for (let round = 0; round < 10; round++) {
+    const others = Array.from({ length: 30 }, (_, index) => codeOf(passback(`u${index + 1}`)));
+    expect(await Promise.all(others)).toEqual(Array(30).fill(200));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  isLocked = false;
+  await program.query('COMMIT');
+  // On a slow machine they may have waited too long.
+  expect(early.filter((code) => code !== 50301)).toEqual([]);
+  const codes = await Promise.all(ofLocked);
+  expect(codes.filter((code) => code === 200)).toHaveLength(40 - early.length);
+});
+
+it('refuses the locked user in time, is ready meanwhile, and takes the same request later', async () => {
+  await lock('users', "union_id = 'u0'");
+  const draft = passback('u0');
+  const answer = await send(running.service.url, draft);
+  expect(answer.envelope.code).toBe(50301);
+  expect((await fetchAnswer(`${running.service.url}/readyz`)).status).toBe(200);
+  expect(running.log.filter(({ event }) => event === 'store_unavailable')).toEqual([
+    { event: 'store_unavailable', problem: expect.stringContaining('stays locked by another transaction') },
+  ]);
+  await program.query('COMMIT');
+  expect(await codeOf(draft)).toBe(200);
+  expect(await codeOf(draft)).toBe(40105);
+});
+
+it('answers the reads of all other codes while one is locked, which is then used once', async () => {
+  const issue = async (unionId: string) =>
+    (await running.service.admin.issueCode({ tenantCode: tenant, unionId })).code;
+  const locked = await issue('u0');
+  await lock('codes', `code = '${locked}'`);
+  /** Of the locked row, while it was locked. */
+  const early: number[] = [];
+  let isLocked = true;
+  const ofLocked = Array.from({ length: 5 }, async () => {
+    const code = await codeOf(draftRead(running.app, locked));
+    if (isLocked) early.push(code);
+    return code;
+  });
+  for (let round = 0; round < 5; round++) {
+    const issued = await Promise.all(Array.from({ length: 30 }, (_, index) => issue(`u${index}`)));
+    const reads = issued.map((code) => codeOf(draftRead(running.app, code)));
+    expect(await Promise.all(reads)).toEqual(Array(30).fill(200));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  isLocked = false;
+  await program.query('COMMIT');
+  // On a slow machine they may have waited too long.
+  expect(early.filter((code) => code !== 50301)).toEqual([]);
+  const codes = (await Promise.all(ofLocked)).filter((code) => code !== 50301);
+  expect(codes.sort()).toEqual([200, 40106, 40106, 40106, 40106].slice(0, codes.length));
+});
