@@ -25,7 +25,7 @@ const arrows = {
  * No `index.ts`: it would load all of a folder for one of its files.
  */
 const faces = {
-  signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings module-signer params
+  signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings export/export module-signer params
     presets recipe-json recipe request samples/captured-request samples/read-sample secret signer template
     vectors verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,

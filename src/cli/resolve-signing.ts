@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
 import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
@@ -8,7 +9,7 @@ import { compileRecipes, type SignerPair, type SigningChoice } from '../signing/
 import { compileRecipe } from '../signing/compile-recipe.js';
 import { defaultRecipes, findPreset, type Preset, presets } from '../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../signing/recipe.js';
-import { parseRecipe, parseSigningRecipes } from '../signing/recipe-json.js';
+import { parseObject, parseRecipe, parseSigningRecipes } from '../signing/recipe-json.js';
 import type { Secret } from '../signing/secret.js';
 import { isSystemError } from '../support/errors.js';
 import { nearestName } from '../support/nearest-name.js';
@@ -28,11 +29,31 @@ export async function selectSigning(
   context: CliContext,
   options: CommonOptions & RecipeOptions,
 ): Promise<SigningChoice> {
+  return (await selectRule(context, options)).signing;
+}
+
+/** A signing rule, and where it comes from. */
+export interface SelectedRule {
+  readonly signing: SigningChoice;
+  /** Such as `the preset taobao`. */
+  readonly from: string;
+  /** The number of rules that `sign solve` found; 1 where it did not find this one. */
+  readonly fits: number;
+}
+
+/** `selectSigning`, with the origin of the rule. */
+export async function selectRule(
+  context: CliContext,
+  options: CommonOptions & RecipeOptions,
+): Promise<SelectedRule> {
   if (options.recipe === undefined) {
-    const { signing } = await settingsOf(context, options);
-    return profileSigning(context, signing);
+    const { signing, profile } = await settingsOf(context, options);
+    const from =
+      signing === null || profile === null ? 'the default recipes' : `the profile ${quoteName(profile)}`;
+    return { signing: await profileSigning(context, signing), from, fits: 1 };
   }
-  return choiceOf(await readRecipes(context, options.recipe));
+  const { recipes, from, fits } = await readRecipes(context, options.recipe);
+  return { signing: choiceOf(recipes), from, fits };
 }
 
 /** The signers of given recipes. */
@@ -64,20 +85,52 @@ function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningS
   return resolveSigning(settingSources(context, flags));
 }
 
+interface NamedRecipes extends Omit<SelectedRule, 'signing'> {
+  readonly recipes: Recipe | SigningRecipes;
+}
+
 /**
- * Reads the recipe, or the pair of recipes, of `--recipe`: a preset or a file.
+ * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file of recipes or of what `sign solve
+ * --json` printed, where the first rule is taken.
  *
  * @throws InvalidInputError, or RecipeError that names the invalid field, token or step
  */
-async function readRecipes(context: CliContext, source: string): Promise<Recipe | SigningRecipes> {
+async function readRecipes(context: CliContext, source: string): Promise<NamedRecipes> {
   const preset = findPreset(source);
-  if (preset !== undefined) return preset.recipe;
+  if (preset !== undefined) return { recipes: preset.recipe, from: `the preset ${source}`, fits: 1 };
   const { signing } = await readSigningFile(context, source).catch((error: unknown) => {
     // A missing file without a dot or a slash in its name is more likely a misspelt preset.
     if (isSystemError((error as Error).cause, 'ENOENT') && /^[\w-]+$/.test(source)) requirePreset(source);
     throw error;
   });
-  return isPair(signing) ? parseSigningRecipes(signing) : parseRecipe(signing);
+  const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
+  if (isSolveReport(signing)) {
+    // The report has the fits of app_sign apart, where a request has both signatures.
+    const fits = Math.max(
+      signing.fits.length,
+      isSolveReport(signing.app_sign) ? signing.app_sign.fits.length : 0,
+    );
+    return { recipes: parseFound(signing.fits[0]), from: 'a search by samples', fits };
+  }
+  return { recipes: isPair(signing) ? parseSigningRecipes(signing) : parseRecipe(signing), from, fits: 1 };
+}
+
+/** What `sign solve --json` prints; its rules are untrusted JSON, likeliest first. */
+interface FoundRules {
+  readonly fits: readonly unknown[];
+  readonly app_sign?: unknown;
+}
+
+function isSolveReport(json: unknown): json is FoundRules {
+  return typeof json === 'object' && json !== null && 'fits' in json && Array.isArray(json.fits);
+}
+
+/** @throws InvalidInputError where no rule was found */
+function parseFound(first: unknown): Recipe | SigningRecipes {
+  if (first === undefined) throw new InvalidInputError('the search found no recipe');
+  const { recipe, app_sign } = parseObject(first, 'fits[0]');
+  if (app_sign === undefined) return parseRecipe(recipe, 'fits[0].recipe');
+  return parseSigningRecipes({ app_sign, sign: recipe });
 }
 
 /** A file of recipes, which may also have the `result_codes` of the platform. */
@@ -114,6 +167,6 @@ function isPair(json: unknown): boolean {
 export function addRecipeOption(command: Command): Command {
   return command.option(
     '--recipe <name>',
-    'preset, or file with one recipe or {app_sign, sign} (default: those of the profile)',
+    'preset, or file with one recipe, {app_sign, sign} or a report of "sign solve --json" (default: those of the profile)',
   );
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { languages } from '../../src/signing/export/export.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 import { vectors } from '../support/signing-corpus.js';
@@ -248,6 +249,78 @@ describe('sign vectors', () => {
   });
 });
 
+describe('sign export', () => {
+  const run = (...args: string[]) => machine.run(['sign', 'export', ...args]);
+
+  it('prints the rule and its test, which Python runs; the secret of the profile is in neither', async () => {
+    for (const [name, ...args] of [['signature.py'], ['test_signature.py', '--test']]) {
+      const done = await run(...local, '--lang', 'python', ...args);
+      expect(done).toMatchObject({ status: 0, stderr: '' });
+      expect(done.stdout).not.toContain(secret);
+      file(name ?? '', done.stdout);
+    }
+    const tested = await machine.shell('python3 -m unittest test_signature');
+    expect(tested).toMatchObject({ status: 0 });
+    expect(tested.stderr).toMatch(/Ran 1 test in .*OK/s);
+    // The service accepts what the exported rule signs.
+    const code = await machine.issueCode();
+    const caller = [
+      'import os, sys, time, urllib.parse, urllib.request, uuid',
+      'import signature',
+      'url, app_key, code = sys.argv[1:]',
+      'address = url + "/api/v1/server/user/user_info_for_third"',
+      'pairs = [("tenant_code", "acme"), ("app_key", app_key), ("channel", "web"), ("code", code),',
+      '         ("random", uuid.uuid4().hex[:16]), ("timestamp", str(int(time.time()))), ("info_name", "mobile")]',
+      'for name in ("app_sign", "sign"):',
+      '    rule = getattr(signature, name)',
+      '    pairs.append((name, rule("GET", address, list(pairs), None, {}, os.environ["SECRET"])))',
+      'print(urllib.request.urlopen(address + "?" + urllib.parse.urlencode(pairs)).read().decode())',
+    ];
+    file('caller.py', caller.join('\n'));
+    const { app_key } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local;
+    const env = { SECRET: secret };
+    const called = await machine.shell(`python3 caller.py ${machine.url} ${app_key} ${code}`, { env });
+    expect(called.stderr).toBe('');
+    expect(JSON.parse(called.stdout)).toMatchObject({ code: 200 });
+  });
+
+  it('takes a preset, a file, and what "sign solve" found', async () => {
+    const preset = await run('--lang', 'go', '--recipe', 'taobao');
+    expect(preset.stdout).toMatch(/^\/\/ The signing rule of the preset taobao, .*\npackage signature\n/s);
+    const recipe = { message: ['$params'], steps: ['md5'] };
+    const named = await run('--lang', 'java', '--recipe', file('rule.json', recipe));
+    expect(named.stdout).toContain('// The signing rule of the file "rule.json"');
+    const [first, other] = [{ recipe, app_sign: recipe }, { recipe }];
+    const report = { fits: [first, other], app_sign: { fits: [other, other, other] } };
+    const piped = ['sign', 'export', '--lang', 'php', '--recipe', '-'];
+    const found = await machine.run(piped, { stdin: JSON.stringify(report) });
+    expect(found.stdout).toContain('// 3 rules fit the samples');
+    expect(found.stdout).toMatch(/function app_sign\(.*function sign\(/s);
+    const nothing = await machine.run(piped, { stdin: '{"fits": []}' });
+    expect(nothing).toMatchObject({ status: 2, stdout: '' });
+    expect(nothing.stderr).toContain('the search found no recipe');
+  });
+
+  it('refuses what it cannot export, and other languages, with status 2', async () => {
+    const half = file('half.json', '{"message": ["\\ud800"], "steps": ["md5"]}');
+    const done = await run('--lang', 'php', '--recipe', half);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain('has an unpaired surrogate, which a text of PHP 8.0 or later cannot hold');
+    const cobol = await run('--lang', 'cobol');
+    expect(cobol).toMatchObject({ status: 2, stdout: '' });
+    expect(cobol.stderr).toContain(`Allowed choices are ${Object.keys(languages).join(', ')}.`);
+    expect((await run()).stderr).toContain('"--lang <language>" not specified');
+  });
+
+  it('says on a terminal how to save and run both files', async () => {
+    const done = await machine.onTerminal(['sign', 'export', '--lang', 'javascript'], []);
+    expect(done.stdout.replace(/\s+/g, ' ')).toContain(
+      'Save it as signature.mjs, and the test (--test) as signature.test.mjs beside it. ' +
+        'Run the test: node --test signature.test.mjs',
+    );
+  });
+});
+
 describe('sign presets', () => {
   it('lists them, and prints one that can be used directly', async () => {
     const list = await json(['sign', 'presets']);
@@ -288,6 +361,9 @@ export function sign({ params }, secret) {
     expect(read).toMatchObject({ status: 0, stderr: '' });
     const shown = await json([...local, 'sign', 'explain', 'read', 'c']);
     expect(shown.sign.message).toMatch(/&key=<secret>$/);
+    const exported = await machine.run([...local, 'sign', 'export', '--lang', 'python']);
+    expect(exported).toMatchObject({ status: 2, stdout: '' });
+    expect(exported.stderr).toContain('app_sign: is signed by a module');
     expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain(`the module ${path}`);
     expect(JSON.parse((await machine.run(['profile', 'export', 'local'])).stdout).signing).toEqual({
       module: path,

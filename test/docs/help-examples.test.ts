@@ -37,6 +37,7 @@ const story = [
   'sign presets',
   'sign vectors export',
   'sign vectors verify',
+  'sign export',
   'profile path',
   'profile add',
   'profile list',

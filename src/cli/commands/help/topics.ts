@@ -144,6 +144,8 @@ message, and applies the digest steps to the message.
   userinfo sign solve <request>         the recipes by which a valid request was
                                         signed
   userinfo sign presets                 recipes in common use
+  userinfo sign export --lang python    the recipes as source code of another
+                                        language
 
 The secret is never sent, never printed, and never accepted as an argument: it
 is shown as <secret>. A retried request is signed again, with a new random and

@@ -1,5 +1,6 @@
 import { command } from '../../command.js';
 import { declareSignExplain } from './explain.js';
+import { declareSignExport } from './export.js';
 import { declareSignPresets } from './presets.js';
 import { declareSignSolve } from './solve.js';
 import { declareSignVectors } from './vectors.js';
@@ -7,12 +8,20 @@ import { declareSignVerify } from './verify.js';
 
 export const declareSign = command({
   name: 'sign',
-  summary: 'explain and verify signatures, and find signing rules',
+  summary: 'explain and verify signatures, find and export signing rules',
   description:
-    'Explain how a request becomes app_sign and sign, verify signatures, and find signing rules. Nothing is sent.',
+    'Explain how a request becomes app_sign and sign, verify signatures, find signing rules, and export them as ' +
+    'source code. Nothing is sent.',
   examples: [
     ['userinfo sign explain read x -p local', 'each stage of the signatures of a read'],
     ['userinfo sign solve --sample request.txt -p local', 'the rule of a valid request'],
   ],
-  commands: [declareSignExplain, declareSignVerify, declareSignSolve, declareSignVectors, declareSignPresets],
+  commands: [
+    declareSignExplain,
+    declareSignVerify,
+    declareSignSolve,
+    declareSignExport,
+    declareSignVectors,
+    declareSignPresets,
+  ],
 });

@@ -50,6 +50,12 @@ export async function solveSamples(
   }
   const fault = solveFault(report);
   if (fault !== null) throw fault;
+  if (isTable) await printMessage(io, `As source code: ${exportCommand(save)}`);
+}
+
+function exportCommand(save: string | undefined): string {
+  if (save === undefined) return 'pipe --json into "userinfo sign export --lang python --recipe -"';
+  return `"userinfo sign export --lang python -p ${save}"`;
 }
 
 /** Searches `app_sign` first, for at most half of the time, then the signature itself. */

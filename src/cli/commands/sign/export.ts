@@ -1,0 +1,48 @@
+import { Option } from 'commander';
+import type { LanguageName } from '../../../signing/export/export.js';
+import { type Call, command } from '../../command.js';
+import { printMessage, write } from '../../io.js';
+import { addRecipeOption, type RecipeOptions, selectRule } from '../../resolve-signing.js';
+
+interface ExportOptions extends RecipeOptions {
+  readonly lang: LanguageName;
+  readonly test?: boolean;
+}
+
+/** The keys of `languages`, which only a run of the command loads. */
+const names: readonly LanguageName[] = ['python', 'php', 'java', 'go', 'javascript', 'csharp'];
+
+export const declareSignExport = command({
+  name: 'export',
+  common: ['profile'],
+  summary: 'print a signing rule as source code of another language',
+  description:
+    'Print the rule of the profile, or of --recipe, as a source file without dependencies, or its test. Both are ' +
+    'free of secrets: the test signs with a throw-away secret. A module cannot be exported.',
+  examples: [
+    ['userinfo sign export --lang python > signature.py', 'the rule of the profile'],
+    ['userinfo sign export --lang python --test > test_signature.py', 'its test'],
+    ['userinfo sign export --lang java --recipe taobao > Signature.java', 'a preset'],
+  ],
+  takes: (command) =>
+    addRecipeOption(
+      command
+        .addOption(
+          new Option('--lang <language>', 'language of the source file').choices(names).makeOptionMandatory(),
+        )
+        .option('--test', 'print the test of that file'),
+    ),
+  run: async ({ context, io, options }: Call<ExportOptions>) => {
+    const { exportRule, exportTest, languages } = await import('../../../signing/export/export.js');
+    const { lang, test = false } = options;
+    const rule = await selectRule(context, options);
+    await write(io.stdout, (test ? exportTest : exportRule)(rule.signing, lang, rule));
+    if (!io.stderr.isTTY) return;
+    const { files, run } = languages[lang];
+    await printMessage(
+      io,
+      `Save it as ${test ? files.test : files.rule}, and the ${test ? 'rule (without --test)' : 'test (--test)'} ` +
+        `as ${test ? files.rule : files.test} beside it. Run the test: ${run}`,
+    );
+  },
+});

@@ -1,0 +1,45 @@
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Text;
+
+public static class Driver
+{
+    delegate string Rule(string method, string url, IEnumerable<KeyValuePair<string, string>> parameters, string body,
+        IDictionary<string, string> extra, string secret);
+
+    static string Text(string field)
+    {
+        var text = new StringBuilder();
+        for (var at = 0; at < field.Length; at += 4) text.Append((char)Convert.ToInt32(field.Substring(at, 4), 16));
+        return text.ToString();
+    }
+
+    static List<KeyValuePair<string, string>> Pairs(string field)
+    {
+        return field.Split(',').Where(pair => pair != "").Select(pair => pair.Split('='))
+            .Select(parts => new KeyValuePair<string, string>(Text(parts[0]), Text(parts[1]))).ToList();
+    }
+
+    public static void Main()
+    {
+        var rules = new Dictionary<string, Rule>();
+        /* rules */
+        string line;
+        while ((line = Console.ReadLine()) != null)
+        {
+            var fields = line.Split(' ');
+            var extra = Pairs(fields[6]).ToDictionary(pair => pair.Key, pair => pair.Value);
+            try
+            {
+                var done = rules[fields[0]](Text(fields[1]), Text(fields[2]), Pairs(fields[5]),
+                    fields[3] == "-" ? null : Text(fields[3]), extra, Text(fields[4]));
+                Console.WriteLine(string.Concat(done.Select(unit => ((int)unit).ToString("x4"))));
+            }
+            catch (FormatException e)
+            {
+                Console.WriteLine("! " + e.Message.Replace('\n', ' '));
+            }
+        }
+    }
+}

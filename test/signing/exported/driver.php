@@ -1,0 +1,28 @@
+<?php
+
+error_reporting(E_ALL);
+set_error_handler(fn ($level, $message) => throw new ErrorException($message));
+
+function text(string $field): string
+{
+    return iconv('UTF-16BE', 'UTF-8', hex2bin($field));
+}
+
+function pairs(string $field): array
+{
+    $pairs = array_filter(explode(',', $field), fn ($pair) => $pair !== '');
+    return array_map(fn ($pair) => array_map('text', explode('=', $pair)), array_values($pairs));
+}
+
+while (($line = fgets(STDIN)) !== false) {
+    [$module, $method, $url, $body, $secret, $params, $extra] = explode(' ', rtrim($line, "\n"));
+    require_once __DIR__ . "/$module/signature.php";
+    try {
+        $body = $body === '-' ? null : text($body);
+        $extras = array_column(pairs($extra), 1, 0);
+        $done = "$module\\sign"(text($method), text($url), pairs($params), $body, $extras, text($secret));
+        echo bin2hex(iconv('UTF-8', 'UTF-16BE', $done)), "\n";
+    } catch (InvalidArgumentException $error) {
+        echo '! ', $error->getMessage(), "\n";
+    }
+}

@@ -1,0 +1,181 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
+import { exportRule, type LanguageName, languages } from '../../src/signing/export/export.js';
+import type { Recipe } from '../../src/signing/recipe.js';
+import type { SignableRequest } from '../../src/signing/request.js';
+
+/** A request that an exported rule signs. */
+export interface ExportedCall {
+  /** The folder of the rule. */
+  readonly module: string;
+  readonly request: SignableRequest;
+  readonly secret: string;
+}
+
+/** How the rules of a language are built and run in one process. */
+interface Runner {
+  /** The programs that it needs. */
+  readonly needs: readonly string[];
+  readonly driver: string;
+  /** Changes an exported file so that it can stand beside others. */
+  readonly place?: (code: string, module: string) => string;
+  /** The driver for these modules. */
+  readonly fill?: (driver: string, modules: readonly string[]) => string;
+  /** Commands in the folder; the last one reads the calls. */
+  readonly commands: readonly (readonly string[])[];
+}
+
+const list = (modules: readonly string[], line: (module: string) => string) => modules.map(line).join('\n');
+
+export const runners: Readonly<Record<LanguageName, Runner>> = {
+  javascript: { needs: ['node'], driver: 'driver.mjs', commands: [['node', 'driver.mjs']] },
+  python: { needs: ['python3'], driver: 'driver.py', commands: [['python3', '-B', 'driver.py']] },
+  php: {
+    needs: ['php'],
+    driver: 'driver.php',
+    place: (code, module) => code.replace(/^declare\(.*$/m, `$&\nnamespace ${module};`),
+    commands: [['php', 'driver.php']],
+  },
+  java: {
+    needs: ['java', 'javac'],
+    driver: 'Driver.java',
+    place: (code, module) => code.replace(/^import /m, `package ${module};\n\nimport `),
+    fill: (driver, modules) =>
+      driver.replace(
+        '/* rules */',
+        list(modules, (name) => `rules.put("${name}", ${name}.Signature::sign);`),
+      ),
+    commands: [
+      ['sh', '-c', 'javac -encoding US-ASCII -Xlint:all -Werror Driver.java */Signature.java'],
+      ['java', 'Driver'],
+    ],
+  },
+  csharp: {
+    needs: ['mcs', 'mono'],
+    driver: 'Driver.cs',
+    place: (code, module) => `namespace ${module}\n{\n${code}}\n`,
+    fill: (driver, modules) =>
+      driver.replace(
+        '/* rules */',
+        list(modules, (name) => `rules["${name}"] = ${name}.Signature.Sign;`),
+      ),
+    commands: [
+      ['sh', '-c', 'mcs -warn:4 -warnaserror -out:driver.exe Driver.cs */Signature.cs'],
+      ['mono', 'driver.exe'],
+    ],
+  },
+  go: {
+    needs: ['go'],
+    driver: 'driver.go.txt',
+    fill: (driver, modules) =>
+      driver
+        .replace(
+          '/* imports */',
+          list(modules, (name) => `${name} "signing/${name}"`),
+        )
+        .replace(
+          '/* rules */',
+          list(modules, (name) => `"${name}": ${name}.Sign,`),
+        ),
+    commands: [
+      [
+        'sh',
+        '-c',
+        'mv driver.go.txt driver.go; echo module signing > go.mod; ! gofmt -d r* | grep . && go vet ./r0 && go build -o driver .',
+      ],
+      ['./driver'],
+    ],
+  },
+};
+
+/** Runs a program to its end, with the event loop free. */
+export async function runProgram(program: string, args: readonly string[], folder: string, input = '') {
+  const child = spawn(program, args, { cwd: folder });
+  child.stdin.on('error', () => {}); // it may end without reading
+  child.stdin.end(input);
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('close', resolve);
+    child.on('error', reject);
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { status: await ended, stdout, stderr };
+}
+
+export function isInstalled(language: LanguageName): boolean {
+  return runners[language].needs.every((program) => spawnSync('which', [program]).status === 0);
+}
+
+/** Exported rules of one language, each in a folder of its own. */
+export class ExportedRules implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'userinfo-exported-'));
+  readonly #language: LanguageName;
+  readonly #modules: string[] = [];
+
+  constructor(language: LanguageName) {
+    this.#language = language;
+  }
+
+  /** @throws RecipeError for what the language cannot express */
+  add(recipe: Recipe): string {
+    const { place = (code) => code } = runners[this.#language];
+    const signing = { kind: 'one', recipe, signer: compileRecipe(recipe) } as const;
+    const code = exportRule(signing, this.#language, { from: 'a test' });
+    const module = `r${this.#modules.length}`;
+    mkdirSync(join(this.folder, module));
+    writeFileSync(join(this.folder, module, languages[this.#language].files.rule), place(code, module));
+    this.#modules.push(module);
+    return module;
+  }
+
+  /** The signature of each call; an error where the rule ends with one. */
+  async sign(calls: readonly ExportedCall[]): Promise<(string | Error)[]> {
+    const { driver, fill = (code) => code, commands } = runners[this.#language];
+    const code = readFileSync(join(import.meta.dirname, '..', 'signing', 'exported', driver), 'utf8');
+    writeFileSync(join(this.folder, driver), fill(code, this.#modules));
+    const input = calls.map((call) => `${lineOf(call)}\n`).join('');
+    let printed = '';
+    for (const [index, command] of commands.entries()) {
+      printed = await this.#run(command, index === commands.length - 1 ? input : '');
+    }
+    return printed.trimEnd().split('\n').map(doneOf);
+  }
+
+  async #run([program = '', ...args]: readonly string[], input: string): Promise<string> {
+    const { status, stdout, stderr } = await runProgram(program, args, this.folder, input);
+    if (status === 0) return stdout;
+    throw new Error(`${program} ${args.join(' ')} in ${this.folder}: ${stderr}${stdout}`.slice(0, 3000));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+function lineOf({ module, request, secret }: ExportedCall): string {
+  const { method, url, params, body, extra } = request;
+  const pairs = (list: readonly (readonly string[])[]) =>
+    list.map((pair) => pair.map(units).join('=')).join(',');
+  const texts = [method, url].map(units);
+  const given = [
+    ...texts,
+    body === null ? '-' : units(body),
+    units(secret),
+    pairs(params),
+    pairs(Object.entries(extra)),
+  ];
+  return [module, ...given].join(' ');
+}
+
+/** The UTF-16 units of a text in hex: no language has to decode anything else. */
+function units(text: string): string {
+  return Buffer.from(text, 'utf16le').swap16().toString('hex');
+}
+
+function doneOf(line: string): string | Error {
+  if (line.startsWith('!')) return new Error(line);
+  return Buffer.from(line, 'hex').swap16().toString('utf16le');
+}

@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { outputs } from '../../src/signing/digest-algorithms.js';
+import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
+import { emptyRules, keyDecodings, orders, type Recipe } from '../../src/signing/recipe.js';
+import { parseRecipe } from '../../src/signing/recipe-json.js';
+import type { SignableRequest } from '../../src/signing/request.js';
+import { modifiers } from '../../src/signing/template.js';
+
+/** A request that a recipe signs, with the secret. */
+export interface RandomCase {
+  readonly recipe: Recipe;
+  readonly request: SignableRequest;
+  readonly secret: string;
+}
+
+/** Characters that encodings, letter case, sorting, literals and patterns of some language treat in their own way. */
+const plain = [...'aAzZ09 +&=/~*!()%\'".:;,|^$`\\#?<>[]{}-_@\n\r\t\0\x7f'];
+const foreign = [
+  ...'éÜ名\u00a0\u00ad\u0307\u0345\u2019\u2028\ufeff\ufffd\ue000\uffff😀𝒜',
+  '?>',
+  '*/',
+  '\\u000a',
+  '%2F',
+];
+/** Letters whose case depends on the neighbours, is several letters, or leaves the alphabet. */
+const cased = [...'ßİıſKÅŉΣσςΑΐᾳᾼﬁﬃǆǅǄªⅷⅧⓐⒶᲐაᎠꭰ𐐀𐐨𞤀𞤢ẞəƏµμ'];
+const unpaired = ['\ud800', '\udc00', '\udbff'];
+
+const characters = fc.oneof(
+  { arbitrary: fc.constantFrom(...plain), weight: 5 },
+  { arbitrary: fc.constantFrom(...foreign), weight: 2 },
+  { arbitrary: fc.constantFrom(...cased), weight: 3 },
+  { arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }), weight: 1 },
+);
+const textOf = (unit: fc.Arbitrary<string>, maxLength: number) =>
+  fc.array(unit, { maxLength }).map((parts) => parts.join(''));
+const wellFormed = textOf(characters, 6);
+const anyText = fc.oneof(
+  { arbitrary: wellFormed, weight: 4 },
+  { arbitrary: textOf(fc.oneof(characters, fc.constantFrom(...unpaired)), 5), weight: 1 },
+);
+
+const nameList = [
+  'a',
+  'A',
+  'b',
+  'B',
+  'ab',
+  'a.b',
+  'token',
+  '__proto__',
+  '1',
+  'ß',
+  'ΑΣ',
+  'İ',
+  '\ue000',
+  '😀',
+  '',
+] as const;
+const anyName = fc.oneof(
+  { arbitrary: fc.constantFrom(...nameList), weight: 6 },
+  { arbitrary: anyText, weight: 1 },
+);
+const tokenName = fc.constantFrom('a', 'b', 'token', 'a.b', '1', '__proto__', 'constructor');
+/** Well-formed, so that every language can hold most of the recipes. */
+const literal = textOf(characters, 3).map((text) => text.replaceAll('$', '$$$$'));
+const names = fc.array(fc.constantFrom(...nameList), { maxLength: 4 });
+
+const modifier = fc.array(fc.constantFrom(...modifiers.keys()), { maxLength: 2 });
+const source = fc.oneof(
+  { arbitrary: fc.constantFrom('params', 'secret'), weight: 3 },
+  fc.constantFrom('names', 'values', 'method', 'host', 'path', 'url', 'body', 'sub'),
+  tokenName.map((name) => `param:${name}`),
+  tokenName.map((name) => `extra:${name}`),
+);
+const token = fc
+  .tuple(source, modifier)
+  .map(([name, changes]) => `\${${name}}${changes.map((change) => `.${change}`).join('')}`);
+const template = fc.array(fc.oneof({ arbitrary: token, weight: 2 }, literal), { minLength: 1, maxLength: 4 });
+
+const digest = fc
+  .tuple(
+    fc.constantFrom('', 'hmac-'),
+    fc.constantFrom('md5', 'sha1', 'sha256', 'sha512'),
+    fc.constantFrom('', ':hex', ':HEX', ':raw', ':base64'),
+  )
+  .map((parts) => parts.join(''));
+const slice = fc.tuple(fc.nat(9), fc.nat(24)).map(([from, to]) => `slice:${from}:${to}`);
+const step = fc.oneof(
+  { arbitrary: digest, weight: 4 },
+  fc.constantFrom('upper', 'lower'),
+  slice,
+  fc.tuple(fc.constantFrom('append', 'prepend'), fc.oneof(token, literal)).map((parts) => parts.join(':')),
+);
+const steps = fc
+  .tuple(fc.array(step, { maxLength: 3 }), digest, fc.array(step, { maxLength: 1 }))
+  .map((parts) => parts.flat());
+
+const secretEscape = fc.constantFrom({}, { ':': '\\:', '|': '\\|', '\\': '\\\\' });
+const anyEscape = fc.dictionary(textOf(characters, 2), textOf(characters, 2), {
+  maxKeys: 3,
+  noNullPrototype: true,
+});
+
+const anyFields = fc.record({
+  params: fc.record({
+    exclude: names,
+    include: fc.option(names, { freq: 3 }),
+    empty: fc.constantFrom(...emptyRules),
+    joinRepeated: fc.option(literal),
+    order: fc.oneof({ arbitrary: fc.constantFrom(...orders), weight: 5 }, names),
+    names: fc.boolean(),
+    values: fc.boolean(),
+    kvSep: literal,
+    pairSep: literal,
+    pairEnd: fc.oneof(fc.constant(''), fc.constantFrom('$secret', ';$secret'), literal),
+    escape: fc.oneof(fc.constant({}), secretEscape, anyEscape),
+    encode: fc.constantFrom(...textEncodings),
+    case: fc.constantFrom(...cases),
+    nameCase: fc.constantFrom(...cases),
+    secretAs: fc.option(fc.constantFrom('token', 'KEY', 'ß')),
+  }),
+  message: template,
+  join: literal,
+  basePath: fc.constantFrom('', '/', '/openapi', '/v', 'h', '.'),
+  encode: fc.record({
+    block: fc.constantFrom(...blockEncodings),
+    message: fc.constantFrom(...textEncodings),
+    lower: fc.boolean(),
+  }),
+  sub: fc.record({ message: template, steps }),
+  steps,
+  key: fc.record({
+    tokens: fc.oneof({ arbitrary: fc.constant(['$secret']), weight: 3 }, template),
+    decode: fc.oneof(
+      { arbitrary: fc.constant('utf8' as const), weight: 2 },
+      fc.constantFrom(...keyDecodings),
+    ),
+  }),
+  output: fc.constantFrom(...outputs),
+});
+
+function isValid(recipe: Recipe): boolean {
+  try {
+    parseRecipe(recipe);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Valid recipes over every field. */
+export const anyRecipe: fc.Arbitrary<Recipe> = anyFields
+  .map((recipe) => ({ ...recipe, sub: JSON.stringify(recipe).includes('{sub}') ? recipe.sub : null }))
+  .filter(isValid);
+
+const url = fc.oneof(
+  fc.constantFrom(
+    'https://api.example.com:8443/openapi/v1',
+    'HTTP://Example.com',
+    'https://h//x/?a=b#c',
+    'x+a.b-1://h/\nline\n',
+    '/only/path',
+    '1x://h/p',
+    '',
+  ),
+  anyText,
+);
+
+export const anyRequest: fc.Arbitrary<SignableRequest> = fc.record({
+  method: fc.constantFrom('GET', 'put', 'ΟΔΟΣ', ''),
+  url,
+  params: fc.array(fc.tuple(anyName, fc.oneof(fc.constant(''), anyText)), { maxLength: 7 }),
+  body: fc.option(anyText),
+  extra: fc.dictionary(fc.constantFrom('a', 'b', 'token', 'a.b', '1'), anyText, { noNullPrototype: true }),
+});
+
+const keyText = fc.oneof(
+  fc.stringMatching(/^[0-9a-fA-F]{0,9}$/),
+  fc.stringMatching(/^[A-Za-z0-9+/_-]{0,9}={0,3}$/),
+  fc.constantFrom(' ab', 'ab ', 'a b', 'ab\n', '0x', 'QUI=\n', 'Q=I', '++', '٣٣'),
+);
+/** As text, in hex, in base64 with and without padding, and almost so. */
+export const anySecret = (recipe: Recipe) =>
+  recipe.key.decode === 'utf8'
+    ? anyText.filter((text) => text !== '<secret>')
+    : fc.oneof(keyText, keyText, anyText);
