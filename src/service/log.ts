@@ -17,7 +17,7 @@ export type LogEvent =
   | { readonly event: 'unencrypted_token'; readonly host: string }
   | { readonly event: 'stopped' }
   | ({ readonly event: 'faults' } & FaultSettings)
-  | RequestEvent
+  | AnsweredEvent
   | SignatureRejectedEvent
   /** A `user_info` escapes non-ASCII text or slashes, against §4.2 rule 7. */
   | { readonly event: 'needless_escapes'; readonly app_key: string; readonly tenant_code: string }
@@ -43,7 +43,7 @@ export interface RequestSource {
 }
 
 /** A request was answered. */
-export interface RequestEvent extends Partial<RequestSource> {
+export interface AnsweredEvent extends Partial<RequestSource> {
   readonly event: 'request';
   /** `read`, `passback`, or method and path of any other request. */
   readonly operation: string;
@@ -182,7 +182,7 @@ const kinds: {
   fault: ['error', (event) => [`internal error${again(event)}:`, ...event.problem.split('\n')]],
 };
 
-function describeRequest({ operation, app_key, tenant_code, status, code, msg, ms }: RequestEvent): string {
+function describeRequest({ operation, app_key, tenant_code, status, code, msg, ms }: AnsweredEvent): string {
   const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${Math.round(ms)}ms ${code}`;
   return code === resultCode.ok ? line : `${line} ${msg}`;
 }

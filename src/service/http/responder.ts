@@ -8,7 +8,7 @@ import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
 import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import type { ServiceContext } from '../context.js';
-import { logFault, type RequestEvent, type RequestSource } from '../log.js';
+import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
 import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
@@ -106,7 +106,7 @@ export class Responder {
     ms: number,
     rejection: Rejection | null = null,
   ): void {
-    const event: RequestEvent = {
+    const event: AnsweredEvent = {
       event: 'request',
       operation: info.operation,
       app_key: shownClaim(info, 'app_key'),

@@ -40,13 +40,13 @@ interface Authorized {
   readonly infoNames: readonly string[] | null;
 }
 
-export type ReadOutcome = Obstacle | 'no code' | Authorized;
+export type ReadResult = Obstacle | 'no code' | Authorized;
 
 /** The changed record; or the error with which `change` refused, and the user stays as it was. */
-export type PassbackOutcome = Obstacle | 'no user' | 'several users' | UserRecord | UserInfoError;
+export type PassbackResult = Obstacle | 'no user' | 'several users' | UserRecord | UserInfoError;
 
 /** The two operations over the statements that all databases share: one request in a transaction. */
-export async function readInTransaction(records: Records, request: ReadRequest): Promise<ReadOutcome> {
+export async function readInTransaction(records: Records, request: ReadRequest): Promise<ReadResult> {
   const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
   const { tenant_code } = request.app;
@@ -58,7 +58,7 @@ export async function readInTransaction(records: Records, request: ReadRequest):
 export async function passBackInTransaction(
   records: Records,
   request: PassbackRequest,
-): Promise<PassbackOutcome> {
+): Promise<PassbackResult> {
   const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
   return await records.users.change(request.app.tenant_code, request.user, request.change);

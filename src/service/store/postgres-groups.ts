@@ -14,7 +14,7 @@ import type { UserRecord } from '../../protocol/user-record.js';
 import { pauses } from '../../support/fair-queue.js';
 import type { App } from './apps.js';
 import { expiredBefore, keptUntil, possibleTimes } from './clock.js';
-import type { AppRequest, PassbackOutcome, PassbackRequest, ReadOutcome, ReadRequest } from './operations.js';
+import type { AppRequest, PassbackRequest, PassbackResult, ReadRequest, ReadResult } from './operations.js';
 import { rowStatements } from './statements.js';
 import { changedDigests, hasValue, toRecord, tryChange, valueDigest } from './users.js';
 
@@ -321,7 +321,7 @@ export const groupStatements = { readGroup, lockGroup, storeGroup };
  */
 export class PostgresGroups {
   readonly #driver: SqlDriver;
-  readonly read = ofEachApp<ReadRequest, ReadOutcome>(
+  readonly read = ofEachApp<ReadRequest, ReadResult>(
     (one) => {
       // Without a code there is no row to lock.
       const row = `code ${one.code ?? one.random}`;
@@ -329,7 +329,7 @@ export class PostgresGroups {
     },
     (group) => this.#read(group),
   );
-  readonly passBack = ofEachApp<PassbackRequest, PassbackOutcome>(
+  readonly passBack = ofEachApp<PassbackRequest, PassbackResult>(
     (one) => ({ alone: [nonceKey(one)], row: JSON.stringify(one.user) }),
     (group) => this.#passBack(group),
   );
@@ -338,10 +338,10 @@ export class PostgresGroups {
     this.#driver = driver;
   }
 
-  async #read(requests: readonly ReadRequest[]): Promise<(ReadOutcome | typeof rowLocked)[]> {
+  async #read(requests: readonly ReadRequest[]): Promise<(ReadResult | typeof rowLocked)[]> {
     const values = [...valuesOf(requests), requests.map(({ code }) => code)];
     const rows = byNumber(await this.#driver.writeOnce(readGroup, values));
-    const outcomes: (ReadOutcome | typeof rowLocked)[] = [];
+    const outcomes: (ReadResult | typeof rowLocked)[] = [];
     const pause = pauses();
     for (const [index] of requests.entries()) {
       outcomes.push(readOutcome(rows.get(index + 1)));
@@ -350,7 +350,7 @@ export class PostgresGroups {
     return outcomes;
   }
 
-  #passBack(requests: readonly PassbackRequest[]): Promise<(PassbackOutcome | typeof rowLocked)[]> {
+  #passBack(requests: readonly PassbackRequest[]): Promise<(PassbackResult | typeof rowLocked)[]> {
     const tenant = requests[0]?.app.tenant_code ?? '';
     const values = [
       ...valuesOf(requests),
@@ -360,7 +360,7 @@ export class PostgresGroups {
     return this.#driver.write(async (sql) => {
       const rows = byNumber(await sql.all(lockGroup, values));
       const changes = new Changes();
-      const outcomes: (PassbackOutcome | typeof rowLocked)[] = [];
+      const outcomes: (PassbackResult | typeof rowLocked)[] = [];
       const toGiveBack: PassbackRequest[] = [];
       const pause = pauses();
       for (const [index, request] of requests.entries()) {
@@ -379,7 +379,7 @@ export class PostgresGroups {
   }
 }
 
-function readOutcome(row: SqlRow | undefined): ReadOutcome | typeof rowLocked {
+function readOutcome(row: SqlRow | undefined): ReadResult | typeof rowLocked {
   if (row === undefined) return 'app changed';
   if (row.is_locked === 1) return rowLocked;
   if (row.fresh === null) return 'random used';
@@ -400,7 +400,7 @@ class Changes {
   apply(
     { user, change }: PassbackRequest,
     row: SqlRow | undefined,
-  ): PassbackOutcome | typeof rowLocked | null {
+  ): PassbackResult | typeof rowLocked | null {
     if (row === undefined) return 'app changed';
     if (row.is_locked === 1) return rowLocked;
     if (row.fresh === null) return 'random used';

@@ -8,11 +8,11 @@ import { type App, Apps } from './apps.js';
 import { Audit } from './audit.js';
 import { Codes } from './codes.js';
 import {
-  type PassbackOutcome,
   type PassbackRequest,
+  type PassbackResult,
   passBackInTransaction,
-  type ReadOutcome,
   type ReadRequest,
+  type ReadResult,
   type Records,
   readInTransaction,
 } from './operations.js';
@@ -73,13 +73,13 @@ export class Store {
   }
 
   /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
-  readUser(request: ReadRequest): Promise<ReadOutcome> {
+  readUser(request: ReadRequest): Promise<ReadResult> {
     if (this.#groups !== null) return this.#noting(this.#groups.read(request));
     return this.write((records) => readInTransaction(records, request), request.app.app_key);
   }
 
   /** Carries out a passback (§4.2). Resolves when it is durable. */
-  passBack(request: PassbackRequest): Promise<PassbackOutcome> {
+  passBack(request: PassbackRequest): Promise<PassbackResult> {
     if (this.#groups !== null) return this.#noting(this.#groups.passBack(request));
     return this.write((records) => passBackInTransaction(records, request), request.app.app_key);
   }

@@ -1,5 +1,5 @@
 import type { Parameters } from '../../protocol/parameters.js';
-import type { RequestEvent, SignatureRejectedEvent } from '../log.js';
+import type { AnsweredEvent, SignatureRejectedEvent } from '../log.js';
 import type { RejectedSignature } from '../rejection.js';
 import type { App } from '../store/apps.js';
 
@@ -27,7 +27,7 @@ export interface RecentRequest {
   readonly serial: number;
   /** When it was answered, in milliseconds since 1970. */
   readonly time: number;
-  readonly event: RequestEvent;
+  readonly event: AnsweredEvent;
   readonly rejection: Rejection | null;
   /** `null` if the request was not parsed, or is too long. */
   readonly sent: SentParameters | null;
@@ -52,7 +52,7 @@ export class RequestRing {
     return this.#last;
   }
 
-  add(event: RequestEvent, rejection: Rejection | null, sent: SentParameters | null): void {
+  add(event: AnsweredEvent, rejection: Rejection | null, sent: SentParameters | null): void {
     this.#last += 1;
     this.#kept[this.#last % keptRequests] = {
       serial: this.#last,
