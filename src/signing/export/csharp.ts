@@ -123,9 +123,9 @@ private static byte[] FromHex(string text)
   FromBase64: `
 private static byte[] FromBase64(string text)
 {
-    if (!Regex.IsMatch(text, @"\\A[A-Za-z0-9_+/-]*={0,2}\\z")) throw new FormatException("the key is not base64");
+    if (!Regex.IsMatch(text, @"\\A(?:[A-Za-z0-9_+/-]{4})*(?:[A-Za-z0-9_+/-]{2,3})?={0,2}\\z"))
+        throw new FormatException("the key is not base64");
     var digits = text.TrimEnd('=').Replace('-', '+').Replace('_', '/');
-    if (digits.Length % 4 == 1) digits = digits.Substring(0, digits.Length - 1);
     return Convert.FromBase64String(digits.PadRight((digits.Length + 3) / 4 * 4, '='));
 }`,
   Digest: `

@@ -104,13 +104,10 @@ func fromHex(text string) []byte {
 }`,
   fromBase64: `
 func fromBase64(text string) []byte {
-	if !regexp.MustCompile("^[A-Za-z0-9_+/-]*={0,2}$").MatchString(text) {
+	if !regexp.MustCompile("^(?:[A-Za-z0-9_+/-]{4})*(?:[A-Za-z0-9_+/-]{2,3})?={0,2}$").MatchString(text) {
 		panic("the key is not base64")
 	}
 	digits := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
-	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1]
-	}
 	data, err := base64.RawStdEncoding.DecodeString(digits)
 	if err != nil {
 		panic("the key is not base64")

@@ -72,9 +72,10 @@ private static String hex(byte[] data) {
 }`,
   fromBase64: `
 private static byte[] fromBase64(String text) {
-    if (!text.matches("[A-Za-z0-9_+/-]*={0,2}")) throw new IllegalArgumentException("the key is not base64");
-    String digits = text.replace("=", "").replace('-', '+').replace('_', '/');
-    return Base64.getDecoder().decode(digits.length() % 4 == 1 ? digits.substring(0, digits.length() - 1) : digits);
+    if (!text.matches("(?:[A-Za-z0-9_+/-]{4})*(?:[A-Za-z0-9_+/-]{2,3})?={0,2}")) {
+        throw new IllegalArgumentException("the key is not base64");
+    }
+    return Base64.getDecoder().decode(text.replace("=", "").replace('-', '+').replace('_', '/'));
 }`,
   slice: `
 private static String slice(String text, int start, int end) {

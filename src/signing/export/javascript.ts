@@ -35,7 +35,7 @@ function fromHex(text) {
 }`,
   fromBase64: String.raw`
 function fromBase64(text) {
-  if (!/^[\w+/-]*={0,2}$/.test(text)) throw new Error('the key is not base64');
+  if (!/^(?:[\w+/-]{4})*(?:[\w+/-]{2,3})?={0,2}$/.test(text)) throw new Error('the key is not base64');
   return Buffer.from(text, 'base64');
 }`,
   first: `

@@ -45,11 +45,10 @@ function base64url(string $data): string
   from_base64: `
 function from_base64(string $text): string
 {
-    if (!preg_match('~^[A-Za-z0-9_+/-]*={0,2}$~D', $text)) {
+    if (!preg_match('~^(?:[A-Za-z0-9_+/-]{4})*(?:[A-Za-z0-9_+/-]{2,3})?={0,2}$~D', $text)) {
         throw new \\InvalidArgumentException('the key is not base64');
     }
-    $digits = strtr(rtrim($text, '='), '-_', '+/');
-    return base64_decode(strlen($digits) % 4 === 1 ? substr($digits, 0, -1) : $digits);
+    return base64_decode(strtr(rtrim($text, '='), '-_', '+/'));
 }`,
   from_hex: `
 function from_hex(string $text): string

@@ -34,10 +34,9 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).decode().rstrip("=")`,
   from_base64: `
 def from_base64(text):
-    if re.fullmatch("[A-Za-z0-9_+/-]*={0,2}", text) is None:
+    if re.fullmatch("(?:[A-Za-z0-9_+/-]{4})*(?:[A-Za-z0-9_+/-]{2,3})?={0,2}", text) is None:
         raise ValueError("the key is not base64")
     digits = text.rstrip("=").replace("-", "+").replace("_", "/")
-    digits = digits[:-1] if len(digits) % 4 == 1 else digits
     return base64.b64decode(digits + "=" * (-len(digits) % 4))`,
   slice_units: `
 def slice_units(text, start, end):
