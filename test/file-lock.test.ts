@@ -227,6 +227,29 @@ describe('lockFile', () => {
     first.release();
   });
 
+  it('does not take the consent for a lock that another process puts in its place', async () => {
+    const path = newLock();
+    const [first, second] = [1, 2].map((pid) => lockRecord({ pid, host: 'elsewhere' })) as [string, string];
+    writeFileSync(path, first);
+    const watching = silentLocks([path], 200);
+    writeFileSync(path, second);
+    utimesSync(path, 1, 1);
+    const silent = await watching;
+    expect([...silent]).toEqual([first]);
+    await expect(lockFile(path, { silent })).rejects.toThrow(FileLockedError);
+    expect(readFileSync(path, 'utf8')).toBe(second);
+  });
+
+  it('waits for a record that another process is still writing', async () => {
+    const path = newLock();
+    writeFileSync(path, '');
+    const locking = lockFile(path);
+    const record = lockRecord({ pid: 1, host: 'elsewhere' });
+    writeFileSync(path, record);
+    await expect(locking).rejects.toThrow(FileLockedError);
+    expect(readFileSync(path, 'utf8')).toBe(record);
+  });
+
   it('takes no lock of a process that runs over with consent', async () => {
     const path = newLock();
     const lock = await lockFile(path);

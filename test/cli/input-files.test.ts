@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openInput } from '../../src/support/input-file.js';
+import { openInput, readInput } from '../../src/support/input-file.js';
 import { Machine } from '../support/cli.js';
 import { httpServer } from '../support/raw-server.js';
 
@@ -137,6 +138,15 @@ it.skipIf(process.platform === 'win32')('a signing module that is a pipe is not 
   const { status, stderr } = await machine.run(['profile', 'add', 'module', ...values, ...signing]);
   expect(status).toBe(3);
   expect(stderr).toContain(`the signing module ${path('pipe')} is not a regular file`);
+});
+
+it.skipIf(process.platform === 'win32')('a pipe is not read beyond 16 MiB', async () => {
+  rmSync(path('endless'), { force: true });
+  execFileSync('mkfifo', [path('endless')]);
+  const writer = spawn('sh', ['-c', `exec cat /dev/zero > '${path('endless')}'`], { stdio: 'ignore' });
+  const ended = once(writer, 'exit');
+  await expect(readInput(path('endless'))).rejects.toThrow('it is larger than 16 MiB');
+  await ended; // nobody reads any more
 });
 
 it.skipIf(process.platform === 'win32')('a named pipe is waited for only so long', async () => {

@@ -101,6 +101,20 @@ describe('whether a request is sent again', () => {
     expect(sent).toBe(passback);
   });
 
+  it('within ten seconds, unless another time is given', async () => {
+    const outcomes: unknown[] = [];
+    for (const seconds of [5, 11]) {
+      const cancel = new AbortController();
+      const onResponse = () => void setImmediate(() => cancel.abort());
+      await using client = new UserInfoClient({ baseUrl: proxy.url, ...credentials, onResponse });
+      proxy.faults.push(envelope(42901, '429 Too Many Requests', `Retry-After: ${seconds}`));
+      const call = client.passback({ unionId: 'u1', userInfo: { a: 'x' } }, { signal: cancel.signal });
+      outcomes.push(await call.catch(({ code }) => code));
+    }
+    // The first waits until it is cancelled.
+    expect(outcomes).toEqual(['CANCELLED', 'REJECTED']);
+  });
+
   it.each(['read', 'passback'] as const)('after a failed connection: a %s', async (operation) => {
     const { url } = proxy;
     await proxy.close();

@@ -163,6 +163,17 @@ describe('the SQLite driver', () => {
     expect(await readdir(dirname(database.file))).toEqual(['test.db']);
   });
 
+  it('refuses work once it is closed, and has done what came before', async () => {
+    const [before, closed] = [add('before'), driver.close()];
+    await expect(add('after')).rejects.toThrow(new StoreUnavailableError('the database is closed'));
+    expect(await before).toBe(1);
+    await closed;
+    await expect(add('later')).rejects.toThrow('the database is closed');
+    const reader = await database.open();
+    expect(await reader.read((sql) => sql.all('SELECT name FROM things'))).toEqual([{ name: 'before' }]);
+    await reader.close();
+  });
+
   it('writes to the disk before it answers', async () => {
     const settings = await driver.read(async (sql) => [
       ...(await sql.all('PRAGMA store.journal_mode')),

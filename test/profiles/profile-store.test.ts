@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -259,6 +260,17 @@ describe('writing', () => {
     expect(readFileSync(target, 'utf8')).toContain('"shop"');
     expect(readdirSync(disk)).toEqual(["o'clock"]);
   });
+
+  it.skipIf(process.geteuid?.() !== 0)(
+    'keeps the owner of the file, as under sudo (needs root)',
+    async () => {
+      const store = storeWith('{}');
+      chownSync(store.path, 1234, 2345);
+      await store.change((list) => addProfile(list, sampleProfile()));
+      expect(statSync(store.path)).toMatchObject({ uid: 1234, gid: 2345 });
+      expect(mode(store.path)).toBe('600');
+    },
+  );
 
   it('writes through a symbolic link and keeps the link', async () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];

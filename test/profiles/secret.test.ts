@@ -34,6 +34,7 @@ describe('readSecret', () => {
     ["process.stdout.write(' a \\n')", ' a '],
     ["process.stdout.write('a\\r\\n')", 'a'],
     ["process.stdout.write('a\\n\\n')", 'a\n'],
+    ["process.stdout.write('\\ufeffa')", '\ufeffa'],
     ['process.stdout.write(process.env.SHOP_SECRET.trim())', secretText],
   ])('takes what a command prints, without the line break at its end: %s', async (script, secret) => {
     expect((await command(script)).reveal()).toBe(secret);

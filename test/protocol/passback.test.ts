@@ -100,4 +100,11 @@ describe('what a passback writes', () => {
     );
     expect(emptied).toEqual(nobody);
   });
+
+  it('keeps the other devices of a user when the first loses its token, and with it its last value', () => {
+    const others = [{ brand: 'B', device_token: 't2' }, { brand: 'C' }];
+    const withToken = { ...nobody, login_device_info: [{ device_token: 't1' }, ...others] };
+    const after = applyPassback(withToken, parseUserInfo('{"device_token":null}'));
+    expect(after.login_device_info).toEqual([{}, ...others]);
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readDataFault } from '../../src/protocol/read-data.js';
 import { parseUserRecord, readableValues, readData } from '../../src/protocol/user-record.js';
 
 const record = parseUserRecord(
@@ -105,5 +106,23 @@ describe('data of a read', () => {
     expect(names.sort()).toEqual(
       ['chat_nickname', 'device_token', 'level', 'mobile', 'mobile_district_code', 'oa_id'].sort(),
     );
+  });
+});
+
+describe('received data of a read', () => {
+  it.each<[Record<string, unknown>, string | null]>([
+    [{ basic_info: {}, extension_info: {}, login_device_info: [{}, {}], mobile: 'x' }, null],
+    [{ basic_info: ['x'] }, 'basic_info'],
+    [{ extension_info: null }, 'extension_info'],
+    [{ login_device_info: {} }, 'login_device_info'],
+    [{ login_device_info: [{}, 'x'] }, 'login_device_info'],
+    [{ device_info: ['{}'], location_info: [] }, null],
+    [{ device_info: [{}] }, 'device_info'],
+    [{ location_info: '{}' }, 'location_info'],
+    [{ mobile: 1 }, 'mobile'],
+    [{ not_requested: 1 }, null],
+  ])('has the types of the spec, or is refused: %j', (data, name) => {
+    const fault = name === null ? null : `"${name}" of its data does not have the type of §4.1`;
+    expect(readDataFault({ union_id: 'u1', ...data }, ['mobile'])).toBe(fault);
   });
 });

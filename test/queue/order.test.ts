@@ -73,13 +73,13 @@ function load(
 }
 
 /** Runs workers, each with its own connections, until the queue is empty or `stop` is called. */
-function work(count: number, drains: boolean) {
+function work(count: number, drains: boolean, timeoutMs = 10_000) {
   const stopped = new AbortController();
   const lines: string[] = [];
   const ended = Array.from({ length: count }).map(async () => {
     const queue = await Queue.open(schema.url);
     const sender = new Sender({ baseUrl, tenantCode: 'acme', channel: 'web', appKey: 'a', appSecret: 's' });
-    const pacing = { concurrency: 8, attempts: 3, timeoutMs: 10_000 };
+    const pacing = { concurrency: 8, attempts: 3, timeoutMs };
     const log = (words: string) => void lines.push(words);
     try {
       const { signal } = stopped;
@@ -188,4 +188,13 @@ describe('runs to one target that name the same users', () => {
     expect(await work(2, true).ended).toEqual([[], []]);
     expect(valuesOf(['f1'])).toEqual(['older newer']);
   });
+});
+
+it('a worker whose time-out is longer than its lease does each row once', async () => {
+  const users = names('slow', 0, 20);
+  const run = await load(users, 'set');
+  expect(await work(1, true, 600_000).ended).toEqual([[]]);
+  expect(valuesOf(users)).toEqual(users.map(() => 'set'));
+  const taken = await query(schema.url, `SELECT takings FROM userinfo_chunks WHERE run = '${run}'`);
+  expect(taken.map(({ takings }) => Number(takings))).toEqual([1]);
 });

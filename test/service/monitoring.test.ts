@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createService, type LogEvent, type Service } from '../../src/service/index.js';
@@ -209,6 +213,29 @@ describe('monitoring', () => {
     socket.write(bytes);
     await new Promise((resolve) => socket.once('close', resolve));
     expect(received).toMatch(/^(HTTP\/1\.1 408 Request Timeout\r\n|$)/);
+  });
+
+  it('asks the database once a second whether it can write, however many ask whether it is ready', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'userinfo-test-'));
+    const database = join(folder, 'test.db');
+    let now = 0;
+    const { url, service } = await start({ database, steadyNow: () => now });
+    const other = new DatabaseSync(database);
+    /** It changes when another connection writes. */
+    const version = () => other.prepare('PRAGMA data_version').get();
+    const ready = async () => expect(await statusOf(`${url}/readyz`)).toBe(200);
+    const atFirst = version();
+    await ready();
+    const once = version();
+    expect(once).not.toEqual(atFirst);
+    await Promise.all(Array.from({ length: 20 }, ready));
+    expect(version()).toEqual(once);
+    now = 1001;
+    await ready();
+    expect(version()).not.toEqual(once);
+    other.close();
+    await service.close();
+    await rm(folder, { recursive: true });
   });
 
   it('is not ready before the service stops, which serves meanwhile', async () => {

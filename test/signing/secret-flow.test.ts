@@ -105,6 +105,11 @@ test.each<[string, Given, string]>([
     { message: ['$params'], params: { secretAs: 'k', escape: { ab: 'xab' } } },
     'params.escape: would replace',
   ],
+  [
+    'a letter and a replaced word',
+    { message: ['$params'], params: { secretAs: 'k', escape: { b: 'xb', ab: 'xab' } } },
+    'params.escape: would replace',
+  ],
   ['base64 in lower case', { message: ['$secret.base64.lower'] }, caseOf('message')],
   [
     'base64 of a block',
@@ -154,6 +159,10 @@ test.each<[string, Given]>([
     { params: { secretAs: 'k' }, message: ['$params', '$secret.upper'], encode: { lower: true } },
   ],
   ['names by name', { params: { secretAs: 'k' }, message: ['$names', '$values'] }],
+  [
+    'names by pair',
+    { params: { secretAs: 'k', order: 'pair', values: false }, message: ['$params', '$secret'] },
+  ],
   ['backslashes', { params: { secretAs: 'k', escape: { '\\': '\\\\', ':': '\\:' } }, message: ['$params'] }],
   ['other values replaced', { params: { escape: { a: '' } }, message: ['$params', '$secret'] }],
 ])('rules that keep the whole secret are taken: %s', (_, given) => {

@@ -51,6 +51,16 @@ describe('the shares of a search', () => {
     expect(queue.from).toBeGreaterThanOrEqual(24);
   });
 
+  it('count as searched up to the cheapest that is still under way', () => {
+    const queue = new ShareQueue();
+    const cheapest = queue.take();
+    for (let share = queue.take(); share !== null; share = queue.take())
+      queue.note(share, { tried: 1, hit: null });
+    expect(queue.end).toMatchObject({ bits: 0, isComplete: false });
+    if (cheapest !== null) queue.note(cheapest, { tried: 1, hit: null });
+    expect(queue.end).toMatchObject({ bits: maxBits, isComplete: true });
+  });
+
   it('together equal a search by one', () => {
     const search = new Search({ request: small, secret, signature: '0'.repeat(32), otherParams: [] });
     const whole = { from: 13, to: 15, part: 0, parts: 1 };

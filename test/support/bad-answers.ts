@@ -178,6 +178,7 @@ export const oddities: readonly NamedFault[] = [
   ['HTML by its content type', body(ok, 'Content-Type: text/html')],
   ['another charset by its content type', body(ok, 'Content-Type: application/json; charset=gbk')],
   ['no encoding, said so', body(ok, 'Content-Encoding: identity')],
+  ['no encoding, in capitals', body(ok, 'Content-Encoding: Identity')],
   ['a byte-order mark', body(`\ufeff${ok}`)],
   ['blanks around it', body(`\r\n ${ok} \n`)],
   ['more members', body(ok.replace('{', '{"request_id":"r","data_version":1,'))],

@@ -40,6 +40,37 @@ it('serves the flow whose items took the least time, and those of a flow in thei
   expect([queue.drain(), queue.isEmpty]).toEqual([['a4', 'b5'], true]);
 });
 
+/** The order of `items`: each is of the flow that its first letter names, and is added once `after` items are served. */
+async function orderOf(items: readonly (readonly [item: string, after: number, isLong: boolean])[]) {
+  const queue = new FairQueue<string>();
+  const served: string[] = [];
+  const isLong = new Map(items.map(([item, , long]) => [item, long]));
+  while (served.length < items.length) {
+    for (const [item, after] of items) if (after === served.length) queue.add(item.slice(0, 1), item);
+    await queue.serve(async (item) => {
+      served.push(item);
+      if (isLong.get(item)) spin();
+    });
+  }
+  return served.join(' ');
+}
+
+it('takes flows in turns though the clock is too coarse for their items', async () => {
+  const items = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3'].map((item) => [item, 0, false] as const);
+  expect(await orderOf(items)).toBe('a1 b1 a2 b2 a3 b3');
+});
+
+it('remembers the debt of a flow that has nothing to do for a while', async () => {
+  const others = ['b1', 'b2', 'b3'].map((item) => [item, 0, false] as const);
+  expect(await orderOf([['a1', 0, true], ...others, ['a2', 2, false]])).toBe('a1 b1 b2 b3 a2');
+});
+
+it('gives a flow nothing for the time in which it had nothing to do', async () => {
+  const others = ['b1', 'b2', 'b3'].map((item) => [item, 0, true] as const);
+  const late = ['a2', 'a3'].map((item) => [item, 3, true] as const);
+  expect(await orderOf([...others, ['a1', 1, false], ...late])).toBe('b1 a1 b2 a2 b3 a3');
+});
+
 describe('turns', () => {
   it('let the requests of a flow begin before further long ones of another', async () => {
     const turns = new Turns();

@@ -52,6 +52,22 @@ describe('the concurrency limit', () => {
     expect(simulation.run(5_000, () => 20)).toBe(32);
   });
 
+  it.each([
+    [2_000, 16],
+    [71, 18],
+  ])('is halved at most when latency climbs to %i ms: %i', (latencyMs, expected) => {
+    const { limit } = new Simulation();
+    let now = 1;
+    const window = (ms: number) => {
+      now += 100;
+      for (let answers = 0; answers < 8; answers += 1) limit.onAnswer(ms, now);
+    };
+    for (let count = 0; count < 9; count += 1) window(20);
+    expect(limit.current).toBe(32);
+    window(latencyMs);
+    expect(limit.current).toBe(expected);
+  });
+
   it('stays the same if the service becomes slower independently', () => {
     const simulation = new Simulation();
     simulation.run(2_000, () => 20);
@@ -143,6 +159,10 @@ describe('flow control', () => {
       longest = flow.pausedUntil - now;
     }
     expect(longest).toBe(500);
+    // What was sent before the pause says nothing new.
+    const until = flow.pausedUntil;
+    flow.onOutcome({ ...missed, startedAt: until - 1 }, until + 5);
+    expect(flow.pausedUntil).toBe(until);
     // An answer ends the outage: the next one is probed soon again.
     const back = flow.pausedUntil;
     flow.onOutcome({ ...outcome, startedAt: back }, back);

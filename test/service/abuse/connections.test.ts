@@ -206,6 +206,20 @@ describe('a service with limits of its own', () => {
     await service.close();
   });
 
+  it('answers a body that is larger than all that may be held, and gives up nobody for it', async () => {
+    const log: LogEvent[] = [];
+    const service = await createService({ maxBodyBytes: 100, log: (event) => log.push(event) });
+    const body = 'x'.repeat(20_000);
+    const head = `${put}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const [answer] = await exchange(
+      service.url,
+      `${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    );
+    expectEnvelope(answer, 41301);
+    expect(log.filter(({ event }) => event === 'overload')).toEqual([]);
+    await service.close();
+  });
+
   it('counts a body until its request is answered, and gives up the largest that wait', async () => {
     const log: LogEvent[] = [];
     const faults = { latencyMs: { min: 1500, max: 1500 }, seed: 1 };

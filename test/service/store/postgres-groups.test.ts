@@ -84,6 +84,18 @@ it('carries out the requests of an app while too many of another app of its tena
   await blocked;
 });
 
+it('carries out each of several reads with one code that come together', async () => {
+  const issued = { tenant_code: 'acme', union_id: 'u1', info_names: null };
+  await store.write(async ({ codes }) => {
+    await codes.add({ ...issued, code: 'unlimited', uses_left: null }, 60);
+    await codes.add({ ...issued, code: 'twice', uses_left: 2 }, 60);
+  });
+  const read = (code: string) =>
+    Promise.all(Array.from({ length: 5 }, () => store.readUser({ app, random: `random${serial++}`, code })));
+  expect((await read('unlimited')).filter((outcome) => typeof outcome === 'object')).toHaveLength(5);
+  expect((await read('twice')).filter((outcome) => outcome === 'no code')).toHaveLength(3);
+});
+
 it('lets the event loop run while a group of long changes is at work', async () => {
   // A transaction that is idle for 300 ms would be ended.
   const patient = await createStore(await database.open());

@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { expect, it } from 'vitest';
+import { defaultLeaseMs } from '../../src/cli/bulk/bulk-options.js';
+import { checkSettings } from '../../src/service/settings.js';
+import { helps, program } from '../support/help-texts.js';
+
+/** The command with these words, and all below it. */
+function commandsOf(command: Command, words: readonly string[] = []): [words: string, command: Command][] {
+  const inner = command.commands.flatMap((one) => commandsOf(one, [...words, one.name()]));
+  return [[words.join(' '), command], ...inner];
+}
+
+const all = new Map(commandsOf(program));
+
+function optionOf(words: string, flag: string) {
+  const found = all.get(words)?.options.find(({ long }) => long === flag);
+  if (found === undefined) throw new Error(`userinfo ${words} has no ${flag}`);
+  return found;
+}
+
+it('a command line without options has the defaults of all options with a value', () => {
+  const defaults = [...all].map(([words, command]): [string, Record<string, unknown>] => {
+    const valued = command.options.filter(({ negate }) => !negate);
+    const values = valued.map((option) => [option.long, command.getOptionValue(option.attributeName())]);
+    return [words, Object.fromEntries(values.filter(([, value]) => value !== undefined))];
+  });
+  expect(Object.fromEntries(defaults.filter(([, values]) => Object.keys(values).length > 0))).toEqual({
+    '': { '--timeout': 10_000, '--attempts': 3 },
+    read: { '--concurrency': 32 },
+    passback: { '--concurrency': 32 },
+    worker: { '--concurrency': 32 },
+    'sign explain read': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
+    'sign explain passback': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
+    'sign solve': { '--max-time': 20_000 },
+    serve: {
+      '--host': '127.0.0.1',
+      '--port': 8787,
+      '--clock-window': 300_000,
+      '--log-format': 'pretty',
+      '--log-level': 'info',
+    },
+    'admin app create': { '--base-url': 'http://127.0.0.1:8787' },
+    'admin code issue': { '--ttl': 300_000, '--uses': 1 },
+    'admin audit': { '--limit': 100 },
+  });
+});
+
+it('what is on without its --no- option is on', () => {
+  const negated = [...all].flatMap(([words, command]) => {
+    const options = command.options.filter((option) => option.negate);
+    return options.map((option) => [words, option.long, command.getOptionValue(option.attributeName())]);
+  });
+  expect(negated.toSorted()).toEqual([
+    ['', '--no-color', true],
+    ['', '--no-input', true],
+    ['passback', '--no-preflight', true],
+    ['profile set', '--no-allow-http', undefined],
+    ['read', '--no-preflight', true],
+    ['serve', '--no-migrate', true],
+    ['serve', '--no-page', undefined],
+    ['serve', '--no-prepare', true],
+  ]);
+});
+
+it.each(
+  [...all].flatMap(([words, { options }]) =>
+    options.filter((option) => option.defaultValueDescription).map(({ long }) => [words, long ?? '']),
+  ),
+)('userinfo %s %s: the help names the default as a user would give it', (words, flag) => {
+  const { parseArg, defaultValue, defaultValueDescription = '' } = optionOf(words, flag);
+  expect(parseArg?.(defaultValueDescription, undefined as never)).toEqual(defaultValue);
+  if (words !== 'serve' && words !== '')
+    expect(helps.get(words)).toMatch(`(default: ${defaultValueDescription})`);
+});
+
+it('a default that the help names is that of the service and of the queue', () => {
+  const named = (words: string, flag: string) => {
+    const { description, parseArg } = optionOf(words, flag);
+    const [, text = ''] = /\(default: (\w+)\)/.exec(description) ?? [];
+    return parseArg?.(text, undefined as never);
+  };
+  const service = checkSettings({});
+  expect(named('serve', '--max-connections')).toBe(service.maxConnections);
+  expect(named('serve', '--request-timeout')).toBe(service.requestTimeoutMs);
+  expect(named('serve', '--max-body')).toBe(service.maxBodyBytes);
+  expect(named('serve', '--drain-delay')).toBe(service.drainDelayMs);
+  expect(optionOf('serve', '--clock-window').defaultValue).toBe(service.clockWindowSeconds * 1000);
+  expect(named('passback', '--lease')).toBe(defaultLeaseMs);
+});
