@@ -51,11 +51,13 @@ describe('serve --demo', { timeout: 60_000 }, () => {
       expect(one).toMatchObject({ status: 0, stdout: expect.stringContaining('13800138000') });
       expect(two.status).toBe(0);
       expect(three).toMatchObject({ status: 4, stdout: expect.stringContaining('40102') });
-      const [, inputs = '', commands = ''] = three.stderr.trimEnd().split('\n');
+      const [, inputs = ''] = three.stderr.split('\n');
       expect(inputs).toBe(
         'Signed with the secret in USERINFO_APP_SECRET, not that of profile "demo", by the default recipes.',
       );
-      const [explain = '', solve, doctor = ''] = [...commands.matchAll(/"(.+?)"/g)].map(([, text]) => text);
+      const [explain = '', solve, doctor = ''] = [...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm)].map(
+        ([, text]) => text,
+      );
       expect((await machine.shell(explain)).stdout).toContain('&key=<secret>');
       expect(solve).toBe('userinfo sign solve - --save demo -p demo');
       expect((await machine.shell(doctor)).status).toBe(0);

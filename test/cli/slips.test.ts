@@ -184,6 +184,17 @@ const refused: readonly Slip[] = [
     cause: 'the cell of column "code" is a number that a spreadsheet damaged',
     next: 'save it as CSV.\n',
   },
+  {
+    typed: 'userinfo read code=abc',
+    cause: 'the code begins with "code="',
+    next: 'Give what follows the = sign alone.',
+  },
+  {
+    typed: "printf ' CODE=abc\\n' | userinfo read -",
+    cause: 'the code begins with "code="',
+    next: 'Nothing was sent.',
+  },
+  { typed: 'userinfo read " $unset"', cause: 'the code is white space alone', next: 'Nothing was sent.' },
 ];
 
 /** The command that a hint ends with. */
@@ -270,5 +281,100 @@ describe('a slip of a file', () => {
     const { stdout } = await machine.run(['read', 'c1'], { env });
     expect(stdout).toContain('│ ␣acme_level │ ␣gold │');
     expect(stdout).toContain('│ b c         │ d e   │');
+  });
+});
+
+describe('a code', () => {
+  it.concurrent.each([`read ' abc'`, `read "abc\n"`, `read - <<E\n abc \nE`])(
+    'is trimmed: %s',
+    async (line) => {
+      const { env, sent } = newRow();
+      const { status, stderr } = await machine.shell(`userinfo ${line}`, { env });
+      expect([status, stderr]).toEqual([0, 'the code has white space around it, which is not sent\n']);
+      expect(sent()).toEqual([expect.stringMatching(/[?&]code=abc&/)]);
+    },
+  );
+});
+
+describe('--query', () => {
+  it.concurrent.each<[string, string, RegExp]>([
+    [
+      'data.basic_info.mobile',
+      'null\n',
+      /^--query selects nothing; there is code, msg, data.union_id, data.mobile\n$/,
+    ],
+    ['data.mobile', '138\n', /^$/],
+  ])('says what there is if it selects nothing: %s', async (query, printed, says) => {
+    const { env } = newRow();
+    const { status, stdout, stderr } = await machine.run(['read', 'c1', 'mobile', '--query', query], { env });
+    expect([status, stdout]).toEqual([0, printed]);
+    expect(stderr).toMatch(says);
+  });
+
+  it('prints nothing of a refusal', async () => {
+    const { env, name } = newRow();
+    answers[name] = '{"code":40106,"msg":"code is used","data":{}}';
+    const { status, stdout, stderr } = await machine.run(['read', 'c1', '--query', 'data.mobile'], { env });
+    expect([status, stdout]).toEqual([4, '']);
+    expect(stderr).toContain('40106 "code is used"');
+    expect(stderr).not.toContain('selects nothing');
+  });
+});
+
+const values = '--base-url https://h.example --tenant-code t --channel c --app-key k';
+
+describe('a secret', () => {
+  it.concurrent.each<[string, string, readonly string[]]>([
+    ['quotes', '"abc"', ['warning: the app secret is in quotes']],
+    ['curly quotes', '“abc”', ['warning: the app secret is in quotes']],
+    ['a name', 'APP_SECRET=abc', ['warning: the app secret begins with a name and =']],
+    ['a zero-width space', 'ab\u200bc', ['warning: the app secret contains an invisible character']],
+    ['a space', 'abc ', ['warning: the app secret ends with white space']],
+    ['the padding of Base64', 'YWJj==', []],
+  ])('with %s is stored, and what mends it is said', async (_, secret, warnings) => {
+    const { env } = newRow();
+    const add = ['profile', 'add', 'shop', ...values.split(' '), '--app-secret-stdin'];
+    const done = await machine.run(add, { env, stdin: secret });
+    const said = done.stderr.split('\n').filter((line) => line.startsWith('warning:'));
+    expect([done.status, said]).toEqual([0, warnings]);
+    expect(done.stderr).not.toContain(secret);
+    const mend = 'Set it again: userinfo profile set shop --app-secret-stdin';
+    if (warnings.length === 0) return expect(done.stderr).not.toContain('Set it again');
+    expect(done.stderr).toContain(`\n${mend}\n`);
+    const again = await machine.shell(`printf abc | ${mend.slice(14)}`, { env });
+    expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
+  });
+
+  it.concurrent.each([
+    [
+      '--app-secret-env NOSUCH',
+      'NOSUCH, which should hold the app secret, is not set',
+      'from the variable NOSUCH (not set here)',
+    ],
+    [
+      '--app-secret-command true',
+      'the command that should print the app secret printed nothing',
+      '(not run here: ',
+    ],
+  ])('that is not there is said at once: %s', async (source, warning, shown) => {
+    const { env: all } = newRow();
+    const env = { USERINFO_CONFIG_DIR: all.USERINFO_CONFIG_DIR };
+    const added = await machine.shell(`userinfo profile add shop ${values} ${source}`, { env });
+    expect([added.status, added.stderr]).toEqual([0, expect.stringContaining(warning)]);
+    const set = await machine.shell(`userinfo profile set shop ${source}`, { env });
+    expect(set.stderr).toContain(warning);
+    expect((await machine.shell('userinfo profile show', { env })).stdout).toContain(shown);
+    expect((await machine.shell('userinfo doctor', { env })).stdout).toContain(
+      warning.replace(/^NOSUCH/, ''),
+    );
+  });
+
+  it.runIf(process.platform !== 'win32')('is not echoed by --app-secret-stdin on a terminal', async () => {
+    const { env } = newRow();
+    await machine.shell(`userinfo profile add shop ${values} --app-secret-env PATH`, { env });
+    const set = ['profile', 'set', 'shop', '--app-secret-stdin'];
+    const done = await machine.onTerminal(set, [['App secret', 'visible-secret']], { env });
+    expect([done.status, done.stdout]).toEqual([0, expect.not.stringContaining('visible-secret')]);
+    expect(readFileSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'), 'utf8')).toContain('visible-secret');
   });
 });
