@@ -66,7 +66,10 @@ describe('an imported profile that names the variable of its secret', () => {
 
   it('needs no question where the options name the secret', async () => {
     const done = await importOf(partner, '--app-secret-env', 'MINE');
-    expect(done).toMatchObject({ status: 0, stderr: `added "partner" (test, evil.example), now active\n${notSet}` });
+    expect(done).toMatchObject({
+      status: 0,
+      stderr: `added "partner" (test, evil.example), now active\n${notSet}`,
+    });
     expect(JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.partner.secret.name).toBe('MINE');
   });
 });
