@@ -378,3 +378,44 @@ describe('a secret', () => {
     expect(readFileSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'), 'utf8')).toContain('visible-secret');
   });
 });
+
+describe('a name that does not exist', () => {
+  it.concurrent.each<[string, string, string | null]>([
+    ['passback a=b --env production', 'unknown option "--env"', '--environment'],
+    ['passback a=b --prod', 'unknown option "--prod"', '--environment'],
+    ['passback a=b --curl', 'unknown option "--curl"', '--print-curl'],
+    ['passback a=b --header x', 'unknown option "--header"', '--print-curl'],
+    ['passback a=b --dry', 'unknown option "--dry"', '--dry-run'],
+    ['passback a=b --unionId u', 'unknown option "--unionId"', '--union-id'],
+    ['read --from c.csv --types code:text', 'unknown option "--types"', null],
+    ['read c --code x', 'unknown option "--code"', null],
+    ['read c --color', 'unknown option "--color"', null],
+    ['passback --from a.csv --restrat', 'unknown option "--restrat"', null],
+    ['passback a=b -q data', 'unknown short option "-q"', '--query'],
+    ['passback a=b -v', 'unknown short option "-v"', '--verbose'],
+    ['profile rm shop', 'unknown command "rm"', 'delete'],
+    ['profile ls', 'unknown command "ls"', 'list'],
+    ['profile current', 'unknown command "current"', 'show'],
+    ['version', 'unknown command "version"', '--version'],
+  ])('%s', async (line, cause, meant) => {
+    const { env, sent } = newRow();
+    const { status, stdout, stderr } = await machine.shell(`userinfo ${line}`, { env });
+    expect([status, stdout, sent()]).toEqual([2, '', []]);
+    expect(stderr).toContain(cause);
+    if (meant === null) expect(stderr).not.toContain('Did you mean');
+    else expect(stderr).toContain(`\nDid you mean "${meant}"?\n`);
+    expect(stderr).not.toMatch(/--yes|--restart|--allow-http|--take-over|--no-|Put --/);
+  });
+
+  it('is a short option: the help lists those that exist', async () => {
+    const { stderr } = await machine.run(['passback', 'a=b', '-k', 'u001']);
+    expect(stderr).toContain('unknown short option "-k"\n"userinfo passback --help" lists the options.\n');
+  });
+
+  it('is a command of a group: its siblings are listed', async () => {
+    const { stderr } = await machine.run(['profile', 'frobnicate']);
+    expect(stderr).toContain(
+      'The commands are add, list, show, use, set, rename, delete, export, import, path.\n',
+    );
+  });
+});
