@@ -1,8 +1,15 @@
 import { passbackRequest, readRequest } from '../client/request.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
-import { quoteName } from '../protocol/unsafe-text.js';
-import { checkUserInfo, type FlatValue, reservedKeys } from '../protocol/user-info.js';
+import { quoteName, spaceAround } from '../protocol/unsafe-text.js';
+import {
+  checkUserInfo,
+  type FlatValue,
+  isDamagedNumber,
+  JsonNumber,
+  reservedKeys,
+  spacedKeyFault,
+} from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';
 import type { FileRow } from './source/rows.js';
@@ -48,6 +55,27 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
 }
 
+/** @throws InvalidInputError for white space around it: the platform would look for another user or code */
+function refuseSpace(name: string, text: string): string {
+  const space = spaceAround(text);
+  if (space === null) return text;
+  throw new InvalidInputError(`${quoteName(name)} has ${space}`, { hint: 'Take it off in the file.' });
+}
+
+/**
+ * Refuses keys with white space around them, and numbers in JSON that a spreadsheet damaged; a text in quotes is meant.
+ *
+ * @throws InvalidInputError that names the key
+ */
+function refuseSlips(fields: ReadonlyMap<string, FlatValue>): void {
+  for (const [key, value] of fields) {
+    const fault = spacedKeyFault(key);
+    if (fault !== null) throw new InvalidInputError(fault);
+    if (value instanceof JsonNumber && isDamagedNumber(key, value))
+      throw new InvalidInputError(`${quoteName(key)} is a number that a spreadsheet damaged`);
+  }
+}
+
 /** The value that names a row's user; `null` where the row has none, or cannot be parsed. */
 export function userOf(row: FileRow, operation: RowOperation): string | null {
   try {
@@ -85,7 +113,8 @@ export function passbackOperation(naming: UserNaming): RowOperation {
     userInfoKeys: (names) => [...names].filter(isKey),
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
-      const user = requiredText(fields, name);
+      refuseSlips(fields);
+      const user = refuseSpace(name, requiredText(fields, name));
       if (!byUnionId)
         return { request: passbackRequest({ primaryKey: name }, () => checkUserInfo(fields)), user };
       fields.delete(name);
@@ -115,7 +144,7 @@ export function readOperation(infoNames: readonly string[], scope: string | unde
     user: () => null,
     prepare: (fields) => ({
       request: readRequest({
-        code: requiredText(fields, codeColumn),
+        code: refuseSpace(codeColumn, requiredText(fields, codeColumn)),
         ...(infoNames.length === 0 ? {} : { infoNames }),
         ...(scope === undefined ? {} : { scope }),
       }),

@@ -15,7 +15,7 @@ import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 /**
  * Makes one call, from options to output: resolves settings, runs `beforeSending` (a confirmation, a warning),
  * sends the request, and prints the envelope to stdout and missing names to stderr. An envelope whose code is not
- * 200 is printed too, before its RejectedError is thrown. A preview sends nothing. The connection is left to the end
+ * 200 is printed too, unless there is a query, before its RejectedError is thrown. A preview sends nothing. The connection is left to the end
  * of the process: closing it takes 3 ms.
  */
 export async function callService(
@@ -34,7 +34,9 @@ export async function callService(
     await reportMissing(request, answer, io);
   } catch (error) {
     if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
-    if (error.answer !== undefined) await printAnswer(error.answer, io, style);
+    // A query is for the data of an answer: a script would take null for a value.
+    const isQuery = error instanceof RejectedError && style.select !== undefined;
+    if (error.answer !== undefined && !isQuery) await printAnswer(error.answer, io, style);
     const { explainFailure } = await import('./explain-failure.js');
     explainFailure(error, settings, request.endpoint.operation);
     // The table above the error says the reason.

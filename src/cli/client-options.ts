@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { ClientHooks } from '../client/hooks.js';
 import type { UserInfoClientOptions } from '../client/options.js';
-import { secretWarnings } from '../profiles/secret.js';
+import { howToMend, secretWarnings } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import { type SigningSource, usesModule } from '../profiles/signing-source.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
@@ -10,16 +10,21 @@ import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import type { CliContext } from './context.js';
 import { readJson } from './input.js';
-import type { Io } from './io.js';
+import { type Io, printMessage } from './io.js';
 import { networkOptions } from './network.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
 import { warn } from './output/style.js';
 import { showText } from './output/terminal-text.js';
 
 /** Reads the secret, and warns of characters that copy-and-paste may have added. */
-export async function readSecretOf(context: CliContext, settings: Pick<Settings, 'secret'>): Promise<Secret> {
+export async function readSecretOf(
+  { io }: CliContext,
+  settings: Pick<Settings, 'secret' | 'profile'>,
+): Promise<Secret> {
   const secret = await settings.secret.read();
-  for (const warning of secretWarnings(secret)) await warn(context.io, warning);
+  const warnings = secretWarnings(secret);
+  for (const warning of warnings) await warn(io, warning);
+  if (warnings.length > 0) await printMessage(io, howToMend(settings.profile, settings.secret.source));
   return secret;
 }
 

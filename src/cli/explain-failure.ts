@@ -10,7 +10,7 @@ import { quoteWhereNeeded } from '../support/shell.js';
 /** The command that failed. */
 type Failed = 'read' | 'passback' | 'doctor';
 
-/** Where the secret and the rule came from, and the commands that find the fault; two lines where it is an error. */
+/** Where the secret and the rule came from, and the commands that find the fault, each in a line of its own. */
 function refusedSignatureHint(settings: Settings, operation: Failed): string {
   const { profile } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
@@ -18,11 +18,11 @@ function refusedSignatureHint(settings: Settings, operation: Failed): string {
   const example = operation === 'passback' ? 'passback name=x --union-id ID' : 'read CODE';
   const inputs = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
   const commands = [
-    `What is signed: "userinfo sign explain ${example}${profileFlag}".`,
-    `The rule of an accepted request: "userinfo sign solve -${flag('--save')}${profileFlag}".`,
-  ];
-  if (operation === 'doctor') return [inputs, ...commands].join('\n');
-  return `${inputs}\n${commands.join(' ')} Every setting: "userinfo doctor${profileFlag}".`;
+    ['What is signed:', `sign explain ${example}${profileFlag}`],
+    ['The rule of an accepted request:', `sign solve -${flag('--save')}${profileFlag}`],
+    ['Every setting:', `doctor${profileFlag}`],
+  ].slice(0, operation === 'doctor' ? 2 : 3);
+  return [inputs, ...commands.flatMap(([purpose, line]) => [purpose, `  userinfo ${line}`])].join('\n');
 }
 
 /** The same error; its hint says where the settings came from that may be wrong. */

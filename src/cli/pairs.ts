@@ -1,7 +1,15 @@
 import { distance } from 'fastest-levenshtein';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { FlatJsonError, type FlatValue, parseFlatJson, specialUserInfoKeys } from '../protocol/user-info.js';
+import {
+  FlatJsonError,
+  type FlatValue,
+  isDamagedNumber,
+  JsonNumber,
+  parseFlatJson,
+  spacedKeyFault,
+  specialUserInfoKeys,
+} from '../protocol/user-info.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
@@ -10,11 +18,11 @@ import { warn } from './output/style.js';
 /**
  * Parses the pairs of `userinfo passback`, in the style of HTTPie: `key=text`, `key:=json`, `key=@file`,
  * `key:=@file`. In a key, a backslash escapes a following `=` or `:`. A text that begins with `@`, or with
- * backslashes and `@`, is written with one more backslash: `key=\@text`.
+ * backslashes and `@`, is written with one more backslash: `key=\@text`. Warns of an empty text.
  *
  * @throws InvalidInputError that names the key
  */
-export async function parsePairs(pairs: readonly string[]): Promise<Map<string, FlatValue>> {
+export async function parsePairs(io: Io, pairs: readonly string[]): Promise<Map<string, FlatValue>> {
   const userInfo = new Map<string, FlatValue>();
   for (const pair of pairs) {
     const { key, isJson, value } = splitPair(pair);
@@ -26,10 +34,48 @@ export async function parsePairs(pairs: readonly string[]): Promise<Map<string, 
           { hint: 'For a text that starts with @, write key=\\@text.' },
         )
       : value.replace(/^\\(\\*@)/, '$1');
-    userInfo.set(key, isJson ? parseScalar(key, text) : text);
+    const parsed = isJson ? parseScalar(key, text) : text;
+    if (!isJson && text === '') await noteEmpty(io, key);
+    if (!isJson && isDamagedNumber(key, parsed)) throw damaged(key);
+    userInfo.set(key, parsed);
   }
   return userInfo;
 }
+
+/** The text of a pair is empty, most often because of a variable. */
+async function noteEmpty(io: Io, key: string): Promise<void> {
+  const message = `the value of key ${quoteName(key)} is empty: is the variable set?`;
+  if (!Object.hasOwn(specialUserInfoKeys, key)) return warn(io, message);
+  throw new InvalidInputError(message, {
+    sent: 'nothing',
+    hint: `To store an empty value, write ${key}:='""'; to remove the key, ${key}:=null.`,
+  });
+}
+
+function damaged(key: string): InvalidInputError {
+  return new InvalidInputError(
+    `the value of key ${quoteName(key)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`,
+    {
+      sent: 'nothing',
+      hint: `Give all of its digits. To store this very text, write it in quotes: ${key}:='"…"'`,
+    },
+  );
+}
+
+/**
+ * Refuses keys with white space around them, and damaged numbers in JSON; a text in quotes is meant.
+ *
+ * @throws InvalidInputError that names the key
+ */
+export function refuseSlips(userInfo: ReadonlyMap<string, FlatValue>): void {
+  for (const [key, value] of userInfo) {
+    const fault = spacedKeyFault(key);
+    if (fault !== null) throw new InvalidInputError(fault, { sent: 'nothing', hint: spacedKeyHint });
+    if (value instanceof JsonNumber && isDamagedNumber(key, value)) throw damaged(key);
+  }
+}
+
+const spacedKeyHint = 'Take it off: a key is read by its name alone.';
 
 function splitPair(pair: string): { key: string; isJson: boolean; value: string } {
   const found = /^((?:\\[=:]|[^=:]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
@@ -64,17 +110,23 @@ function parseScalar(key: string, json: string): FlatValue {
  * if the profile has one (§4.2 rules 4 and 6).
  */
 export async function warnOfKeys(io: Io, keys: Iterable<string>, prefix: string | null): Promise<void> {
-  const special = Object.keys(specialUserInfoKeys);
   for (const key of keys) {
     const hasPrefix = prefix !== null && key.startsWith(prefix);
-    if (hasPrefix || special.includes(key)) continue;
-    const meant = special.find((one) => isSlipOf(key, one));
+    if (hasPrefix || Object.hasOwn(specialUserInfoKeys, key)) continue;
+    const meant = meantKey(key, prefix);
     const why =
-      meant === undefined
+      meant === null
         ? prefix && `does not begin with the prefix ${quoteName(prefix)} of the profile`
         : `has no special meaning: did you mean ${quoteName(meant)}?`;
     if (why !== null) await warn(io, `key ${quoteName(key)} ${why}`);
   }
+}
+
+/** The special key that was probably meant by a key (§4.2 rule 4); `null` if it is one, or has the tenant's prefix. */
+export function meantKey(key: string, prefix: string | null): string | null {
+  if (prefix !== null && key.startsWith(prefix)) return null;
+  const special = Object.keys(specialUserInfoKeys);
+  return special.includes(key) ? null : (special.find((one) => isSlipOf(key, one)) ?? null);
 }
 
 /** Whether two keys differ by case, by `-` for `_`, by one letter, or by two neighbours that are swapped. */

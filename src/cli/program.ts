@@ -8,6 +8,7 @@ import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
 import { addCommonOptions, type CommonOptions } from './options.js';
 import { reportError } from './report-error.js';
+import { adviseCommand, adviseOption } from './suggestions.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
 export async function run(args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
@@ -39,20 +40,38 @@ class CautiousCommand extends Command {
   unknownOption(typed: string): void {
     const code = 'commander.unknownOption';
     if (!typed.startsWith('--')) {
-      const advice = this.registeredArguments.length > 0 ? `\n${dashAdvice}` : '';
-      this.error(`error: unknown option '${typed.slice(0, 2)}'${advice}`, { code });
+      const isOption = /^-[A-Za-z]$/.test(typed);
+      const advice = isOption
+        ? adviseOption(this, typed) || `"${pathOf(this)} --help" lists the options.`
+        : this.registeredArguments.length > 0
+          ? dashAdvice
+          : '';
+      const kind = isOption ? 'unknown short option' : 'unknown option';
+      this.error(`error: ${kind} '${typed.slice(0, 2)}'\n${advice}`.trimEnd(), { code });
     }
     const flag = typed.replace(/=.*$/s, '');
     const isKnown = [this, ...ancestorsOf(this)].some(({ options }) =>
       options.some(({ long }) => long === flag),
     );
     if (isKnown) this.error(`error: option '${flag}' takes no value`, { code });
-    // @ts-expect-error commander's types leave out its own method.
-    super.unknownOption(flag);
+    this.error(`error: unknown option '${flag}'\n${adviseOption(this, flag)}`.trimEnd(), { code });
+  }
+
+  /** Called by commander of a group, or of the program. */
+  unknownCommand(): void {
+    const [typed = ''] = this.args;
+    const advice = adviseCommand(this, typed);
+    this.error(`error: unknown command '${typed}'\n${advice}`, { code: 'commander.unknownCommand' });
   }
 }
 
 const dashAdvice = 'Put -- before an argument that begins with -, and all options before the --.';
+
+/** The command as it is typed. */
+function pathOf(command: Command): string {
+  const names = [command, ...ancestorsOf(command)].map((one) => one.name());
+  return names.reverse().join(' ');
+}
 
 function ancestorsOf({ parent }: Command): Command[] {
   return parent === null ? [] : [parent, ...ancestorsOf(parent)];

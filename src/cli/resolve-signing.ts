@@ -78,7 +78,7 @@ export async function selectSecret(
 ): Promise<Secret> {
   if (own !== null) return own;
   const settings = await settingsOf(context, options);
-  return readSecretOf(context, { secret: settings.secret() });
+  return readSecretOf(context, { profile: settings.profile, secret: settings.secret() });
 }
 
 function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningSettings> {

@@ -1,6 +1,6 @@
 import { getBuiltinModule } from 'node:process';
 import { Secret } from '../signing/secret.js';
-import type { EnvironmentVariables } from '../support/shell.js';
+import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js';
 import { CredentialError } from './errors.js';
 
 /**
@@ -153,5 +153,18 @@ export function pasteWarnings(label: string, text: string): string[] {
 
 /** The same for an app secret: a copied space is the most common cause of a wrong signature. */
 export function secretWarnings(secret: Secret): string[] {
-  return pasteWarnings('the app secret', secret.reveal());
+  const text = secret.reveal();
+  const warnings = pasteWarnings('the app secret', text);
+  const bare = text.trim();
+  if (/^(["'`]).*\1$|^[“‘「].*[”’」]$/s.test(bare)) warnings.push('the app secret is in quotes');
+  // A digest in Base64 ends with =, and nothing follows it.
+  if (/^(?:export\s+)?[A-Za-z_]\w*=[^=]/.test(bare)) warnings.push('the app secret begins with a name and =');
+  return warnings;
+}
+
+/** What mends a secret that has such warnings, in a line. */
+export function howToMend(profile: string | null, source: SecretSource): string {
+  if (source.kind === 'environment') return `Set ${source.name} again.`;
+  if (source.kind === 'command' || profile === null) return 'Correct what the command prints.';
+  return `Set it again: userinfo profile set ${quoteWhereNeeded(profile)} --app-secret-stdin`;
 }

@@ -4,6 +4,15 @@ export function textFault(text: string): string | null {
   return text.isWellFormed() ? null : 'holds an unpaired surrogate';
 }
 
+/** The white space around a text, in words that follow "with" or "has"; `null` if there is none. */
+export function spaceAround(text: string): string | null {
+  const before = text.slice(0, text.length - text.trimStart().length);
+  const after = text.slice(text.trimEnd().length);
+  if (before === '' && after === '') return null;
+  const what = /^ +$/.test(before + after) ? 'a space' : 'white space';
+  return `${what} ${before === '' ? 'after' : after === '' ? 'before' : 'before and after'} it`;
+}
+
 /** A name in quotes for a message: control characters escaped, long names truncated. */
 export function quoteName(name: string): string {
   const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;

@@ -47,9 +47,9 @@ describe('a refused signature', () => {
     const { status, stdout, stderr } = await machine.run(['read', 'c', '-p', 'local'], { env });
     expect([status, stdout]).toEqual([4, '40102 app_sign is wrong\n']);
     expect(stderr).toMatch(
-      /^error: the service answered 40102 "app_sign is wrong"\nSigned with .* USERINFO_APP_SECRET, .*\n.* sign solve /,
+      /^error: the service answered 40102 "app_sign is wrong"\nSigned with .* USERINFO_APP_SECRET, .*\n(?:.*\n)+ {2}userinfo sign solve /,
     );
-    const explain = stderr.match(/userinfo sign explain [^"]*/)?.[0] ?? '';
+    const explain = stderr.match(/^ {2}(userinfo sign explain .*)$/m)?.[1] ?? '';
     expect((await machine.shell(explain, { env })).status).toBe(0);
   });
 
@@ -58,7 +58,9 @@ describe('a refused signature', () => {
     await useRule('sign=query-hmac-sha256');
     const { stderr } = await machine.run(['read', 'c', '-p', 'local']);
     await useRule('default');
-    expect(stderr).toMatch(/40002 "sign has 64 characters, not 32"\n.*recipes of profile.*\n.* sign solve /);
+    expect(stderr).toMatch(
+      /40002 "sign has 64 characters, not 32"\n.*recipes of profile.*\n(?:.*\n)+ {2}userinfo sign solve /,
+    );
   });
 
   it('says its reason once on a terminal', async () => {

@@ -51,11 +51,13 @@ describe('serve --demo', { timeout: 60_000 }, () => {
       expect(one).toMatchObject({ status: 0, stdout: expect.stringContaining('13800138000') });
       expect(two.status).toBe(0);
       expect(three).toMatchObject({ status: 4, stdout: expect.stringContaining('40102') });
-      const [, inputs = '', commands = ''] = three.stderr.trimEnd().split('\n');
+      const [, inputs = ''] = three.stderr.split('\n');
       expect(inputs).toBe(
         'Signed with the secret in USERINFO_APP_SECRET, not that of profile "demo", by the default recipes.',
       );
-      const [explain = '', solve, doctor = ''] = [...commands.matchAll(/"(.+?)"/g)].map(([, text]) => text);
+      const [explain = '', solve, doctor = ''] = [...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm)].map(
+        ([, text]) => text,
+      );
       expect((await machine.shell(explain)).stdout).toContain('&key=<secret>');
       expect(solve).toBe('userinfo sign solve - --save demo -p demo');
       expect((await machine.shell(doctor)).status).toBe(0);
@@ -66,6 +68,20 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(secret).toMatch(/^\w{32}$/);
     expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
     expect(printed + machine.printed).not.toContain(secret);
+  });
+
+  it('says that another profile stays active, and which port profile demo has now', async () => {
+    const uat = ['--base-url', 'https://uat.example.com', '--tenant-code', 't', '--channel', 'c'];
+    await machine.run(['profile', 'add', 'uat', ...uat, '--app-key', 'k', '--app-secret-env', 'PATH']);
+    const first = await serveDemo(['--database', `${machine.folder}/1.db`], async () => {});
+    expect(first).toContain('\nprofile "uat" stays active: add -p demo\n');
+    expect(first).not.toContain('now points to');
+    await machine.run(['profile', 'use', 'demo']);
+    await machine.run(['profile', 'set', 'demo', '--base-url', 'http://127.0.0.1:1']);
+    const second = await serveDemo(['--database', `${machine.folder}/2.db`], async () => {});
+    const [, url] = /listening on (\S+)/.exec(second) ?? [];
+    expect(second).toContain(`\nprofile "demo" now points to ${url}, no longer to http://127.0.0.1:1\n`);
+    expect(second).not.toContain('stays active');
   });
 
   it('can be started again, with another secret', async () => {

@@ -56,7 +56,7 @@ function asCurl({ method, path, query, body }: ReceivedRequest): string {
 describe('sign explain', () => {
   it.each([
     ['read', ['some-code', 'mobile,level', 'note']],
-    ['passback', ['name=张三/李四', 'note=a b+c&d=e', 'empty=', '--union-id', 'u001']],
+    ['passback', ['name=张三/李四', 'note=a b+c&d=e', 'empty:=""', '--union-id', 'u001']],
   ])('shows for a %s what is sent', async (command, args) => {
     const params = new URLSearchParams((await sent([command, ...args])).query);
     const moment = ['--timestamp', params.get('timestamp') ?? '', '--random', params.get('random') ?? ''];

@@ -8,7 +8,15 @@ const utf8: TextOptions = { encoding: 'utf-8', suspectUtf8: 'never' };
 type Parse<Row> = (blocks: AsyncIterable<LineBlock>) => AsyncGenerator<readonly Row[]>;
 
 export function csv(options: Partial<CsvOptions> = {}): Parse<CsvRow> {
-  const all = { delimiter: ',', types: new Map(), empty: 'drop', checkColumns() {}, ...options } as const;
+  const all = {
+    delimiter: ',',
+    types: new Map(),
+    empty: 'drop',
+    canBeTyped: true,
+    checkColumns() {},
+    note() {},
+    ...options,
+  } as const;
   return (blocks) => parseCsv(blocks, all);
 }
 

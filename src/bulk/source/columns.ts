@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName, textFault } from '../../protocol/unsafe-text.js';
-import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
+import { quoteName, spaceAround, textFault } from '../../protocol/unsafe-text.js';
+import { type FlatValue, isDamagedNumber, JsonNumber } from '../../protocol/user-info.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { RunInputError } from './input.js';
 
@@ -14,14 +14,20 @@ const truths: Readonly<Record<string, boolean>> = { true: true, false: false };
 const shortenedNumber = /^-?\d(?:[.,]\d+)?E\+\d{2}$/;
 
 /**
- * Converts a cell to a value; without a type it is text.
+ * Converts a cell to a value; without a type it is text. `canBeTyped`: whether the command has --types.
  *
  * @throws InvalidInputError that names the column, and not the value
  */
-export function parseCell(cell: string, type: CellType | undefined, column: string): FlatValue {
+export function parseCell(
+  cell: string,
+  type: CellType | undefined,
+  column: string,
+  canBeTyped: boolean,
+): FlatValue {
   switch (type) {
     case undefined:
-      if (cell.includes('E+') && shortenedNumber.test(cell)) throw shortened(column);
+      if ((cell.includes('E+') && shortenedNumber.test(cell)) || isDamagedNumber(column, cell))
+        throw shortened(column, canBeTyped);
       return cell;
     case 'text':
       return cell;
@@ -35,11 +41,12 @@ export function parseCell(cell: string, type: CellType | undefined, column: stri
   }
 }
 
-function shortened(column: string): InvalidInputError {
+function shortened(column: string, canBeTyped: boolean): InvalidInputError {
+  const meant = ` To send it as it is: --types ${quoteWhereNeeded(`${column}:text`)}`;
   return new InvalidInputError(
-    `the cell of column ${quoteName(column)} is a number as Excel shortens it, like 1.38E+10: its last digits are lost`,
+    `the cell of column ${quoteName(column)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`,
     {
-      hint: `Format the column as text in Excel, enter the numbers again and save it as CSV. If it is meant so: --types ${quoteWhereNeeded(`${column}:text`)}`,
+      hint: `Format the column as text in Excel, enter the numbers again and save it as CSV.${canBeTyped ? meant : ''}`,
     },
   );
 }
@@ -73,17 +80,30 @@ export interface ColumnRules {
 /** Separators of cells in files of some countries and programs. */
 const delimiters = [';', '\t', '|', ','];
 
-/** @throws InvalidInputError for an invalid header, or one that the operation cannot use */
-export function checkColumns(columns: readonly string[], rules: ColumnRules): void {
+/** @throws InvalidInputError for an invalid header in a line, or one that the operation cannot use */
+export function checkColumns(columns: readonly string[], rules: ColumnRules, line = 1): void {
   const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
-    if (column.trim() === '') throw new InvalidInputError(`line 1: column ${index + 1} has an empty name`);
+    if (column.trim() === '')
+      throw new InvalidInputError(`line ${line}: column ${index + 1} has an empty name`, {
+        hint: 'Name the column, or remove it.',
+      });
     const fault = textFault(column);
-    if (fault !== null) throw new InvalidInputError(`line 1: the name of column ${index + 1} ${fault}`);
-    if (seen.has(column)) throw new InvalidInputError(`line 1: two columns are named ${quoteName(column)}`);
+    if (fault !== null) throw new InvalidInputError(`line ${line}: the name of column ${index + 1} ${fault}`);
+    const space = spaceAround(column);
+    if (space !== null) {
+      throw new InvalidInputError(
+        `line ${line}: column ${index + 1} is named ${quoteName(column)}, with ${space}`,
+        {
+          hint: 'Take it off in the header: a column is known by its name alone.',
+        },
+      );
+    }
+    if (seen.has(column))
+      throw new InvalidInputError(`line ${line}: two columns are named ${quoteName(column)}`);
     seen.add(column);
   }
-  if (!seen.has(rules.required)) throw missingColumn(columns, rules);
+  if (!seen.has(rules.required)) throw missingColumn(columns, rules, line);
   const reserved = rules.reserved.find((name) => seen.has(name));
   if (reserved !== undefined) {
     const hint =
@@ -91,22 +111,28 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules): vo
         ? 'It names the users if neither --primary-key nor --union-id-column is given. Or leave the column out.'
         : 'Rename the column, or leave it out.';
     throw new InvalidInputError(
-      `line 1: the column name ${quoteName(reserved)} is reserved and cannot be passed back`,
+      `line ${line}: the column name ${quoteName(reserved)} is reserved and cannot be passed back`,
       { hint },
     );
   }
   if (rules.needsMore && columns.length === 1) {
-    throw new InvalidInputError('line 1: there is no column to pass back', { hint: rules.hint });
+    throw new InvalidInputError(`line ${line}: there is no column to pass back`, { hint: rules.hint });
   }
 }
 
-function missingColumn(columns: readonly string[], { required, hint }: ColumnRules): InvalidInputError {
+function missingColumn(
+  columns: readonly string[],
+  { required, hint }: ColumnRules,
+  line: number,
+): InvalidInputError {
   const [only = ''] = columns;
   const delimiter = columns.length === 1 ? delimiters.find((one) => only.includes(one)) : undefined;
   if (delimiter !== undefined) {
-    const message = `line 1: there is one column, ${quoteName(only.slice(0, 60))}: cells seem to be separated otherwise`;
+    const message = `line ${line}: there is one column, ${quoteName(only.slice(0, 60))}: the delimiter does not seem to be the right one`;
     return new RunInputError(message, 'Name the delimiter:', '--delimiter', delimiter.replace('\t', '\\t'));
   }
   const found = columns.slice(0, 8).map(quoteName).join(', ');
-  return new InvalidInputError(`line 1: no column is named ${quoteName(required)}; found ${found}`, { hint });
+  return new InvalidInputError(`line ${line}: no column is named ${quoteName(required)}; found ${found}`, {
+    hint,
+  });
 }

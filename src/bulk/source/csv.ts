@@ -90,15 +90,20 @@ export interface CsvOptions {
   /** Whether an empty cell is an empty value, or no value. */
   readonly empty: 'keep' | 'drop';
   /**
-   * Checks the header before any row is read.
+   * Checks the header, in a line of the file, before any row is read.
    *
    * @throws InvalidInputError
    */
-  readonly checkColumns: (columns: readonly string[]) => void;
+  readonly checkColumns: (columns: readonly string[], line: number) => void;
+  /** Whether the command has --types. */
+  readonly canBeTyped: boolean;
+  /** Reports what is skipped. */
+  readonly note: (text: string) => void;
 }
 
 /** The properties that the rows of a file share. */
 interface Table extends CsvOptions {
+  /** As they are written; those without a name are at the end, and their cells are empty. */
   readonly columns: readonly string[];
   /** The type of each column; undefined if none is given. */
   readonly columnTypes: readonly (CellType | undefined)[];
@@ -118,7 +123,7 @@ export class CsvRow implements FileRow {
   }
 
   fields(): Map<string, FlatValue> {
-    const { columns, columnTypes, empty } = this.#table;
+    const { columns, columnTypes, empty, canBeTyped } = this.#table;
     const { cells } = this;
     if (cells.length !== columns.length) {
       throw new InvalidInputError(`the row has ${cells.length} cells, the header ${columns.length}`, {
@@ -128,8 +133,17 @@ export class CsvRow implements FileRow {
     const fields = new Map<string, FlatValue>();
     for (const [index, column] of columns.entries()) {
       const cell = cells[index] ?? '';
+      if (column.trim() === '') {
+        if (cell.trim() === '') continue;
+        throw new InvalidInputError(
+          `the cell of column ${index + 1} has a value, but the column has no name`,
+          {
+            hint: 'Name the column in the header, or empty its cells.',
+          },
+        );
+      }
       if (cell === '' && empty === 'drop') continue;
-      fields.set(column, parseCell(cell, columnTypes[index], column));
+      fields.set(column, parseCell(cell, columnTypes[index], column, canBeTyped));
     }
     return fields;
   }
@@ -154,8 +168,14 @@ export async function* parseCsv(
 ): AsyncGenerator<readonly CsvRow[]> {
   let table: Table | null = null;
   let line = 1;
-  for await (const bytes of cutBatches(blocks)) {
-    if (line === 1) refuseJson(bytes);
+  for await (const batch of cutBatches(blocks)) {
+    const named = line === 1 ? delimiterLine(batch) : 0;
+    if (named > 0) {
+      options.note('line 1 names a delimiter, as Excel reads it: it is skipped');
+      line = 2;
+    }
+    const bytes = batch.subarray(named);
+    if (table === null) refuseJson(bytes);
     const { records, error } = parseRecords(bytes, options.delimiter);
     const rows: CsvRow[] = [];
     const size = rowOverhead + Math.ceil(bytes.length / records.length);
@@ -170,7 +190,7 @@ export async function* parseCsv(
         lines ??= bytes.toString('latin1').split(lineEnd);
         if (lines[start - first] === '') continue; // an empty line, and not a quoted cell
       }
-      if (table === null) table = tableOf(cells, options);
+      if (table === null) table = tableOf(cells, start, options);
       else rows.push(new CsvRow(start, size, cells, table));
     }
     if (rows.length > 0) yield rows;
@@ -178,12 +198,23 @@ export async function* parseCsv(
   }
 }
 
-function tableOf(columns: readonly string[], options: CsvOptions): Table {
-  const { types, checkColumns } = options;
-  checkColumns(columns);
+/** The length of a first line such as `sep=;`, in bytes; 0 if there is none. */
+function delimiterLine(bytes: Buffer): number {
+  return /^"?sep=.?"?[,;]*(?:\r\n?|\n)/i.exec(bytes.subarray(0, 100).toString('latin1'))?.[0].length ?? 0;
+}
+
+function tableOf(columns: readonly string[], line: number, options: CsvOptions): Table {
+  const { types, checkColumns, note } = options;
+  const named = columns.slice(0, columns.findLastIndex((column) => column.trim() !== '') + 1);
+  const unnamed = columns.length - named.length;
+  checkColumns(named.length === 0 ? columns : named, line);
+  if (unnamed > 0) {
+    const what = unnamed === 1 ? 'the last column has' : `the last ${unnamed} columns have`;
+    note(`line ${line}: ${what} no name: skipped where empty`);
+  }
   const unknown = [...types.keys()].find((column) => !columns.includes(column));
   if (unknown !== undefined) {
-    throw new InvalidInputError(`line 1: no column is named ${quoteName(unknown)}, which has a type`);
+    throw new InvalidInputError(`line ${line}: no column is named ${quoteName(unknown)}, which has a type`);
   }
   return { ...options, columns, columnTypes: columns.map((column) => types.get(column)) };
 }

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { join, peek } from './input.js';
+import { join, peek, RunInputError } from './input.js';
 import { cutLines, type LineBlock, splitLines } from './lines.js';
 
 export const defaultEncoding = 'utf-8';
@@ -142,8 +142,22 @@ function looksLikeUtf8(encoding: string): InvalidInputError {
 
 function refuseBinary(block: LineBlock): void {
   if (!block.bytes.includes(0)) return;
+  const wide = block.firstLine === 1 ? wideEncoding(block.bytes) : null;
+  if (wide !== null) {
+    const message = `the input holds U+0000: it looks like ${wide} without a byte-order mark`;
+    throw new RunInputError(message, 'Name its encoding:', '--encoding', wide);
+  }
   const line = lineWhere(block, ({ bytes }) => bytes.includes(0));
   throw new InvalidInputError(`line ${line} holds U+0000: this is not a text file`, {
     hint: 'Give CSV or NDJSON, as text.',
   });
+}
+
+/** The encoding of a header of ASCII characters, every other byte of which is zero; `null` if it is another. */
+function wideEncoding(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
+  const head = bytes.subarray(0, Math.min(bytes.length, 64) & ~1);
+  const zeros = [0, 1].map((parity) => head.filter((byte, at) => at % 2 === parity && byte === 0).length);
+  const [even = 0, odd = 0] = zeros;
+  if (even === 0 && odd >= head.length / 4) return 'utf-16le';
+  return odd === 0 && even >= head.length / 4 ? 'utf-16be' : null;
 }

@@ -1,9 +1,10 @@
 import { type InputDigest, preflight } from '../../bulk/source/checked-input.js';
+import { RunInputError } from '../../bulk/source/input.js';
 import type { FileRow } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { printMessage } from '../io.js';
-import { warnOfKeys } from '../pairs.js';
+import { meantKey, warnOfKeys } from '../pairs.js';
 import { withProgress } from './progress.js';
 import type { BulkRun } from './row-source.js';
 import { formatRows } from './summary.js';
@@ -23,8 +24,8 @@ interface CheckedFile {
 }
 
 /**
- * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Warns of names that
- * are probably mistakes.
+ * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Refuses misspelt
+ * special keys, and warns of other names that are probably mistakes.
  *
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
  */
@@ -72,8 +73,29 @@ export async function checkRows({
     const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
     throw new InvalidInputError(what, { hint });
   }
+  refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
   await warnOfKeys(io, operation.userInfoKeys(names), settings.key_prefix);
   return { ...checked, rows: options.preflight ? rows : null };
+}
+
+/**
+ * Refuses keys of many rows that are probably misspelt special keys; `types` are those of the columns.
+ *
+ * @throws RunInputError with the option that says that a key is meant
+ */
+export function refuseMisspelt(
+  keys: Iterable<string>,
+  prefix: string | null,
+  types: string | undefined,
+): void {
+  const typed = (types ?? '').split(',').map((part) => part.replace(/:\w+$/, ''));
+  const slips = [...keys].filter((key) => !typed.includes(key) && meantKey(key, prefix) !== null);
+  if (slips.length === 0) return;
+  const meant = slips.map((key) => quoteName(meantKey(key, prefix) ?? '')).join(', ');
+  const verb = slips.length === 1 ? 'key has' : 'keys have';
+  const message = `${slips.map(quoteName).join(', ')}: the ${verb} no special meaning; did you mean ${meant}?`;
+  const list = [...(types === undefined ? [] : [types]), ...slips.map((key) => `${key}:text`)].join(',');
+  throw new RunInputError(message, 'Rename it, or send it as it is:', '--types', list);
 }
 
 /** The error of an input without rows. */

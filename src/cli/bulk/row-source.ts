@@ -2,14 +2,16 @@ import type { RowOperation } from '../../bulk/operations.js';
 import { type CellType, type ColumnRules, cellTypes, checkColumns } from '../../bulk/source/columns.js';
 import { parseCsv } from '../../bulk/source/csv.js';
 import { openFile, openStream } from '../../bulk/source/input.js';
+import type { LineBlock } from '../../bulk/source/lines.js';
 import { parseNdjson } from '../../bulk/source/ndjson.js';
 import type { RowSource } from '../../bulk/source/rows.js';
 import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
 import type { Call } from '../command.js';
-import type { Io } from '../io.js';
+import { type Io, printMessage } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
 
 /** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */
@@ -53,28 +55,57 @@ export type RowOptions = Pick<
 >;
 
 /**
- * Opens the input that `--from` names.
+ * Opens the input that `--from` names. `checkKeys` checks the columns of a command that has --types.
  *
  * @throws InvalidInputError
  */
-export async function openRows(io: Io, options: RowOptions, columns: ColumnRules): Promise<OpenedRows> {
+export async function openRows(
+  io: Io,
+  options: RowOptions,
+  columns: ColumnRules,
+  checkKeys?: (names: readonly string[]) => void,
+): Promise<OpenedRows> {
   const { from, forceEncoding, empty = 'drop' } = options;
   const name = from.replace(/\.gz$/i, '');
   const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
-  let parse: RowSource['parse'] = parseNdjson;
+  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, from));
   let identity: OpenedRows['identity'] = { format: formatName, encoding };
   if (formatName === 'ndjson') refuseForNdjson(options);
   else {
     const delimiter = delimiterOf(options.delimiter, name);
     const types = options.types === undefined ? new Map() : parseTypes(options.types);
-    const check = (found: readonly string[]) => checkColumns(found, columns);
-    parse = (blocks) => parseCsv(blocks, { delimiter, types, empty, checkColumns: check });
+    const check = (found: readonly string[], line: number) => {
+      checkColumns(found, columns, line);
+      checkKeys?.(found);
+    };
+    const notes = new Set<string>();
+    // A file is read twice; a broken stderr ends the command elsewhere.
+    const note = (text: string) => {
+      if (!notes.has(text)) printMessage(io, text).catch(() => {});
+      notes.add(text);
+    };
+    const csv = { delimiter, types, empty, canBeTyped: checkKeys !== undefined, checkColumns: check, note };
+    parse = (blocks) => parseCsv(refuseArray(blocks, from), csv);
     identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
   }
   const input = from === '-' ? openStream(io.stdin, 'standard input') : await openFile(from);
   const suspectUtf8 = forceEncoding ? 'never' : input.size === null ? 'at once' : 'at the end';
   return { input, text: { encoding, suspectUtf8 }, parse, identity };
+}
+
+/** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */
+async function* refuseArray(blocks: AsyncIterable<LineBlock>, from: string): AsyncGenerator<LineBlock> {
+  for await (const block of blocks) {
+    if (block.firstLine === 1 && /^\s*\[\s*(?:\{|$)/.test(block.bytes.subarray(0, 1000).toString())) {
+      const file = from === '-' ? 'rows.json' : from;
+      const lines = `${file.replace(/\.(?:json|csv|ndjson|jsonl)$/i, '')}.rows.ndjson`;
+      throw new InvalidInputError('the input is a JSON array, not a row on each line', {
+        hint: `Convert it, then give the new file with --from:\n  jq -c '.[]' ${quoteWhereNeeded(file)} > ${quoteWhereNeeded(lines)}`,
+      });
+    }
+    yield block;
+  }
 }
 
 function delimiterOf(given: string | undefined, name: string): string {
@@ -84,8 +115,15 @@ function delimiterOf(given: string | undefined, name: string): string {
   throw new InvalidInputError('the delimiter is empty, or holds a quote or a line break');
 }
 
+/** `--types KEY:text` says of a key of NDJSON, too, that it is meant. */
+function isAllText(types = ''): boolean {
+  return [...parseTypes(types).values()].every((type) => type === 'text');
+}
+
 function refuseForNdjson(options: RowOptions): void {
-  const lost = (['delimiter', 'types', 'empty'] as const).find((name) => options[name] !== undefined);
+  const lost = (['delimiter', 'types', 'empty'] as const).find(
+    (name) => options[name] !== undefined && !(name === 'types' && isAllText(options.types)),
+  );
   if (lost === undefined) return;
   throw new InvalidInputError(`--${lost} is for CSV: NDJSON says all of that itself`);
 }

@@ -24,7 +24,7 @@ import { explainFailure } from '../explain-failure.js';
 import { printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import type { BulkOptions } from './bulk-options.js';
-import { checkRows, noRows } from './preflight.js';
+import { checkRows, noRows, refuseMisspelt } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
 import {
@@ -76,7 +76,10 @@ export async function withRows<T>(
   const { context, io, options } = call;
   try {
     const settings = await resolveDeployment(context, options);
-    const source = await openRows(io, options, operation.columns);
+    const checkKeys = (names: Iterable<string>) =>
+      refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
+    const isTyped = operation.name === 'passback';
+    const source = await openRows(io, options, operation.columns, isTyped ? checkKeys : undefined);
     try {
       return await work({ ...call, operation, settings, source });
     } finally {

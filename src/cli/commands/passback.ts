@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { identifyingText } from '../../protocol/passback.js';
+import { quoteName, spaceAround } from '../../protocol/unsafe-text.js';
 import {
   parseUserInfo,
   reservedKeys,
@@ -17,7 +18,7 @@ import type { CliContext } from '../context.js';
 import { infoNamesPage, listNames } from '../help-layout.js';
 import { readText } from '../input.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
-import { parsePairs, warnOfKeys } from '../pairs.js';
+import { parsePairs, refuseSlips, warnOfKeys } from '../pairs.js';
 import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
 import { confirm } from '../prompt.js';
 
@@ -102,10 +103,12 @@ async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]
  *
  * @throws InvalidInputError with the missing option in its hint
  */
-function namedRequest(
+export function namedRequest(
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
   const { unionId, primaryKey, userInfo } = input;
+  refuseBlank('--union-id', unionId);
+  refuseBlank('--primary-key', primaryKey);
   const reserved = reservedKeys.find((key) => userInfo.has(key));
   if (reserved !== undefined) {
     throw new InvalidInputError(`"${reserved}" cannot be passed back`, {
@@ -125,7 +128,24 @@ function namedRequest(
       hint: `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
     });
   }
+  if (unionId === undefined && primaryKey !== undefined) {
+    const value = identifyingText(userInfo.get(primaryKey));
+    if (value !== null) refuseBlank(`the value of ${quoteName(primaryKey)}`, value);
+  }
   return passbackRequest(input, () => userInfo);
+}
+
+/** @throws InvalidInputError for a name of a user that is empty or has white space around it */
+function refuseBlank(what: string, text: string | undefined): void {
+  if (text === '') {
+    throw new InvalidInputError(`${what} is empty: is the variable set?`, {
+      sent: 'nothing',
+      hint: 'If it is "$id", the command that sets it may have failed.',
+    });
+  }
+  const space = text === undefined ? null : spaceAround(text);
+  if (space === null) return;
+  throw new InvalidInputError(`${what} has ${space}`, { sent: 'nothing', hint: 'Take it off.' });
 }
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */
@@ -135,7 +155,7 @@ export async function readUserInfo(
   json: string | undefined,
 ): Promise<UserInfoEntries> {
   if (json === undefined) {
-    if (pairs.length > 0) return toUserInfo(await parsePairs(pairs));
+    if (pairs.length > 0) return checked(toUserInfo(await parsePairs(context.io, pairs)));
     throw new InvalidInputError('nothing to pass back', {
       hint: 'Give pairs such as acme_level=gold, or a JSON object with --user-info.',
     });
@@ -147,5 +167,10 @@ export async function readUserInfo(
       hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
     });
   }
-  return parseUserInfo(text);
+  return checked(parseUserInfo(text));
+}
+
+function checked(userInfo: UserInfoEntries): UserInfoEntries {
+  refuseSlips(userInfo);
+  return userInfo;
 }

@@ -7,6 +7,7 @@ import { callService } from '../call-service.js';
 import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
 import { infoNamesPage, listNames } from '../help-layout.js';
+import { printMessage } from '../io.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
@@ -88,7 +89,17 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
       hint: 'If it is "$code", the variable is not set: the command that sets it may have failed.',
     });
   }
-  if (code !== '-') return code;
   const { readValue } = await import('../input.js');
-  return readValue(context, 'code');
+  const given = code === '-' ? await readValue(context, 'code') : code;
+  const trimmed = given.trim();
+  if (/^code=/i.test(trimmed)) {
+    throw new InvalidInputError('the code begins with "code="', {
+      sent: 'nothing',
+      hint: 'Give what follows the = sign alone.',
+    });
+  }
+  if (trimmed === '') throw new InvalidInputError('the code is white space alone', { sent: 'nothing' });
+  if (trimmed !== given)
+    await printMessage(context.io, 'the code has white space around it, which is not sent');
+  return trimmed;
 }

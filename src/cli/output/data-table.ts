@@ -6,7 +6,7 @@ import { formatCount } from '../../support/count.js';
 import { isNested, isRecord, type Nested, parseLoosely } from './parsed-json.js';
 import type { OutputStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLines } from './table.js';
-import { showText } from './terminal-text.js';
+import { showInvisible, showText } from './terminal-text.js';
 
 type TableStyle = Pick<OutputStyle, 'colors' | 'columns'>;
 
@@ -142,13 +142,22 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
   );
 }
 
+/** A text whose white space at either end is made visible. */
+function showEnds(text: string): string {
+  const inner = text.trim();
+  if (inner === text) return showText(text);
+  const start = text.length - text.trimStart().length;
+  const end = start + inner.length;
+  return showInvisible(text.slice(0, start)) + showText(inner) + showInvisible(text.slice(end));
+}
+
 /**
  * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left
  * out.
  */
 function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);
-  if (text.length <= maxValueLength) return showText(text);
+  if (text.length <= maxValueLength) return showEnds(text);
   const more = formatCount(text.length - maxValueLength);
   return `${showText(text.slice(0, maxValueLength))}… (${more} more characters; -o json prints everything)`;
 }

@@ -22,6 +22,10 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
     throw error;
   }
   await writeData(selected, io, plain);
+  if (selected === null || selected === undefined) {
+    const { namesIn } = await import('./query.js');
+    await printMessage(io, `--query selects nothing; there is ${namesIn(data).join(', ') || 'no name'}`);
+  }
 }
 
 /**

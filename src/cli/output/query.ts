@@ -80,6 +80,25 @@ function plainValue(value: unknown): JSONValue {
 const { runtime } = TreeInterpreter;
 const itself = TreeInterpreter.visit(compile('&@'), null) as Query;
 
+/** Maximum number of names that are listed. */
+const maxNames = 12;
+
+/** The expressions of the values of data, at most two levels deep, each of which selects something. */
+export function namesIn(data: unknown): string[] {
+  const names = membersOf(data).flatMap(([name, value]) => {
+    const inner = membersOf(value).map(([key]) => `${name}${key.startsWith('[') ? '' : '.'}${key}`);
+    return inner.length === 0 ? [name] : inner;
+  });
+  return names.length > maxNames ? [...names.slice(0, maxNames), '…'] : names;
+}
+
+function membersOf(value: unknown): [name: string, value: unknown][] {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [['[0]', value[0]]];
+  if (!isRecord(value) || isLosslessNumber(value)) return [];
+  const quoted = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
+  return Object.entries(value).map(([name, inner]) => [quoted(name), inner]);
+}
+
 /** Corrects the library: its `sort` puts 10 before 9, and its `max_by` and `min_by` do not work on texts. */
 function correct(name: string, types: number[][], work: (list: JSONValue, key: Query) => JSONValue): void {
   const signature = types.map((one) => ({ types: one }));

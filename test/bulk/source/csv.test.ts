@@ -192,7 +192,7 @@ describe('the fields of a CSV row', () => {
       return row.fields().get('mobile');
     };
     const error = await failure(fields([]));
-    expect(error.message).toContain('column "mobile" is a number as Excel shortens it');
+    expect(error.message).toContain('column "mobile" is a number that a spreadsheet damaged');
     expect(error.message).not.toContain(cell);
     expect(error.hint).toContain('--types mobile:text');
     expect(await fields([['mobile', 'text']])).toBe(cell);

@@ -7,7 +7,7 @@ import { type HttpProxy, nameHost, parseProxy } from '../../../client/proxy.js';
 import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
-import { describeSecretSource, secretWarnings } from '../../../profiles/secret.js';
+import { describeSecretSource, howToMend, secretWarnings } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { isLoopback, refusePlainHttp } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
@@ -134,12 +134,11 @@ async function checkBaseUrl(known: Known): Promise<Finding> {
 
 /** The app secret can be read. */
 async function checkSecret(known: Known): Promise<Finding> {
-  const { secret } = need(known, 'settings');
+  const { profile, secret } = need(known, 'settings');
   known.secret = await secret.read();
-  return {
-    detail: `found in ${describeSecretSource(secret.source)}`,
-    ...adviceOf(secretWarnings(known.secret)),
-  };
+  const detail = `found in ${describeSecretSource(secret.source)}`;
+  const { next } = adviceOf(secretWarnings(known.secret));
+  return next === undefined ? { detail } : { detail, next: `${next}\n${howToMend(profile, secret.source)}` };
 }
 
 /** The proxy of the connection, and the certificate authorities to trust. */

@@ -27,7 +27,7 @@ import {
   type SecretOptions,
   secretFlags,
   secretSourceOf,
-  warnOfPlainText,
+  warnOfSecret,
 } from './secret-options.js';
 
 /** The values of a profile. At most one option for the signing. */
@@ -75,7 +75,7 @@ async function runAdd({ context, io, options }: Call<EditOptions>, name: string)
   };
   const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, given));
   await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
-  await warnOfPlainText(context, required.secret);
+  await warnOfSecret(context, required);
 }
 
 const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
@@ -136,7 +136,7 @@ export const declareSet = command({
     }
     const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
     if (changed !== undefined) await printMessage(io, `changed ${describeProfile(changed)}`);
-    if (patch.secret !== undefined) await warnOfPlainText(context, patch.secret);
+    if (changed !== undefined && patch.secret !== undefined) await warnOfSecret(context, changed);
   },
 });
 

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
-import { type SecretSource, secretWarnings } from '../../../profiles/secret.js';
+import { CredentialError } from '../../../profiles/errors.js';
+import type { Profile } from '../../../profiles/profile.js';
+import { howToMend, readSecret, type SecretSource, secretWarnings } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
 import type { CliContext } from '../../context.js';
@@ -50,6 +52,12 @@ export async function secretSourceOf(
   if (appSecretEnv !== undefined) return { kind: 'environment', name: appSecretEnv };
   if (appSecretCommand !== undefined) return { kind: 'command', command: appSecretCommand };
   if (!appSecretStdin) return undefined;
+  if (context.prompt.possible) return promptForSecret(context);
+  if (context.io.stdin.isTTY) {
+    throw new InvalidInputError('standard input is a terminal, which would show the app secret', {
+      hint: 'Pipe the secret in; or leave out --no-input, and keep stderr on the terminal, for a prompt that hides it.',
+    });
+  }
   return { kind: 'file', value: new Secret(await readValue(context, 'app secret')) };
 }
 
@@ -59,10 +67,20 @@ export async function promptForSecret({ prompt }: CliContext): Promise<SecretSou
   return { kind: 'file', value: new Secret(value) };
 }
 
-/** Warns that a secret in the profile file is readable to every program of this user. */
-export async function warnOfPlainText({ io, profiles }: CliContext, secret: SecretSource): Promise<void> {
+/**
+ * Warns of what is wrong with the secret of a profile that was stored: a variable or a command that yields none, a text
+ * that was copied with more than the secret. One in the profile file is readable to every program of this user.
+ */
+export async function warnOfSecret({ io, profiles }: CliContext, { name, secret }: Profile): Promise<void> {
+  try {
+    const warnings = secretWarnings(await readSecret(secret, io.env));
+    for (const warning of warnings) await warn(io, warning);
+    if (warnings.length > 0) await printMessage(io, howToMend(name, secret));
+  } catch (error) {
+    if (!(error instanceof CredentialError)) throw error;
+    await warn(io, error.message);
+  }
   if (secret.kind !== 'file') return;
-  for (const warning of secretWarnings(secret.value)) await warn(io, warning);
   const path = showText(profiles.path);
   await printMessage(
     io,

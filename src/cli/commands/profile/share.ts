@@ -15,7 +15,7 @@ import {
   type SecretOptions,
   secretFlags,
   secretSourceOf,
-  warnOfPlainText,
+  warnOfSecret,
 } from './secret-options.js';
 
 export const declareExport = command({
@@ -84,7 +84,7 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   const { active } = await profiles.change((list) => addProfile(list, profile));
   const plain = profile.allow_http ? ', over plain HTTP' : '';
   await printMessage(io, `added ${describeProfile(profile)}${plain}${active === name ? ', now active' : ''}`);
-  await warnOfPlainText(context, profile.secret);
+  await warnOfSecret(context, profile);
 }
 
 /** Surprises of a profile that somebody else wrote; `choosesSecret`: its file names the source of the secret. */

@@ -1,7 +1,8 @@
 import { describeOrigin, type Setting, settingNames } from '../../../profiles/flags-and-environment.js';
-import { describeSecretSource } from '../../../profiles/secret.js';
+import { describeSecretSource, type SecretSource } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { describeSigningSource } from '../../../profiles/signing-source.js';
+import type { EnvironmentVariables } from '../../../support/shell.js';
 import { type Call, command } from '../../command.js';
 import { settingSources } from '../../deployment.js';
 import { writeStyled } from '../../io.js';
@@ -31,7 +32,7 @@ async function run(
   const flags = { ...options, profile: name ?? options.profile };
   const settings = await resolveSettings(settingSources(context, flags));
   for (const warning of settings.warnings) await warn(io, warning);
-  const rows = rowsOf(settings);
+  const rows = rowsOf(settings, describeSecret(settings.secret.source, io.env));
   if (!isTable) {
     const values = rows.map(([field, , { value, origin }]) => [
       field,
@@ -51,12 +52,19 @@ async function run(
 
 type Row<Value> = readonly [field: string, title: string, setting: Value];
 
+/** Where the secret is, and whether a variable has none. A command is not run: it may ask the user. */
+function describeSecret(source: SecretSource, env: EnvironmentVariables): string {
+  if (source.kind === 'command')
+    return `from ${describeSecretSource(source)} (not run here: "userinfo doctor" runs it)`;
+  if (source.kind === 'file' || env[source.name]) return `set, in ${describeSecretSource(source)}`;
+  return `from the variable ${source.name} (${env[source.name] === undefined ? 'not set' : 'empty'} here)`;
+}
+
 /** The settings that are set, in the order of the table. */
-function rowsOf(settings: Settings): Row<Setting<string | true>>[] {
+function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | true>>[] {
   const { profile, secret, signing, key_prefix, result_codes } = settings;
   const ofProfile = (value: string | null): Setting<string> | null =>
     value === null || profile === null ? null : { value, origin: { kind: 'profile', name: profile } };
-  const secretSource = `set, in ${describeSecretSource(secret.source)}`;
   const defaultRecipes = { value: 'the default recipes', origin: { kind: 'default' } } as const;
   const rows: Row<Setting<string | true> | null>[] = [
     ...shown.map((field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]]),

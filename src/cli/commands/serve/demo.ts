@@ -1,5 +1,6 @@
 // Apart from serve/run.ts: only --demo and `userinfo demo` need it.
 import { isLoopback } from '../../../protocol/base-url.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import { parseUserRecord } from '../../../protocol/user-record.js';
 import {
   type AdminOperations,
@@ -58,8 +59,9 @@ export async function prepareDemo(
   { admin, url }: Service,
   { database, page }: Pick<ServeOptions, 'database' | 'page'>,
 ): Promise<string[]> {
-  const isNew = (await writableProfile(context, demoProfile)) === undefined;
-  await writeAppProfile(context, demoProfile, await freshCredentials(admin), { base_url: url }, isNew);
+  const before = await writableProfile(context, demoProfile);
+  const credentials = await freshCredentials(admin);
+  await writeAppProfile(context, demoProfile, credentials, { base_url: url }, before === undefined);
   for (const user of users) await putWhereMissing(admin, JSON.stringify(user));
   const { tenantCode } = demoApp;
   const code = await codeToTry(admin, database);
@@ -73,6 +75,18 @@ export async function prepareDemo(
     ...(page === false
       ? []
       : [`and open ${url} in a browser: it shows each request, and why one is refused.`]),
+    ...(await profileNotes(context, before?.base_url ?? url, url)),
+  ];
+}
+
+/** What is not obvious about profile `demo`: a second demo took it over, or commands without -p use another one. */
+async function profileNotes({ profiles }: CliContext, before: string, url: string): Promise<string[]> {
+  const { active } = await profiles.load();
+  return [
+    ...(before === url ? [] : [`profile "${demoProfile}" now points to ${url}, no longer to ${before}`]),
+    ...(active === demoProfile || active === null
+      ? []
+      : [`profile ${quoteName(active)} stays active: add -p ${demoProfile}`]),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type PlainRequest, passbackRequest, readRequest, signableRequest } from '../../../client/request.js';
+import { type PlainRequest, readRequest, signableRequest } from '../../../client/request.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
@@ -18,7 +18,7 @@ import {
   selectSecret,
   selectSigning,
 } from '../../resolve-signing.js';
-import { addPassbackArguments, type PassbackOptions, readUserInfo } from '../passback.js';
+import { addPassbackArguments, namedRequest, type PassbackOptions, readUserInfo } from '../passback.js';
 import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
 
@@ -54,10 +54,7 @@ const declarePassback = command({
   run: async (call: Call<PassbackOptions & RequestOptions>, pairs: string[]) => {
     const { unionId, primaryKey, userInfo: given } = call.options;
     const userInfo = await readUserInfo(call.context, pairs, given);
-    await explainRequest(
-      call,
-      passbackRequest({ unionId, primaryKey }, () => userInfo),
-    );
+    await explainRequest(call, namedRequest({ unionId, primaryKey, userInfo }));
   },
 });
 

@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { distance } from 'fastest-levenshtein';
+
+/** Options that are never suggested: who types another one does not mean to confirm, to replace or to weaken. */
+const never = /^--(?:yes|restart|allow-http|take-over|no-.*)$/;
+
+/** Names that people bring from other tools, each with those of ours, of which the command has one. */
+const foreign: Readonly<Record<string, readonly string[]>> = {
+  '--code': [], // the code is an argument
+  '--env': ['--environment'],
+  '--prod': ['--environment'],
+  '--production': ['--environment'],
+  '--curl': ['--print-curl'],
+  '--header': ['--print-curl'],
+  '--debug': ['--verbose'],
+  '--data': ['--user-info'],
+  '--url': ['--base-url'],
+  '--host': ['--base-url'],
+  '--jq': ['--query'],
+  '--retry': ['--attempts'],
+  '--retries': ['--attempts'],
+  '--file': ['--from'],
+  '--input': ['--from'],
+  '-e': ['--environment'],
+  '-q': ['--query'],
+  '-v': ['--verbose'],
+  '-u': ['--union-id'],
+  '-t': ['--timeout'],
+  '-d': ['--user-info'],
+  '-H': ['--print-curl'],
+  rm: ['delete', 'remove'],
+  remove: ['delete'],
+  del: ['delete'],
+  ls: ['list'],
+  current: ['show'],
+  get: ['show', 'read'],
+  switch: ['use'],
+  select: ['use'],
+  edit: ['set'],
+  update: ['set', 'put'],
+  new: ['add', 'create'],
+  create: ['add', 'put'],
+  write: ['passback'],
+  version: ['--version'],
+};
+
+/** The long options of a command and of the groups that it is in, but for hidden ones. */
+function optionsOf(command: Command): string[] {
+  const inherited = command.parent === null ? [] : optionsOf(command.parent);
+  const own = command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : []));
+  return [...new Set([...own, ...inherited])];
+}
+
+/**
+ * The options or commands that were probably meant by one that does not exist: by its name in other tools, by its
+ * beginning, by one of its words, or by a letter or two.
+ */
+export function suggest(typed: string, names: readonly string[]): string[] {
+  const allowed = names.filter((name) => !never.test(name));
+  const here = foreign[typed];
+  if (here?.length === 0) return [];
+  const known = (here ?? []).filter((name) => allowed.includes(name) || name === '--version');
+  if (known.length > 0) return known;
+  const bare = bareName(typed);
+  if (bare.length < 2) return [];
+  const edits = (name: string) => distance(bare, bareName(name));
+  const begun = bare.length < 3 ? [] : allowed.filter((name) => bareName(name).startsWith(bare));
+  const same = begun.find(
+    (name) => edits(name) === 0 || bareName(name).replaceAll('-', '') === bare.replaceAll('-', ''),
+  );
+  if (same !== undefined) return [same];
+  if (begun.length > 0) return begun.slice(0, 3);
+  const near = allowed
+    .filter((name) => edits(name) <= (bare.length < 6 ? 1 : 2) || isSwapped(bare, bareName(name)))
+    .sort((one, other) => edits(one) - edits(other));
+  if (near[0] !== undefined) return [near[0]];
+  return bare.length < 3
+    ? []
+    : allowed.filter((name) => bareName(name).split('-').includes(bare)).slice(0, 3);
+}
+
+/** The advice about an option that a command does not have, in lines. */
+export function adviseOption(command: Command, typed: string): string {
+  return didYouMean(suggest(typed, optionsOf(command)));
+}
+
+/** The advice about a command that a group does not have, in lines: what was probably meant, and its siblings. */
+export function adviseCommand(group: Command, typed: string): string {
+  const names = group.commands.map((one) => one.name()).filter((name) => name !== 'help');
+  const siblings = `The commands are ${names.join(', ')}.`;
+  return [didYouMean(suggest(typed, names)), siblings].filter((line) => line !== '').join('\n');
+}
+
+function didYouMean(names: readonly string[]): string {
+  return names.length === 0 ? '' : `Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?`;
+}
+
+/** A name without dashes before it, in lower case, as `camelCase` and `snake_case` are written here. */
+function bareName(name: string): string {
+  const words = name.replace(/^-+/, '').replace(/([a-z])([A-Z])/g, '$1-$2');
+  return words.replaceAll('_', '-').toLowerCase();
+}
+
+/** Whether two names differ by two neighbours that are swapped. */
+function isSwapped(one: string, other: string): boolean {
+  return distance(one, other) === 2 && [...one].sort().join('') === [...other].sort().join('');
+}
