@@ -10,12 +10,14 @@ import { resolveDeployment } from './deployment.js';
 import { type Io, printMessage } from './io.js';
 import type { ConnectionOptions } from './options.js';
 import { printAnswer } from './output/print-answer.js';
+import { warn } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 
 /**
  * Makes one call, from options to output: resolves settings, runs `beforeSending` (a confirmation, a warning),
- * sends the request, and prints the envelope to stdout and missing names to stderr. An envelope whose code is not
- * 200 is printed too, before its RejectedError is thrown. A preview sends nothing. The connection is left to the end
+ * sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is not
+ * 200 is printed too, before its RejectedError is thrown, and with `--json` or `--verbose` an answer that is not an
+ * envelope. A preview sends nothing. The connection is left to the end
  * of the process: closing it takes 3 ms.
  */
 export async function callService(
@@ -31,10 +33,15 @@ export async function callService(
   try {
     const answer = await client.send(request, { signal: context.signal });
     await printAnswer(answer, io, style);
+    for (const warning of answer.warnings) await warn(io, warning);
     await reportMissing(request, answer, io);
   } catch (error) {
     if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
     if (error.answer !== undefined) await printAnswer(error.answer, io, style);
+    else if (error instanceof NoAnswerError && error.body !== undefined) {
+      const { printUnknownBody } = await import('./output/print-unknown-body.js');
+      await printUnknownBody(error.body, io, style, options.verbose);
+    }
     const { explainFailure } = await import('./explain-failure.js');
     explainFailure(error, settings, request.endpoint.operation);
     // The table above the error says the reason.

@@ -71,7 +71,12 @@ describe('a refused signature', () => {
 describe('an error says where the value came from that may be wrong', () => {
   it.each<[string, readonly string[], Record<string, string>, RegExp]>([
     ['the address', ['--base-url', 'http://127.0.0.1:1'], {}, /The base URL comes from --base-url\./],
-    ['the address', [], { USERINFO_BASE_URL: 'http://127.0.0.1:1' }, /The base URL comes from USERINFO_BASE_URL\./],
+    [
+      'the address',
+      [],
+      { USERINFO_BASE_URL: 'http://127.0.0.1:1' },
+      /The base URL comes from USERINFO_BASE_URL\./,
+    ],
     [
       'the channel',
       ['--channel', 'other'],

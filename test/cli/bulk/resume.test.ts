@@ -129,7 +129,9 @@ describe('invalid input is refused before anything is sent', () => {
     expect(done.stderr).toContain('line 3: "union_id" has no value\n');
     expect(done.stderr).toContain('line 4: user_info is empty: nothing to pass back\n');
     expect(done.stderr).toContain('line 5: the row is not a JSON object\n');
-    expect(done.stderr).toContain('error: 4 rows of "bad.ndjson" cannot be sent\nNothing was sent. Correct them,');
+    expect(done.stderr).toContain(
+      'error: 4 rows of "bad.ndjson" cannot be sent\nNothing was sent. Correct them,',
+    );
   });
 
   it('incompatible options', async () => {
