@@ -118,3 +118,24 @@ it('GBK is shown as text, and is UTF-8 in --json', async () => {
   });
   expect((await run('read', 'gbk-refusal')).stdout).toBe('1003 张三\n');
 });
+
+it('names itself in User-Agent', async () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  await run('read', 'empty');
+  await run('passback', 'acme_level=gold', '--union-id', 'u7');
+  const agents = platform.requests.map(({ headers }) => headers['user-agent']);
+  expect(agents).toEqual(Array(2).fill(`userinfo/${manifest.version}`));
+});
+
+it.each([
+  ['--union-id', ['passback', 'mobile=138', '--primary-key', 'mobile', '--union-id', '']],
+  ['--primary-key', ['passback', 'mobile=138', '--primary-key=', '--union-id', 'u1']],
+  ['--primary-key', ['passback', '--from', 'rows.csv', '--primary-key', '']],
+  ['--scope', ['read', 'empty', '--scope', '']],
+  ['--union-id', ['sign', 'explain', 'passback', 'mobile=138', '--union-id', '']],
+])('an empty %s is refused, as of a variable that is not set: %j', async (option, args) => {
+  const done = await run(...args);
+  expect(done).toMatchObject({ status: 2, stdout: '' });
+  expect(done.stderr).toContain(`error: ${option} is empty: is the variable set?\n`);
+  expect(platform.requests).toHaveLength(0);
+});

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { NoAnswerError, RejectedError, readAll, UserInfoClient } from '../../src/index.js';
+import { NoAnswerError, passbackAll, RejectedError, readAll, UserInfoClient } from '../../src/index.js';
 import { foreignPlatform } from '../support/foreign-platform.js';
 
 let platform: Awaited<ReturnType<typeof foreignPlatform>>;
@@ -109,4 +110,31 @@ it.each([
   const { data, body } = await client.read({ code });
   expect(data.basic_info?.chat_nickname).toBe(nickname);
   expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)).data).toEqual(data);
+});
+
+it('requests have a User-Agent', async () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  await client.read({ code: 'empty' });
+  expect(platform.requests[0]?.headers['user-agent']).toBe(`userinfo/${manifest.version}`);
+});
+
+it('an empty union ID, primary key or scope is invalid, and nothing is sent', async () => {
+  const userInfo = { mobile: '138' };
+  const calls = [
+    client.passback({ unionId: '', primaryKey: 'mobile', userInfo }),
+    client.passback({ unionId: 'u1', primaryKey: '', userInfo }),
+    client.read({ code: 'empty', scope: '' }),
+  ];
+  const errors = (await Promise.all(calls.map(errorOf))) as Error[];
+  expect(errors.map(({ message }) => message)).toEqual([
+    'the input of a passback: unionId is empty',
+    'the input of a passback: primaryKey is empty',
+    'the input of a read: scope is empty',
+  ]);
+  expect(errors).toMatchObject(Array(3).fill({ code: 'INVALID_INPUT' }));
+  const outcomes: unknown[] = [];
+  const rows = [{ unionId: '', primaryKey: 'mobile', userInfo }];
+  for await (const one of passbackAll(rows, { baseUrl: platform.url, ...app })) outcomes.push(one);
+  expect(outcomes).toMatchObject([{ outcome: 'invalid', attempts: 0 }]);
+  expect(platform.requests).toHaveLength(0);
 });
