@@ -139,3 +139,15 @@ it.each([
   expect(done.stderr).toContain(`error: ${option} is empty: is the variable set?\n`);
   expect(platform.requests).toHaveLength(0);
 });
+
+it('the table has the whole envelope, and values as they came', async () => {
+  const traced = await run('read', 'traced');
+  expect(traced.stdout).toMatch(/^1001 bad sign\nenvelope\n/);
+  expect(traced.stdout).toMatch(/│ data +│ expected sign over a=1 │\n│ request_id +│ r-18 +│\n│ ts +│ 1\.50/);
+  const gateway = await run('read', 'gateway');
+  expect(gateway.stdout).toMatch(
+    /^40001\nenvelope\n.*\n│ message +│ bad sign \\u001b\[31m │\n│ request_id +│ r-18/,
+  );
+  const blanks = await run('read', 'blanks');
+  expect(blanks.stdout).toMatch(/│ chat_nickname │ ␣␣e\u0301␣ +│\n│ chat_sex +│ a b\\u3000/);
+});

@@ -49,6 +49,7 @@ const replies: Readonly<Record<string, Reply>> = {
     Buffer.from('{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"张三丰"}}}'),
     'application/json;charset=gbk',
   ],
+  blanks: success('{"union_id":"u1","basic_info":{"chat_nickname":"  e\u0301 ","chat_sex":"a b\u3000"}}'),
   unreadable: [Buffer.from('{"code":1,"msg":"\xff\xff"}', 'latin1'), 'application/json; charset=gbk'],
   traced: ['{"code":1001,"msg":"bad sign","data":"expected sign over a=1","request_id":"r-18","ts":1.50}'],
 };

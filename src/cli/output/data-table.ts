@@ -6,7 +6,7 @@ import { formatCount } from '../../support/count.js';
 import { isNested, isRecord, type Nested, parseLoosely } from './parsed-json.js';
 import type { OutputStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLines } from './table.js';
-import { showText } from './terminal-text.js';
+import { showInvisible, showText } from './terminal-text.js';
 
 type TableStyle = Pick<OutputStyle, 'colors' | 'columns'>;
 
@@ -20,16 +20,22 @@ const maxSectionsLength = 200_000;
 const encodedKeys: readonly string[] = ['device_info', 'location_info'];
 
 /**
- * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections. `body` is the envelope as
- * received; numbers are shown as they are written there.
+ * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections, then what else the platform
+ * put beside them, such as `request_id`. `body` is the envelope as received; numbers are shown as they are written there.
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
-  const { code, msg, data } = parseLoosely(body) as Record<string, unknown>;
+  const { code, msg, data, ...others } = parseLoosely(body) as Record<string, unknown>;
   const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
-  const verdict = `${style.colors[color](`${showValue(code)} ${showValue(msg)}`)}\n`;
+  const words = [code, ...(typeof msg === 'string' ? [msg] : [])].map(showValue).join(' ');
+  const verdict = `${style.colors[color](words)}\n`;
   const fields = Object.entries(isRecord(data) ? data : {});
   const decoded = fields.map(([key, value]) => [key, encodedKeys.includes(key) ? decode(value) : value]);
-  return verdict + formatSections(Object.fromEntries(decoded), 'data', style).join('\n');
+  const isShown = isRecord(data) || data === undefined || data === null;
+  const sections = [
+    ...formatSections(Object.fromEntries(decoded), 'data', style),
+    ...formatSections(isShown ? others : { data, ...others }, 'envelope', style),
+  ];
+  return verdict + sections.join('\n');
 }
 
 /** Decodes the strings of a list that are flat JSON objects; other strings stay as they are. */
@@ -142,13 +148,16 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
   );
 }
 
+/** Blanks at the ends of a value, which nobody would see. */
+const outerBlanks = /^\p{Z}+|\p{Z}+$/gu;
+
 /**
  * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left
  * out.
  */
 function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);
-  if (text.length <= maxValueLength) return showText(text);
+  if (text.length <= maxValueLength) return showText(text).replace(outerBlanks, showInvisible);
   const more = formatCount(text.length - maxValueLength);
   return `${showText(text.slice(0, maxValueLength))}… (${more} more characters; -o json prints everything)`;
 }
