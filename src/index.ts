@@ -23,6 +23,7 @@ export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';
 export type {
   InfoName,
+  JsonValue,
   NamedReadData,
   ReadData,
   SpecialInfo,

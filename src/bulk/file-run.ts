@@ -27,6 +27,8 @@ export interface RunReport {
   readonly failedRows: number | null;
   /** For each wanted name that was missing: in how many answers of this part. */
   readonly missing: ReadonlyMap<string, number>;
+  /** For each warning (`Answer.warnings`): in how many answers of this part. */
+  readonly warnings: ReadonlyMap<string, number>;
   /** Why rows of this part are not ok, the most frequent reason first. */
   readonly failures: readonly FailureGroup[];
 }
@@ -50,6 +52,7 @@ export class FileRun {
   readonly #startedAt = performance.now();
   #done = 0;
   readonly #missing = new Map<string, number>();
+  readonly #warnings = new Map<string, number>();
   readonly #failures = new FailureGroups();
   #stoppedBy: RunReport['stoppedBy'] = null;
 
@@ -107,6 +110,7 @@ export class FileRun {
         stoppedBy: this.#stoppedBy,
         failedRows,
         missing: this.#missing,
+        warnings: this.#warnings,
         failures: this.#failures.byRows(),
       };
     } finally {
@@ -150,6 +154,9 @@ export class FileRun {
     if (result.outcome === 'ok') {
       for (const name of missingInfoNames(this.#options.operation.infoNames, result.answer.envelope.data)) {
         this.#missing.set(name, (this.#missing.get(name) ?? 0) + 1);
+      }
+      for (const warning of result.answer.warnings) {
+        this.#warnings.set(warning, (this.#warnings.get(warning) ?? 0) + 1);
       }
       return;
     }

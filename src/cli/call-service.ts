@@ -10,12 +10,14 @@ import { resolveDeployment } from './deployment.js';
 import { type Io, printMessage } from './io.js';
 import type { ConnectionOptions } from './options.js';
 import { printAnswer } from './output/print-answer.js';
+import { warn } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 
 /**
  * Makes one call, from options to output: resolves settings, runs `beforeSending` (a confirmation, a warning),
- * sends the request, and prints the envelope to stdout and missing names to stderr. An envelope whose code is not
- * 200 is printed too, unless there is a query, before its RejectedError is thrown. A preview sends nothing. The connection is left to the end
+ * sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is
+ * not 200 is printed too, unless there is a query, before its RejectedError is thrown; with `--json` or `--verbose` also
+ * an answer that is not an envelope. A preview sends nothing. The connection is left to the end
  * of the process: closing it takes 3 ms.
  */
 export async function callService(
@@ -31,12 +33,18 @@ export async function callService(
   try {
     const answer = await client.send(request, { signal: context.signal });
     await printAnswer(answer, io, style);
+    for (const warning of answer.warnings) await warn(io, warning);
     await reportMissing(request, answer, io);
   } catch (error) {
     if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
     // A query is for the data of an answer: a script would take null for a value.
     const isQuery = error instanceof RejectedError && style.select !== undefined;
-    if (error.answer !== undefined && !isQuery) await printAnswer(error.answer, io, style);
+    if (error.answer !== undefined) {
+      if (!isQuery) await printAnswer(error.answer, io, style);
+    } else if (error instanceof NoAnswerError && error.body !== undefined) {
+      const { printUnknownBody } = await import('./output/print-unknown-body.js');
+      await printUnknownBody(error.body, io, style, options.verbose);
+    }
     const { explainFailure } = await import('./explain-failure.js');
     explainFailure(error, settings, request.endpoint.operation);
     // The table above the error says the reason.

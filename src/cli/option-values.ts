@@ -11,6 +11,19 @@ export function parseCount(text: string, what: string): number {
   throw new InvalidArgumentError(`Give a number of ${what} from 1.`);
 }
 
+/**
+ * Parses the text of an option that is not empty: with `"$ID"` of a variable that is not set, a request would mean
+ * something else, such as another user.
+ *
+ * @throws InvalidInputError
+ */
+export function parseFilled(option: string): (text: string) => string {
+  return (text) => {
+    if (text !== '') return text;
+    throw new InvalidInputError(`${option} is empty: is the variable set?`);
+  };
+}
+
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**

@@ -12,7 +12,10 @@ export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly envelope: E;
   /** `data` of the envelope. */
   readonly data: E['data'];
-  /** The body as received: numbers, key order and escapes are untouched. UTF-8. */
+  /**
+   * The body as received: numbers, key order and escapes are untouched. UTF-8; from another charset that the
+   * `Content-Type` names it is converted.
+   */
   readonly body: Uint8Array;
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
@@ -22,6 +25,10 @@ export interface Answer<E extends Envelope<unknown> = Envelope> {
   readonly requestId: string;
   /** Number of requests sent. */
   readonly attempts: number;
+  /**
+   * Where `data` of a read does not have the types of §4.1, such as `"mobile" is null, not text`. They hold no values.
+   */
+  readonly warnings: readonly string[];
 }
 
 /**

@@ -64,6 +64,7 @@ export class NoAnswerError extends CallError {
   /** The HTTP status, if an answer came; also that of a proxy that refused. */
   readonly httpStatus: number | undefined;
   readonly #headers: AnswerHeaders | undefined;
+  readonly #body: Uint8Array | undefined;
   readonly #answer: Answer<Envelope> | undefined;
 
   constructor(
@@ -73,6 +74,7 @@ export class NoAnswerError extends CallError {
       readonly received: boolean;
       readonly httpStatus?: number;
       readonly headers?: AnswerHeaders;
+      readonly body?: Uint8Array;
       readonly answer?: Answer<Envelope>;
     },
   ) {
@@ -81,12 +83,21 @@ export class NoAnswerError extends CallError {
     this.received = options.received;
     this.httpStatus = options.httpStatus;
     this.#headers = options.headers;
+    this.#body = options.body;
     this.#answer = options.answer;
   }
 
   /** The headers, if an answer came. A log of the error does not show them. */
   get headers(): AnswerHeaders | undefined {
     return this.#headers;
+  }
+
+  /**
+   * The body, if a whole answer came: whatever the platform, or something before it, sent. UTF-8, unless it could not be
+   * decoded. A log of the error does not show it: it may hold personal data.
+   */
+  get body(): Uint8Array | undefined {
+    return this.#body;
   }
 
   /** The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold personal data. */
@@ -115,7 +126,7 @@ export class RejectedError extends CallError {
   readonly resultCode: number;
   /** The meaning of the code; undefined if the table of result codes does not say. */
   readonly means: ResultCodeName | undefined;
-  /** `msg` of the envelope, as received: text from the network. */
+  /** `msg` of the envelope, as received: text from the network. Without it, `message` or `error` of the answer. */
   readonly msg: string;
   readonly httpStatus: number;
   readonly #answer: Answer<Envelope>;
@@ -125,7 +136,7 @@ export class RejectedError extends CallError {
   constructor(answer: Answer<Envelope>, resultCodes: ResultCodeTable = ownResultCodes) {
     const { code, msg } = answer.envelope;
     const entry = resultCodes.get(code);
-    super(`the service answered ${code} ${quoteName(msg)}`, {
+    super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
       hint: entry?.hint ?? 'The code is not in the table: ask the operator.',
     });
     this.resultCode = code;

@@ -200,7 +200,7 @@ export function showAnswer(
   received: WireAnswer,
   outcome: AttemptOutcome,
 ): Pick<ResponseEvent, 'httpStatus' | 'resultCode' | 'headers' | 'envelope'> {
-  const { httpStatus, headers: all, body } = received;
+  const { httpStatus, headers: all } = received;
   const headers = shownHeaders.flatMap((name): [string, string][] => {
     const value = headerOf(all, name);
     if (!value) return [];
@@ -208,7 +208,7 @@ export function showAnswer(
   });
   const answer = isSuccess(outcome) ? outcome : outcome instanceof RejectedError ? outcome.answer : null;
   if (answer === null) return { httpStatus, headers, resultCode: undefined, envelope: undefined };
-  const envelope = maskJson(new TextDecoder().decode(body), (key) => !openKeys.includes(key));
+  const envelope = maskJson(new TextDecoder().decode(answer.body), (key) => !openKeys.includes(key));
   return { httpStatus, headers, resultCode: answer.envelope.code, envelope };
 }
 

@@ -23,7 +23,7 @@ export function isA(wanted: string, isRight: (value: unknown) => boolean): Membe
 }
 
 export const isText = isA('text', (value) => typeof value === 'string');
-const isFilledText: MemberCheck = (value) => (value === '' ? 'is empty' : isText(value));
+export const isFilledText: MemberCheck = (value) => (value === '' ? 'is empty' : isText(value));
 export const isParameter: MemberCheck = (value) => isFilledText(value) ?? textFault(String(value));
 export const isFunction = isA('a function', (value) => typeof value === 'function');
 

@@ -1,10 +1,11 @@
 import { isAscii } from 'node:buffer';
 import { parseEnvelope } from '../protocol/envelope.js';
+import { isObject } from '../protocol/fields.js';
 import { splitInfoNames } from '../protocol/info-names.js';
-import { readDataFault } from '../protocol/read-data.js';
+import { readDataWarnings } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { headerOf, type WireAnswer } from './answer.js';
+import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
 import type { AttemptOutcome } from './retry.js';
@@ -18,24 +19,25 @@ export function parseAnswer(
   attempt: number,
   { host, resultCodes }: { readonly host: string; readonly resultCodes: ResultCodeTable },
 ): AttemptOutcome {
-  const { httpStatus, headers, body } = received;
-  const envelope = parseBody(received);
+  const { httpStatus, headers } = received;
+  const decoded = decodeBody(received);
+  const { body } = decoded;
+  const envelope = 'fault' in decoded ? decoded : parseEnvelope(decoded.text);
   if ('fault' in envelope) {
-    return new NoAnswerError(
-      `${host} answered HTTP ${httpStatus} with ${describeBody(received, envelope.fault)}`,
-      {
-        reason: 'not-envelope',
-        received: true,
-        httpStatus,
-        headers,
-        hint: 'Check that the base URL is that of the service: a proxy or another site may have answered.',
-      },
-    );
+    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${describeBody(received, envelope)}`, {
+      reason: 'not-envelope',
+      received: true,
+      httpStatus,
+      headers,
+      body,
+      hint: 'Check that the base URL is that of the service: a proxy or another site may have answered.',
+    });
   }
   const { data } = envelope;
   const date = headerOf(headers, 'date');
   const requestId = request.random;
-  const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt };
+  const warnings = envelope.code === resultCode.ok ? dataWarnings(data, request) : [];
+  const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt, warnings };
   if (envelope.code !== resultCode.ok) return new RejectedError(answer, resultCodes);
   const fault = dataFault(data, request);
   if (fault === null) return answer;
@@ -44,44 +46,84 @@ export function parseAnswer(
     received: true,
     httpStatus,
     headers,
+    body,
     answer,
     hint: 'Whether the request was carried out is not known: ask the operator of the service.',
   });
 }
 
-/**
- * §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named; that of a
- * read has the types of §4.1.
- */
-function dataFault(
-  data: Record<string, unknown>,
-  { endpoint, unionId, infoNames }: SignedRequest,
-): string | null {
+/** §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named. */
+function dataFault(data: Record<string, unknown>, { unionId }: SignedRequest): string | null {
   const { union_id } = data;
   if (typeof union_id !== 'string' || union_id === '') return 'without the union_id of a user';
   if (unionId !== undefined && unionId !== union_id) return 'for another user than the request names';
-  return endpoint.operation === 'read' ? readDataFault(data, splitInfoNames(infoNames)) : null;
+  return null;
 }
+
+function dataWarnings(
+  data: Record<string, unknown>,
+  { endpoint, infoNames }: SignedRequest,
+): readonly string[] {
+  return endpoint.operation === 'read' ? readDataWarnings(data, splitInfoNames(infoNames)) : [];
+}
+
+/** A body as UTF-8, and as text, or why it has none. */
+type DecodedBody = { readonly body: Buffer } & ({ readonly text: string } | { readonly fault: string });
 
 /** An encoded body is not decoded: no encoding was requested, and a few bytes may stand for very many. */
-function parseBody({ headers, body }: WireAnswer): ReturnType<typeof parseEnvelope> {
+function decodeBody({ headers, body }: WireAnswer): DecodedBody {
   const encoding = headerOf(headers, 'content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity') {
-    return { fault: `a body encoded as ${quoteName(encoding)}, which was not requested` };
+    return { body, fault: `a body encoded as ${quoteName(encoding)}, which was not requested` };
   }
+  if (isAscii(body) && !body.includes(0)) return { body, text: body.toString('latin1') };
+  const named = charsetOf(headers);
+  // "iso-8859-1" may be a default of the server, which says nothing; other charsets are meant.
+  const decoders = named?.encoding === 'windows-1252' ? [utf8, named] : [named ?? utf8, utf8];
+  for (const decoder of decoders) {
+    const text = decode(decoder, body);
+    if (text !== null) return { text, body: decoder === utf8 ? body : Buffer.from(text) };
+  }
+  return {
+    body,
+    fault: named === null ? 'a body that is not UTF-8' : `a body that is not ${named.encoding}`,
+  };
+}
+
+/** The decoder of the charset that `Content-Type` names; `null` for UTF-8, and for one that is not known. */
+function charsetOf(headers: AnswerHeaders): typeof utf8 | null {
+  const [, label] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(headers, 'content-type') ?? '') ?? [];
+  if (label === undefined) return null;
   try {
-    return parseEnvelope(isAscii(body) ? body.toString('latin1') : utf8.decode(body));
+    const decoder = new TextDecoder(label, { fatal: true });
+    // Its superset: Node's decoder of GBK takes bytes that are no text.
+    if (decoder.encoding === 'gbk') return new TextDecoder('gb18030', { fatal: true });
+    return decoder.encoding === utf8.encoding ? null : decoder;
   } catch {
-    return { fault: 'a body that is not UTF-8' };
+    return null;
   }
 }
 
+function decode(decoder: typeof utf8, body: Buffer): string | null {
+  try {
+    return decoder.decode(body);
+  } catch {
+    return null;
+  }
+}
+
+/** Members by which an answer that is not an envelope may say what it is about. */
+const tellingMembers = ['code', 'message', 'error'] as const;
+
 /**
- * Describes an answer that is not an envelope: an HTML page by its title, anything else by type and size. The body
- * itself may hold personal data and is not quoted.
+ * Describes an answer that is not an envelope: JSON by its code and messages, an HTML page by its title, anything else
+ * by type and size. The body itself may hold personal data and is not quoted.
  */
-function describeBody({ headers, body }: WireAnswer, fault: string): string {
-  const parts = [fault];
+function describeBody(
+  { headers, body }: WireAnswer,
+  { fault, members = {} }: { readonly fault: string; readonly members?: Readonly<Record<string, unknown>> },
+): string {
+  const parts = [fault, ...describeMembers(members)];
   if (body.length > 0) {
     const type = headerOf(headers, 'content-type')?.split(';')[0]?.trim() || 'no content type';
     parts.push(`${quoteName(type).slice(1, -1)}, ${body.length} bytes`);
@@ -91,4 +133,14 @@ function describeBody({ headers, body }: WireAnswer, fault: string): string {
   const location = headerOf(headers, 'location');
   if (location !== undefined) parts.push(`pointing to ${quoteName(location.split('?')[0] ?? '')}`);
   return parts.join(', ');
+}
+
+/** `code "A001"`, `message "bad sign"`; of an `error` that is an object, its members. */
+function describeMembers(members: Readonly<Record<string, unknown>>): string[] {
+  return tellingMembers.flatMap((name) => {
+    const value = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (typeof value === 'string') return [`${name} ${quoteName(value)}`];
+    if (typeof value === 'number' || typeof value === 'boolean') return [`${name} ${value}`];
+    return name === 'error' && isObject(value) ? describeMembers({ ...value, error: undefined }) : [];
+  });
 }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import manifest from '../../package.json' with { type: 'json' };
 import {
   type Endpoint,
   formContentType,
@@ -24,7 +25,7 @@ import {
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import { checkMembers, isPlainObject, isText, type Shape } from './members.js';
+import { checkMembers, isFilledText, isPlainObject, isText, type Shape } from './members.js';
 
 /** An app as its requests name it, and its signers. */
 export interface SigningApp {
@@ -90,14 +91,14 @@ const readMembers: Shape<ReadInput> = {
       Array.isArray(value) && Array.from(value).every((name) => typeof name === 'string')
         ? null
         : `is ${Array.isArray(value) ? 'an array with values other than text' : kindOf(value)}, not an array of texts`,
-    scope: isText,
+    scope: isFilledText,
   },
   required: ['code'],
 };
 
 const passbackMembers: Shape<{ unionId: string; primaryKey: string; userInfo: UserInfo }> = {
   what: 'the input of a passback',
-  members: { unionId: isText, primaryKey: isText, userInfo: isPlainObject },
+  members: { unionId: isFilledText, primaryKey: isFilledText, userInfo: isPlainObject },
   required: ['userInfo'],
 };
 
@@ -289,7 +290,14 @@ function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Pick<Param
 }
 
 /** Alternating names and values: undici processes them faster than an object. */
-const headers = ['accept', 'application/json', 'accept-encoding', 'identity'];
+const headers = [
+  'accept',
+  'application/json',
+  'accept-encoding',
+  'identity',
+  'user-agent', // protection services may refuse requests without it
+  `userinfo/${manifest.version}`,
+];
 const formHeaders = [...headers, 'content-type', formContentType];
 
 /**

@@ -11,7 +11,7 @@ import { messageOf, type ResultCode, resultCode } from './result-codes.js';
 export interface Envelope<Data = Record<string, unknown>> {
   /** 200 means success (§7.1). */
   readonly code: number;
-  /** "ok" on success. */
+  /** "ok" on success. Of a refusal without it: its `message` or `error`, if one of them is text, else empty. */
   readonly msg: string;
   readonly data: Data;
 }
@@ -32,11 +32,18 @@ export function formatFailure(code: ResultCode, msg: string = messageOf(code)): 
   return JSON.stringify({ code, msg, data: {} });
 }
 
+/** Why a body is no envelope, and its members if it is a JSON object. */
+interface NotEnvelope {
+  readonly fault: string;
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
 /**
- * Parses a body into the envelope of §1, or returns why it is none. A failure may come without `data`, or with one
- * that is no object (§7.2 shows none): it then is `{}`.
+ * Parses a body into the envelope of §1, or returns why it is none. §7.2 does not show failures, and gateways have their
+ * own: a failure may come without `msg`, with its `code` as digits in a text, without `data`, or with one that is no
+ * object, which then is `{}`.
  */
-export function parseEnvelope(text: string): Envelope | { readonly fault: string } {
+export function parseEnvelope(text: string): Envelope | NotEnvelope {
   if (text.trim() === '') return { fault: 'an empty body' };
   // Checked first: JSON.parse takes 10 seconds for 8 million levels.
   if (/^\s*[[{]/.test(text) && isNestedBeyond(text, maxLevels))
@@ -49,12 +56,24 @@ export function parseEnvelope(text: string): Envelope | { readonly fault: string
   }
   if (!isObject(value)) return { fault: 'JSON that is not an object' };
   if (hasDuplicateMember(text)) return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
-  const { code, msg, data } = value;
-  if (!Number.isInteger(code)) return { fault: 'JSON without an integer "code"' };
-  if (typeof msg !== 'string') return { fault: 'JSON without a text "msg"' };
-  if (isObject(data)) return { code: code as number, msg, data };
-  if (code === resultCode.ok) return { fault: 'a success without an object "data"' };
-  return { code: code as number, msg, data: {} };
+  const { msg, data } = value;
+  const code = codeOf(value.code);
+  if (code === null) return { fault: 'JSON without an integer "code"', members: value };
+  if (code !== resultCode.ok) return { code, msg: msgOf(value), data: isObject(data) ? data : {} };
+  if (typeof msg !== 'string') return { fault: 'a success without a text "msg"', members: value };
+  if (!isObject(data)) return { fault: 'a success without an object "data"', members: value };
+  return { code, msg, data };
+}
+
+/** The code of an envelope; `null` if there is none. A success has an integer; of a failure, digits in a text will do. */
+function codeOf(value: unknown): number | null {
+  if (Number.isInteger(value)) return value as number;
+  const code = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : resultCode.ok;
+  return code === resultCode.ok ? null : code;
+}
+
+function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): string {
+  return [msg, message, error].find((text) => typeof text === 'string') ?? '';
 }
 
 /**

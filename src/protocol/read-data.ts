@@ -1,11 +1,25 @@
-import { isObject } from './fields.js';
 import type { SpecialInfoName } from './info-names.js';
 import { quoteName } from './unsafe-text.js';
 import type { BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
 
 /**
+ * A JSON value, as `JSON.parse` returns it.
+ *
+ * @example
+ * const textOf = (value: JsonValue | undefined) => (typeof value === 'string' ? value : undefined);
+ */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+/**
  * The names of a tenant's own pieces of information, with their types. Extend it in your program, and `data` of a
- * read has them; other names are then errors.
+ * read has them; other names are then errors. A special name in it gets that type, too. These types are what your
+ * program knows of its platform: `read` does not check them.
  *
  * @example
  * declare module 'userinfo-cli' {
@@ -49,29 +63,38 @@ export type InfoName<Name extends string> = string extends Name
         : Name
       : never;
 
-/** The value of a name: that of §4.1 or of `TenantInfo`, else text (shape rule 2). */
-type InfoValue<Name extends string> = string extends Name
-  ? string | readonly string[]
-  : Name extends keyof KnownInfo
-    ? KnownInfo[Name]
-    : string;
+/** The value of a name: of the type in `TenantInfo`, else whatever the platform sends; usually text (shape rule 2). */
+type InfoValue<Name extends string> = Name extends keyof TenantInfo ? TenantInfo[Name] : JsonValue;
+
+/** The fields of an object as a platform may send them. */
+type Received<Fields> = { readonly [Field in keyof Fields]?: JsonValue };
 
 /**
- * `data` of a read without `info_name` (§4.1, shape rule 1).
+ * `data` of a read without `info_name` (§4.1, shape rule 1), as the platform sent it. Any field may be missing or
+ * `null`, and an object without fields may be `[]`; `Answer.warnings` says what differs from §4.1.
  *
  * @example
  * const { data } = await client.read({ code });
  * const mobile = (data satisfies WholeReadData).basic_info?.mobile;
+ * const devices = Array.isArray(data.login_device_info) ? data.login_device_info : [];
+ * const brands = devices.map((device) => device?.brand);
  */
 export type WholeReadData = {
   readonly union_id: string;
-  readonly basic_info?: BasicInfo;
-  readonly extension_info?: ExtensionInfo;
-  readonly login_device_info?: readonly LoginDevice[];
+  readonly basic_info?: Received<BasicInfo> | null;
+  readonly extension_info?: Received<ExtensionInfo> | null;
+  readonly login_device_info?:
+    | (Received<LoginDevice> | null)[]
+    | { readonly [key: string]: JsonValue }
+    | string
+    | number
+    | boolean
+    | null;
 };
 
 /**
- * `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent.
+ * `data` of a read with these names (§4.1, shape rule 2), as the platform sent it. A name without a value is absent, or
+ * `null`; `Answer.warnings` says what differs from §4.1.
  *
  * @example
  * const show = ({ union_id, mobile }: NamedReadData<'mobile'>) => `${union_id}: ${mobile ?? 'unknown'}`;
@@ -91,33 +114,45 @@ export type ReadData<Name extends string = never> = [Name] extends [never]
   ? WholeReadData
   : NamedReadData<Name>;
 
-type IsOfType = (value: unknown) => boolean;
-
-const isText: IsOfType = (value) => typeof value === 'string';
-const isListOf =
-  (isItem: IsOfType): IsOfType =>
-  (value) =>
-    Array.isArray(value) && value.every(isItem);
+/** A type of §4.1: its name in a warning, and that of its items if it is a list. */
+type SpecType = readonly [name: 'text' | 'an object' | 'an array', item?: 'text' | 'an object'];
 
 /** The types of §4.1; the other requested names are text. */
-const dataTypes: Readonly<Record<string, IsOfType>> = {
-  basic_info: isObject,
-  extension_info: isObject,
-  login_device_info: isListOf(isObject),
-  device_info: isListOf(isText),
-  location_info: isListOf(isText),
+const dataTypes: Readonly<Record<string, SpecType>> = {
+  basic_info: ['an object'],
+  extension_info: ['an object'],
+  login_device_info: ['an array', 'an object'],
+  device_info: ['an array', 'text'],
+  location_info: ['an array', 'text'],
 };
 
 /**
- * Why `data` of a read does not have the types of §4.1, in words that follow "but"; or `null`. Keys that were not
- * requested and that §4.1 does not list are not looked at.
+ * Where `data` of a read does not have the types of §4.1, in words that hold no value. Keys that were not requested
+ * and that §4.1 does not list are not looked at.
  */
-export function readDataFault(
+export function readDataWarnings(
   data: Readonly<Record<string, unknown>>,
   infoNames: readonly string[],
-): string | null {
-  const wrong = [...Object.keys(dataTypes), ...infoNames].find(
-    (name) => Object.hasOwn(data, name) && !(dataTypes[name] ?? isText)(data[name]),
-  );
-  return wrong === undefined ? null : `${quoteName(wrong)} of its data does not have the type of §4.1`;
+): readonly string[] {
+  const warnings: string[] = [];
+  for (const name of new Set([...Object.keys(dataTypes), ...infoNames])) {
+    if (!Object.hasOwn(data, name)) continue;
+    const [type, item] = dataTypes[name] ?? ['text'];
+    const value = data[name];
+    const found = typeName(value);
+    const wrong =
+      item && Array.isArray(value) ? value.map(typeName).find((other) => other !== item) : undefined;
+    if (found !== type) warnings.push(`${quoteName(name)} is ${found}, not ${type}`);
+    else if (wrong !== undefined)
+      warnings.push(`${quoteName(name)} is an array with ${wrong} in it, not ${item}`);
+  }
+  return warnings;
+}
+
+/** The JSON type of a value, without the value. */
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'text';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

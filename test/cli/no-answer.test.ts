@@ -40,7 +40,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
     ['a closed connection', (socket: Socket) => socket.destroy(), 'closed the connection'],
   ])('%s', async (_, talk, said) => {
     const server = await tcpServer(talk);
-    const done = await machine.run(['read', 'c', '--base-url', server.url, '--json']);
+    const done = await machine.run(['read', 'c', '--base-url', server.url]);
     await server.close();
     expect(done).toMatchObject({ status: 5, stdout: '' });
     expect(done.stderr).toContain(new URL(server.url).host);

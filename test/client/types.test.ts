@@ -1,6 +1,6 @@
 import { expectTypeOf, it } from 'vitest';
 import {
-  type BasicInfo,
+  type JsonValue,
   passbackAll,
   type ReadData,
   readAll,
@@ -13,13 +13,13 @@ import {
 declare const client: UserInfoClient;
 declare const options: UserInfoClientOptions;
 
-it('data of a read has exactly the requested names', () => {
+it('data of a read has exactly the requested names, and any JSON as their values', () => {
   const named = () => client.read({ code: 'c', infoNames: ['mobile', 'device_info', 'acme_level'] });
   type Data = Awaited<ReturnType<typeof named>>['data'];
   expectTypeOf<Data['union_id']>().toEqualTypeOf<string>();
-  expectTypeOf<Data['mobile']>().toEqualTypeOf<string | undefined>();
-  expectTypeOf<Data['acme_level']>().toEqualTypeOf<string | undefined>();
-  expectTypeOf<Data['device_info']>().toEqualTypeOf<readonly string[] | undefined>();
+  expectTypeOf<Data['mobile']>().toEqualTypeOf<JsonValue | undefined>();
+  expectTypeOf<Data['acme_level']>().toEqualTypeOf<JsonValue | undefined>();
+  expectTypeOf<Data['device_info']>().toEqualTypeOf<JsonValue | undefined>();
   expectTypeOf<keyof Data>().toEqualTypeOf<'union_id' | 'mobile' | 'device_info' | 'acme_level'>();
   expectTypeOf<Awaited<ReturnType<typeof named>>['envelope']['data']>().toEqualTypeOf<Data>();
 });
@@ -28,7 +28,20 @@ it('data of a read without names is the whole record', () => {
   const whole = () => client.read({ code: 'c' });
   type Data = Awaited<ReturnType<typeof whole>>['data'];
   expectTypeOf<Data>().toEqualTypeOf<ReadData>();
-  expectTypeOf<Data['basic_info']>().toEqualTypeOf<BasicInfo | undefined>();
+  const usual = ({ basic_info, extension_info, login_device_info }: Data) => {
+    const { mobile } = basic_info ?? {};
+    expectTypeOf(mobile).toEqualTypeOf<JsonValue | undefined>();
+    expectTypeOf(extension_info?.acme_level).toEqualTypeOf<JsonValue | undefined>();
+    // @ts-expect-error: {} cannot be iterated
+    for (const device of login_device_info ?? []) void device;
+    if (!Array.isArray(login_device_info)) return;
+    for (const device of login_device_info) {
+      expectTypeOf(device?.brand).toEqualTypeOf<JsonValue | undefined>();
+      // @ts-expect-error: a field that §2.3 does not have
+      void device?.colour;
+    }
+  };
+  expectTypeOf(usual).returns.toBeVoid();
 });
 
 it('data of a read with names that are not known to the compiler has any name', () => {
@@ -36,7 +49,7 @@ it('data of a read with names that are not known to the compiler has any name', 
   const some = () => client.read({ code: 'c', infoNames: names });
   type Data = Awaited<ReturnType<typeof some>>['data'];
   expectTypeOf<Data['union_id']>().toEqualTypeOf<string>();
-  expectTypeOf<Data['acme_level']>().toEqualTypeOf<string | readonly string[] | undefined>();
+  expectTypeOf<Data['acme_level']>().toEqualTypeOf<JsonValue | undefined>();
 });
 
 interface Profile {
@@ -56,7 +69,7 @@ it('misuse does not compile', () => {
     // @ts-expect-error: nobody is named
     passbackAll([{ userInfo: profile }], options);
     for await (const one of readAll([{ code: 'c', infoNames: ['mobile' as const] }], options)) {
-      if (one.outcome === 'ok') expectTypeOf(one.answer.data.mobile).toEqualTypeOf<string | undefined>();
+      if (one.outcome === 'ok') expectTypeOf(one.answer.data.mobile).toEqualTypeOf<JsonValue | undefined>();
     }
     const anyInfo: Record<string, UserInfoValue> = {};
     await client.passback({ primaryKey: 'mobile', userInfo: anyInfo });

@@ -23,6 +23,7 @@ describe('the table of result codes', () => {
         date: undefined,
         requestId: '',
         attempts: 1,
+        warnings: [],
       });
       expect(mayRetry('read', refused)).toBe(retry === 'always' || retry === 'later');
       expect(mayRetry('passback', refused)).toBe(retry !== 'never');

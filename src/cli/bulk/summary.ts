@@ -55,6 +55,7 @@ export function formatSummary(
       `lost     ${formatRows(report.unwritten)}, answered but not written${usesUpCode ? ': their codes are used up' : again}`,
     );
   }
+  for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
   if (report.missing.size > 0) lines.push(describeMissing(report.missing));
   if (paths !== null && !report.isFinished) lines.push(`resume with: ${commandLine(args, ['--resume'])}`);
   return lines;
@@ -121,7 +122,7 @@ export function reportData(
   { context: { args }, options: { failed } }: BulkRun,
   paths: RunPaths,
 ): object {
-  const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, failures } = report;
+  const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, warnings, failures } = report;
   return {
     ...counts,
     done,
@@ -129,6 +130,7 @@ export function reportData(
     duration_ms: Math.round(durationMs),
     finished: isFinished,
     ...(failures.length > 0 ? { failures } : {}),
+    ...(warnings.size > 0 ? { warnings: Object.fromEntries(warnings) } : {}),
     ...(missing.size > 0 ? { not_in_answer: Object.fromEntries(missing) } : {}),
     results: paths.results,
     journal: paths.journal,

@@ -17,6 +17,7 @@ import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
 import { infoNamesPage, listNames } from '../help-layout.js';
 import { readText } from '../input.js';
+import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs, refuseSlips, warnOfKeys } from '../pairs.js';
 import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
@@ -32,8 +33,12 @@ export interface PassbackOptions extends CommonOptions, ConnectionOptions, Previ
 export function addPassbackArguments(command: Command): Command {
   return command
     .argument('[pairs...]', 'key=text, key:=json (a number, true), key=@file')
-    .option('--union-id <id>', 'union ID of the user; takes priority over --primary-key')
-    .option('--primary-key <key>', 'key of the pair that identifies the user')
+    .option(
+      '--union-id <id>',
+      'union ID of the user; takes priority over --primary-key',
+      parseFilled('--union-id'),
+    )
+    .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
     .option('--user-info <json>', 'JSON object with all pairs; - for standard input');
 }
 

@@ -8,6 +8,7 @@ import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
 import { infoNamesPage, listNames } from '../help-layout.js';
 import { printMessage } from '../io.js';
+import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
@@ -24,7 +25,11 @@ export function addReadArguments(command: Command, code = '<code>'): Command {
     .argument(code, 'authorization code; - for standard input')
     .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
     .option('--names <list>', 'the same, separated by commas; with --from, for every code')
-    .option('--scope <scope>', 'authorization type (default: not sent, the service applies its own)');
+    .option(
+      '--scope <scope>',
+      'authorization type (default: not sent, the service applies its own)',
+      parseFilled('--scope'),
+    );
 }
 
 export function readInputOf(

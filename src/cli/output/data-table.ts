@@ -20,16 +20,22 @@ const maxSectionsLength = 200_000;
 const encodedKeys: readonly string[] = ['device_info', 'location_info'];
 
 /**
- * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections. `body` is the envelope as
- * received; numbers are shown as they are written there.
+ * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections, then what else the platform
+ * put beside them, such as `request_id`. `body` is the envelope as received; numbers are shown as they are written there.
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
-  const { code, msg, data } = parseLoosely(body) as Record<string, unknown>;
+  const { code, msg, data, ...others } = parseLoosely(body) as Record<string, unknown>;
   const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
-  const verdict = `${style.colors[color](`${showValue(code)} ${showValue(msg)}`)}\n`;
+  const words = [code, ...(typeof msg === 'string' ? [msg] : [])].map(showValue).join(' ');
+  const verdict = `${style.colors[color](words)}\n`;
   const fields = Object.entries(isRecord(data) ? data : {});
   const decoded = fields.map(([key, value]) => [key, encodedKeys.includes(key) ? decode(value) : value]);
-  return verdict + formatSections(Object.fromEntries(decoded), 'data', style).join('\n');
+  const isShown = isRecord(data) || data === undefined || data === null;
+  const sections = [
+    ...formatSections(Object.fromEntries(decoded), 'data', style),
+    ...formatSections(isShown ? others : { data, ...others }, 'envelope', style),
+  ];
+  return verdict + sections.join('\n');
 }
 
 /** Decodes the strings of a list that are flat JSON objects; other strings stay as they are. */
@@ -142,14 +148,8 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
   );
 }
 
-/** A text whose white space at either end is made visible. */
-function showEnds(text: string): string {
-  const inner = text.trim();
-  if (inner === text) return showText(text);
-  const start = text.length - text.trimStart().length;
-  const end = start + inner.length;
-  return showInvisible(text.slice(0, start)) + showText(inner) + showInvisible(text.slice(end));
-}
+/** Blanks at the ends of a value, which nobody would see. */
+const outerBlanks = /^[\s\p{Z}]+|[\s\p{Z}]+$/gu;
 
 /**
  * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left
@@ -157,7 +157,7 @@ function showEnds(text: string): string {
  */
 function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);
-  if (text.length <= maxValueLength) return showEnds(text);
+  if (text.length <= maxValueLength) return showText(text).replace(outerBlanks, showInvisible);
   const more = formatCount(text.length - maxValueLength);
   return `${showText(text.slice(0, maxValueLength))}… (${more} more characters; -o json prints everything)`;
 }

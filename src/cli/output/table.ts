@@ -81,9 +81,11 @@ function shrink(widths: number[], head: Row, columns: number): boolean {
 
 /** Wraps cells into rows of one line: the cost of cli-table3 grows with the cube of the lines in a cell. */
 function wrapRow(row: Row, widths: readonly number[]): string[][] {
-  const cells = row.map((cell, column) =>
-    wrapAnsi(cell, widths[column] ?? widest, { hard: true }).split('\n'),
-  );
+  const cells = row.map((cell, column) => {
+    const width = widths[column] ?? widest;
+    // A cell that fits is shown as it is: wrap-ansi normalizes Unicode.
+    return stringWidth(cell) <= width ? [cell] : wrapAnsi(cell, width, { hard: true }).split('\n');
+  });
   const height = Math.max(0, ...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) => widths.map((_, column) => cells[column]?.[line] ?? ''));
 }

@@ -224,6 +224,7 @@ it.each(['table', 'csv', 'yaml'] as const)(
       date: undefined,
       requestId: '',
       attempts: 1,
+      warnings: [],
     };
     await expect(printAnswer(answer, io, { format, ...plain })).rejects.toThrow(RangeError);
     expect(stdout.read()?.toString()).toBe(`${body}\n`);

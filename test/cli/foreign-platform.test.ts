@@ -1,0 +1,153 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Machine } from '../support/cli.js';
+import { foreignPlatform } from '../support/foreign-platform.js';
+
+const machine = new Machine();
+let platform: Awaited<ReturnType<typeof foreignPlatform>>;
+
+beforeAll(async () => {
+  platform = await foreignPlatform();
+});
+beforeEach(() => platform.requests.splice(0));
+afterAll(async () => {
+  machine[Symbol.dispose]();
+  await platform.close();
+});
+
+const run = (...args: string[]) =>
+  machine.run(args, {
+    env: {
+      USERINFO_ENVIRONMENT: 'test',
+      USERINFO_BASE_URL: platform.url,
+      USERINFO_TENANT_CODE: 'acme',
+      USERINFO_CHANNEL: 'web',
+      USERINFO_APP_KEY: 'a1',
+      USERINFO_APP_SECRET: 's1',
+    },
+  });
+
+describe('a success with other types than those of §4.1', () => {
+  it('is printed as it came, with a warning for each, and ends with status 0', async () => {
+    const done = await run('read', 'empty', '--json');
+    expect(done).toMatchObject({
+      status: 0,
+      stdout:
+        '{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":[],"extension_info":[],"login_device_info":[]}}\n',
+      stderr:
+        'warning: "basic_info" is an array, not an object\nwarning: "extension_info" is an array, not an object\n',
+    });
+    const named = await run('read', 'named', 'mobile,level,name');
+    expect(named.stderr).toBe(
+      'warning: "mobile" is null, not text\nwarning: "level" is a number, not text\n',
+    );
+    expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/│ level +│ 3/) });
+  });
+
+  it('is the outcome ok of a row; the summary counts each difference once', async () => {
+    const rows = join(machine.folder, 'codes.csv');
+    const codes = [...Array<string>(40).fill('empty'), 'nulls', 'digits', 'letters'];
+    writeFileSync(rows, `code\n${codes.join('\n')}\n`);
+    const done = await run('read', '--from', rows, '--json');
+    expect(done.status).toBe(6);
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      ok: 41,
+      failed: 1,
+      unknown: 1,
+      warnings: {
+        '"basic_info" is an array, not an object': 40,
+        '"extension_info" is an array, not an object': 40,
+        '"login_device_info" is null, not an array': 1,
+      },
+    });
+    expect(platform.requests).toHaveLength(codes.length);
+    const results = readFileSync(`${rows}.results.ndjson`, 'utf8').trim().split('\n');
+    expect(results.filter((line) => line.includes('"extension_info":[]'))).toHaveLength(40);
+    expect(results.find((line) => line.includes('"failed"'))).toContain('"code":40106,"msg":"code expired"');
+    expect(results.find((line) => line.includes('"unknown"'))).toContain('bad sign');
+    const again = await run('read', '--from', rows, '--restart');
+    expect(again.stderr).toContain('warning: "extension_info" is an array, not an object, in 40 rows\n');
+  });
+});
+
+describe('a refusal in the words of a gateway', () => {
+  it('is a refusal: exit status 4, with what it says', async () => {
+    const done = await run('read', 'gateway', '--json');
+    expect(done).toMatchObject({
+      status: 4,
+      stdout: '{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}\n',
+    });
+    expect(JSON.parse(done.stderr).error.message).toBe('the service answered 40001 "bad sign \\u001b[31m"');
+    expect((await run('read', 'unexplained')).stderr).toContain('the service answered 1001 without a msg');
+  });
+});
+
+describe('an answer that is no envelope', () => {
+  it('is named by its code and messages, and printed with --json', async () => {
+    const done = await run('read', 'letters');
+    expect(done).toMatchObject({ status: 5, stdout: '' });
+    expect(done.stderr).toContain('code "A001", message "bad sign", error "SIGN_INVALID"');
+    const json = await run('read', 'letters', '--json', '--mask');
+    expect(json).toMatchObject({
+      status: 5,
+      stdout: '{"code":"A001","message":"bad sign","error":"SIGN_INVALID","mobile":"138****8000"}\n',
+    });
+    const page = await run('read', 'page', '--json');
+    expect(page.status).toBe(5);
+    expect(JSON.parse(page.stdout)).toContain('Not here: /x?code=');
+  });
+
+  it('is printed with --verbose on stderr, masked and safe on a terminal', async () => {
+    const letters = await run('read', 'letters', '--verbose');
+    expect(letters).toMatchObject({ status: 5, stdout: '' });
+    expect(letters.stderr).toContain('<   {"code":"A001",');
+    expect(letters.stderr).not.toContain('13800138000');
+    const page = await run('read', 'page', '--verbose');
+    expect(page.stderr).toContain(
+      '<   <html><body>Not here: /x?code=****&amp;sign=****&mobile=138****8000\\u001b[31m',
+    );
+  });
+});
+
+it('GBK is shown as text, and is UTF-8 in --json', async () => {
+  const { status, stdout } = await run('read', 'gbk', '--json');
+  expect({ status, nickname: JSON.parse(stdout).data.basic_info.chat_nickname }).toEqual({
+    status: 0,
+    nickname: '陆',
+  });
+  expect((await run('read', 'gbk-refusal')).stdout).toBe('1003 张三\n');
+});
+
+it('names itself in User-Agent', async () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  await run('read', 'empty');
+  await run('passback', 'acme_level=gold', '--union-id', 'u7');
+  const agents = platform.requests.map(({ headers }) => headers['user-agent']);
+  expect(agents).toEqual(Array(2).fill(`userinfo/${manifest.version}`));
+});
+
+it.each([
+  ['--union-id', ['passback', 'mobile=138', '--primary-key', 'mobile', '--union-id', '']],
+  ['--primary-key', ['passback', 'mobile=138', '--primary-key=', '--union-id', 'u1']],
+  ['--primary-key', ['passback', '--from', 'rows.csv', '--primary-key', '']],
+  ['--scope', ['read', 'empty', '--scope', '']],
+  ['--union-id', ['sign', 'explain', 'passback', 'mobile=138', '--union-id', '']],
+])('an empty %s is refused, as of a variable that is not set: %j', async (option, args) => {
+  const done = await run(...args);
+  expect(done).toMatchObject({ status: 2, stdout: '' });
+  expect(done.stderr).toContain(`error: ${option} is empty: is the variable set?\n`);
+  expect(platform.requests).toHaveLength(0);
+});
+
+it('the table has the whole envelope, and values as they came', async () => {
+  const traced = await run('read', 'traced');
+  expect(traced.stdout).toMatch(/^1001 bad sign\nenvelope\n/);
+  expect(traced.stdout).toMatch(/│ data +│ expected sign over a=1 │\n│ request_id +│ r-18 +│\n│ ts +│ 1\.50/);
+  const gateway = await run('read', 'gateway');
+  expect(gateway.stdout).toMatch(
+    /^40001\nenvelope\n.*\n│ message +│ bad sign \\u001b\[31m │\n│ request_id +│ r-18/,
+  );
+  const blanks = await run('read', 'blanks');
+  expect(blanks.stdout).toMatch(/│ chat_nickname │ ␣␣e\u0301␣ +│\n│ chat_sex +│ a b\\u3000/);
+});

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { NoAnswerError, passbackAll, RejectedError, readAll, UserInfoClient } from '../../src/index.js';
+import { foreignPlatform } from '../support/foreign-platform.js';
+
+let platform: Awaited<ReturnType<typeof foreignPlatform>>;
+let client: UserInfoClient;
+const app = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 's1' };
+
+beforeAll(async () => {
+  platform = await foreignPlatform();
+  client = new UserInfoClient({ baseUrl: platform.url, ...app });
+});
+beforeEach(() => platform.requests.splice(0));
+afterAll(async () => {
+  await client.close();
+  await platform.close();
+});
+
+const errorOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.unreachable('it was to fail'),
+    (error: unknown) => error,
+  );
+
+const named = ['mobile', 'level', 'vip', 'tags', 'more', 'name'];
+
+it.each<[string, readonly string[], readonly string[]]>([
+  ['empty', [], ['"basic_info" is an array, not an object', '"extension_info" is an array, not an object']],
+  [
+    'nulls',
+    [],
+    [
+      '"basic_info" is null, not an object',
+      '"extension_info" is null, not an object',
+      '"login_device_info" is null, not an array',
+    ],
+  ],
+  [
+    'named',
+    named,
+    [
+      '"mobile" is null, not text',
+      '"level" is a number, not text',
+      '"vip" is a boolean, not text',
+      '"tags" is an array, not text',
+      '"more" is an object, not text',
+    ],
+  ],
+  [
+    'devices',
+    ['device_info', 'location_info'],
+    ['"device_info" is an array with an object in it, not text', '"location_info" is text, not an array'],
+  ],
+  [
+    'table',
+    [],
+    ['"extension_info" is text, not an object', '"login_device_info" is an object, not an array'],
+  ],
+])('a success with other types is a success: %s', async (code, names, warnings) => {
+  const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
+  expect(answer.data).toEqual(JSON.parse(new TextDecoder().decode(answer.body)).data);
+  expect(answer.data.union_id).toBe('u1');
+  expect([...answer.warnings].sort()).toEqual([...warnings].sort());
+  expect(platform.requests).toHaveLength(1);
+});
+
+it('is one for a row of many, too', async () => {
+  const outcomes: unknown[] = [];
+  const rows = [{ code: 'empty' }, { code: 'nulls' }];
+  for await (const one of readAll(rows, { baseUrl: platform.url, ...app })) outcomes.push(one);
+  expect(outcomes).toMatchObject(Array(2).fill({ outcome: 'ok', attempts: 1 }));
+});
+
+it.each([
+  ['gateway', 40001, 'bad sign \u001b[31m', 'the service answered 40001 "bad sign \\u001b[31m"'],
+  ['unexplained', 1001, '', 'the service answered 1001 without a msg'],
+  ['digits', 40106, 'code expired', 'the service answered 40106 "code expired"'],
+  ['gbk-refusal', 1003, '张三', 'the service answered 1003 "张三"'],
+])(
+  'a refusal without a msg, with a code as text or in GBK is that refusal: %s',
+  async (code, resultCode, msg, message) => {
+    const error = await errorOf(client.read({ code }));
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({ resultCode, msg, message });
+    expect(platform.requests).toHaveLength(1);
+  },
+);
+
+it.each([
+  ['letters', 'code "A001", message "bad sign", error "SIGN_INVALID", application/json'],
+  ['nested', 'code 4011, message "no route", application/json'],
+  ['unreadable', 'a body that is not gb18030'],
+])('another answer is described by its code and messages, and kept: %s', async (code, words) => {
+  const error = await errorOf(client.read({ code }));
+  expect(error).toBeInstanceOf(NoAnswerError);
+  const { message, body, reason } = error as NoAnswerError;
+  expect(reason).toBe('not-envelope');
+  expect(message).toContain(words);
+  expect(body?.length).toBeGreaterThan(20);
+  expect(inspect(error, { depth: null })).not.toContain('13800138000');
+});
+
+it.each([
+  ['gbk', '陆'],
+  ['utf8-as-latin1', '张三'],
+  ['utf8-as-gbk', '张三丰'],
+])('the charset that the answer names is decoded, and its body is UTF-8: %s', async (code, nickname) => {
+  const { data, body } = await client.read({ code });
+  expect(data.basic_info?.chat_nickname).toBe(nickname);
+  expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)).data).toEqual(data);
+});
+
+it('requests have a User-Agent', async () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  await client.read({ code: 'empty' });
+  expect(platform.requests[0]?.headers['user-agent']).toBe(`userinfo/${manifest.version}`);
+});
+
+it('an empty union ID, primary key or scope is invalid, and nothing is sent', async () => {
+  const userInfo = { mobile: '138' };
+  const calls = [
+    client.passback({ unionId: '', primaryKey: 'mobile', userInfo }),
+    client.passback({ unionId: 'u1', primaryKey: '', userInfo }),
+    client.read({ code: 'empty', scope: '' }),
+  ];
+  const errors = (await Promise.all(calls.map(errorOf))) as Error[];
+  expect(errors.map(({ message }) => message)).toEqual([
+    'the input of a passback: unionId is empty',
+    'the input of a passback: primaryKey is empty',
+    'the input of a read: scope is empty',
+  ]);
+  expect(errors).toMatchObject(Array(3).fill({ code: 'INVALID_INPUT' }));
+  const outcomes: unknown[] = [];
+  const rows = [{ unionId: '', primaryKey: 'mobile', userInfo }];
+  for await (const one of passbackAll(rows, { baseUrl: platform.url, ...app })) outcomes.push(one);
+  expect(outcomes).toMatchObject([{ outcome: 'invalid', attempts: 0 }]);
+  expect(platform.requests).toHaveLength(0);
+});

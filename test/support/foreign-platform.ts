@@ -1,0 +1,89 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A body as bytes, with the `Content-Type` that it is sent with. */
+type Reply = readonly [body: string | Buffer, contentType?: string];
+
+const success = (data: string) => [`{"code":200,"msg":"ok","data":${data}}`] as const;
+
+/** The answers to a read by its code. The service of this project gives none of them. */
+const replies: Readonly<Record<string, Reply>> = {
+  // PHP writes an empty object as a list.
+  empty: success('{"union_id":"u1","basic_info":[],"extension_info":[],"login_device_info":[]}'),
+  // Java and Go write what is not there as null.
+  nulls: success('{"union_id":"u1","basic_info":null,"extension_info":null,"login_device_info":null}'),
+  named: success(
+    '{"union_id":"u1","mobile":null,"level":3,"vip":true,"tags":["a"],"more":{"a":1},"name":"Ming"}',
+  ),
+  devices: success('{"union_id":"u1","device_info":[{"brand":"acme"}],"location_info":""}'),
+  table: success('{"union_id":"u1","login_device_info":{"brand":"acme"},"extension_info":"x"}'),
+  // Gateways before a platform have envelopes of their own.
+  gateway: ['{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}'],
+  unexplained: ['{"code":1001,"msg":null,"data":[]}'],
+  digits: ['{"code":"40106","msg":"code expired"}'],
+  letters: ['{"code":"A001","message":"bad sign","error":"SIGN_INVALID","mobile":"13800138000"}'],
+  nested: ['{"error":{"code":4011,"message":"no route"},"trace_id":"t-1"}'],
+  page: [
+    '<html><body>Not here: /x?code=secret-code&amp;sign=0123456789&mobile=13800138000\u001b[31m</body>',
+    'text/html',
+  ],
+  // 陆 is C2 BD, which is valid in UTF-8 too.
+  gbk: [
+    Buffer.concat([
+      Buffer.from('{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"'),
+      Buffer.from('c2bd', 'hex'),
+      Buffer.from('"}}}'),
+    ]),
+    'application/json; charset="GBK"',
+  ],
+  // 张三
+  'gbk-refusal': [
+    Buffer.concat([Buffer.from('{"code":1003,"msg":"'), Buffer.from('d5c5c8fd', 'hex'), Buffer.from('"}')]),
+    'application/json;charset=gbk',
+  ],
+  'utf8-as-latin1': [
+    Buffer.from('{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"张三"}}}'),
+    'application/json;charset=ISO-8859-1',
+  ],
+  'utf8-as-gbk': [
+    Buffer.from('{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"张三丰"}}}'),
+    'application/json;charset=gbk',
+  ],
+  blanks: success('{"union_id":"u1","basic_info":{"chat_nickname":"  e\u0301 ","chat_sex":"a b\u3000"}}'),
+  unreadable: [Buffer.from('{"code":1,"msg":"\xff\xff"}', 'latin1'), 'application/json; charset=gbk'],
+  traced: ['{"code":1001,"msg":"bad sign","data":"expected sign over a=1","request_id":"r-18","ts":1.50}'],
+};
+
+/** A request as the platform received it. */
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly parameters: URLSearchParams;
+}
+
+/**
+ * A platform that has its own ideas of the contract: HTTP 200 for everything, result codes of its own, `[]`, `null` and
+ * numbers in its data. A read is answered by its code; a passback always succeeds.
+ */
+export async function foreignPlatform() {
+  const requests: Received[] = [];
+  const server = createServer(async (message, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of message) chunks.push(chunk);
+    const query = (message.url ?? '').split('?')[1] ?? '';
+    const parameters = new URLSearchParams(`${query}&${Buffer.concat(chunks)}`);
+    requests.push({ headers: message.headers, parameters });
+    const code = parameters.get('code') ?? '';
+    const [written] = success(`{"union_id":"${parameters.get('union_id') ?? 'u1'}"}`);
+    const [body, type = 'application/json'] = message.method === 'PUT' ? [written] : (replies[code] ?? ['']);
+    response.writeHead(200, { 'content-type': type }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
