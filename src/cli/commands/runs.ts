@@ -122,10 +122,11 @@ function summarize({ run, state, source, rows, done, not_ok, created_at }: Queue
   return { run, state, from: source.from, rows, done, not_ok, created_at };
 }
 
-/** A run for the output. */
+/** A run for the output, without what it does not have. */
 function describe({ run, state, target, source, naming, keepsRows, leaseMs: _, ...progress }: QueuedRun) {
   const users = naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key };
-  return { run, state, ...target, from: source.from, ...users, keeps_rows: keepsRows, ...progress };
+  const found = { run, state, ...target, from: source.from, ...users, keeps_rows: keepsRows, ...progress };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
 }
 
 /** Asks whether to do something with a run, does it, and says what the run is now. */
