@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { UserNaming } from '../../src/bulk/operations.js';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { Sender } from '../../src/client/sender.js';
@@ -50,6 +50,7 @@ beforeAll(async () => {
   platform = new Platform();
   baseUrl = await platform.start();
 });
+afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   platform.stop();
   await queue.close();
@@ -64,12 +65,11 @@ async function load(
   users: readonly string[],
   level: string,
   { naming = byUnionId, channel = 'web' }: { naming?: UserNaming; channel?: string } = {},
-  stop?: AbortController,
+  { signal } = new AbortController(),
 ): Promise<string> {
   const key = naming.by === 'union_id' ? naming.column : naming.key;
   async function* batches() {
     yield users.map((user, i) => new NdjsonRow(i + 2, JSON.stringify({ [key]: user, level })));
-    stop?.abort(); // all rows are added by now
   }
   const digests = new UserDigests();
   for (const user of users) digests.add(user);
@@ -77,12 +77,7 @@ async function load(
   const source = { from: 'f', hash: '' };
   const given = { naming, source, rows: users.length, rate: null, keepsRows: false, leaseMs: 60_000 };
   const target = { ...targetNow(), channel };
-  const { run } = await queue.load(
-    { ...given, target },
-    digests,
-    batches(),
-    stop?.signal ?? new AbortController().signal,
-  );
+  const { run } = await queue.load({ ...given, target }, digests, batches(), signal);
   return run;
 }
 
@@ -115,6 +110,16 @@ const names = (prefix: string, from: number, count: number) =>
 
 const valuesOf = (users: readonly string[]) => users.map((user) => platform.written.get(user)?.join(' '));
 const waitsOf = async (run: string) => (await queue.find(run)).waits_for;
+
+/** Does something when a run is added, before the rows of another are read to compare their users. */
+function beforeReading(work: (run: string) => Promise<void>) {
+  const rows = queue.rows.bind(queue);
+  const reading = vi.spyOn(queue, 'rows').mockImplementationOnce(async function* (run) {
+    await work(run.run);
+    yield* rows(run);
+  });
+  return reading;
+}
 
 describe('runs to one target that name the same users', () => {
   it('end with the values of the later one', async () => {
@@ -157,8 +162,11 @@ describe('runs to one target that name the same users', () => {
   it('are no longer compared after Ctrl-C: the run that is added is removed', async () => {
     const older = await load(names('k', 0, 5), 'older');
     const before = await queue.list();
-    const stopped = load(names('k', 5, 5), 'newer', {}, new AbortController());
+    const stop = new AbortController();
+    const reading = beforeReading(async () => stop.abort());
+    const stopped = load(names('k', 5, 5), 'newer', {}, stop);
     await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+    expect(reading).toHaveBeenCalledOnce();
     expect(await queue.list()).toEqual(before);
     await queue.cancel(older);
   });
@@ -166,14 +174,9 @@ describe('runs to one target that name the same users', () => {
   it('wait for a run that is cancelled, and loses its rows, while they are compared with it', async () => {
     const older = await load(['d1'], 'older');
     const taken = await queue.take(await queue.find(older));
-    const rows = queue.rows.bind(queue);
-    const reading = vi.spyOn(queue, 'rows').mockImplementationOnce(async function* (run) {
-      await queue.cancel(run.run);
-      yield* rows(run);
-    });
+    const reading = beforeReading((run) => queue.cancel(run));
     const newer = await load(['d1'], 'newer');
     expect(reading).toHaveBeenCalledOnce();
-    reading.mockRestore();
     expect(await waitsOf(newer)).toEqual([older]);
     if (taken !== null) await queue.finish(taken);
     expect(await waitsOf(newer)).toEqual([]);
