@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
-import { passbackOperation } from '../bulk/operations.js';
 import { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { FileRow } from '../bulk/source/rows.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { formatFlatJson } from '../protocol/user-info.js';
-import type { NewRun } from './run.js';
 
-/** The users of a file, 8 bytes each. */
+/** The users of a file, 8 bytes each. All are added, then sorted, then looked up. */
 export class UserDigests {
   #digests = new BigUint64Array(1024);
   #count = 0;
-  #isSorted = false;
 
   add(user: string): void {
     if (this.#count === this.#digests.length) {
@@ -22,37 +19,33 @@ export class UserDigests {
     this.#count += 1;
   }
 
-  /** Call it after the last `add`. */
-  has(user: string): boolean {
-    const sorted = this.#digests.subarray(0, this.#count);
-    if (!this.#isSorted) sorted.sort();
-    this.#isSorted = true;
-    const digest = digestOf(user);
-    let [from, to] = [0, sorted.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if ((sorted[middle] ?? 0n) < digest) from = middle + 1;
-      else to = middle;
-    }
-    return sorted[from] === digest;
-  }
-
   /**
    * Refuses a file that names a user twice: workers do chunks in any order, and its last row would not win.
    *
    * @throws InvalidInputError if a user was added twice
    */
-  refuseTwice(): void {
+  sort(): void {
     const digests = this.#digests.subarray(0, this.#count);
     const sorted = digests.slice().sort();
     const twice = sorted.find((digest, i) => digest === sorted[i + 1]);
+    this.#digests = sorted;
     if (twice === undefined) return;
     const first = digests.indexOf(twice) + 1;
     const second = digests.indexOf(twice, first) + 1;
     const hint = 'Workers do the rows of a queue in any order: keep one row a user, or leave --queue out.';
-    throw new InvalidInputError(`rows ${first} and ${second} name the same user: nothing was queued`, {
-      hint,
-    });
+    const message = `rows ${first} and ${second} name the same user: nothing was queued`;
+    throw new InvalidInputError(message, { hint });
+  }
+
+  has(user: string): boolean {
+    const digest = digestOf(user);
+    let [from, to] = [0, this.#count];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((this.#digests[middle] ?? 0n) < digest) from = middle + 1;
+      else to = middle;
+    }
+    return this.#digests[from] === digest;
   }
 }
 
@@ -67,21 +60,17 @@ const chunkSeconds = 5;
 /** or this many characters. */
 const chunkLength = 256 * 1024;
 
-/** Cuts the rows of a run into what a worker takes together, and adds their users to `users`. */
+/** Cuts the rows of a run with a maximum rate a second, or `null`, into what a worker takes together. */
 export async function* cutIntoChunks(
   batches: AsyncIterable<readonly FileRow[]>,
-  { rate, naming }: NewRun,
-  users: UserDigests,
+  rate: number | null,
 ): AsyncGenerator<readonly NdjsonRow[]> {
-  const maxRows = Math.min(chunkRows, rate === null ? chunkRows : rate * chunkSeconds);
-  const operation = passbackOperation(naming);
+  const maxRows = Math.min(chunkRows, (rate ?? chunkRows) * chunkSeconds);
   let rows: NdjsonRow[] = [];
   let length = 0;
   for await (const batch of batches) {
     for (const row of batch) {
-      const fields = row.fields();
-      users.add(operation.user(fields) ?? '');
-      const queued = new NdjsonRow(row.line, formatFlatJson(fields));
+      const queued = new NdjsonRow(row.line, formatFlatJson(row.fields()));
       rows.push(queued);
       length += queued.size;
       if (rows.length < maxRows && length < chunkLength) continue;

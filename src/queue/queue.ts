@@ -10,34 +10,28 @@ import type { Sql, SqlDriver, SqlParameter } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { elapsedMs } from '../support/elapsed.js';
-import { cutIntoChunks, UserDigests } from './load-run.js';
+import { cutIntoChunks, type UserDigests } from './load-run.js';
 import { type NewRun, type QueuedOutcome, type QueuedRun, queueSchema, targetDifferences } from './run.js';
 
 /** The current time, by the clock of the database; in milliseconds since 1970. */
 const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
 
-/** The speed of a run, in rows a second, is an average in which rows of a minute ago count 1/e, like a load average. */
-const weightOf = (time: string) => `exp(GREATEST(-99, (${time} - ${nowMs}) / 60000.0))`;
-const speed = `COALESCE(speed * ${weightOf('recorded_at')}, 0)`;
-/** The speed as it is shown: of the time since the start of the run if that is shorter. */
-const shownSpeed = `CASE WHEN state = 'ready' AND recorded_at > ${nowMs} - 60000
-  THEN ${speed} / (1 - ${weightOf(`LEAST(started_at, ${nowMs} - 1000)`)}) END`;
-
+/** Maximum numbers that one statement removes: one for all might take too long. */
+const [maxRemovedChunks, maxRemovedOutcomes] = [100, 5000];
 /** Maximum number of times that workers take a chunk. */
 const maxTakings = 1000;
 const isLeased = `leased_until > ${nowMs}`;
 const hasFailed = `NOT done AND NOT ${isLeased} AND takings >= ${maxTakings}`;
 
-/** A run is stored as its properties and its state. One that was cancelled is awaited until its last lease has ended. */
-const selectRuns = (condition: string) => `SELECT properties, json_build_object('run', run, 'state', state,
-  ${outcomes.map((one) => `'${one}', ${one}`)}, 'done', ok + failed + invalid + unknown, 'not_ok',
-  failed + invalid + unknown, 'rows_per_second', ${shownSpeed}, 'waits_for', (SELECT COALESCE(json_agg(awaited), '[]')
-    FROM json_to_recordset(CAST(waits_for AS JSON)) AS awaited (run TEXT, users BIGINT)
-    WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = awaited.run AND state = 'ready')
-    OR EXISTS (SELECT 1 FROM userinfo_chunks WHERE run = awaited.run AND ${isLeased})),
-  'chunks', chunks, 'chunks_left', chunks_left, 'failed_chunks', failed_chunks, 'workers', workers,
-  'created_at', created_at / 1000, 'ended_at', ended_at / 1000) AS stored
-  FROM userinfo_runs, LATERAL (SELECT COUNT(*) FILTER (WHERE NOT done AND NOT (${hasFailed})) AS chunks_left,
+/** The properties of a run, its state and its counts. A cancelled run is awaited until its last lease has ended. */
+const selectRuns = (condition: string) => `SELECT properties, run, state, ${outcomes.join(', ')},
+  ok + failed + invalid + unknown AS done, failed + invalid + unknown AS not_ok, (
+    SELECT COALESCE(json_agg(awaited), '[]') FROM json_array_elements_text(CAST(waits_for AS JSON)) AS awaited
+    WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = awaited AND state = 'ready')
+    OR EXISTS (SELECT 1 FROM userinfo_chunks WHERE run = awaited AND ${isLeased})) AS waits_for,
+  chunks, chunks_left, failed_chunks, workers, created_at / 1000 AS created_at, ended_at / 1000 AS ended_at
+  FROM userinfo_runs, LATERAL (SELECT COUNT(*) AS chunks,
+    COUNT(*) FILTER (WHERE NOT done AND NOT (${hasFailed})) AS chunks_left,
     COUNT(*) FILTER (WHERE ${hasFailed}) AS failed_chunks, COUNT(*) FILTER (WHERE ${isLeased}) AS workers
     FROM userinfo_chunks WHERE userinfo_chunks.run = userinfo_runs.run) AS counted
   WHERE ${condition} ORDER BY created_at, run`;
@@ -51,8 +45,7 @@ const statements = {
     WHERE run = $1 AND state = 'loading' FOR SHARE`,
   /** Conflicts with itself, and with nothing else that the queue does. */
   lockReleases: 'LOCK TABLE userinfo_runs IN SHARE UPDATE EXCLUSIVE MODE',
-  release: `UPDATE userinfo_runs SET state = 'ready', chunks = $2, waits_for = $3
-    WHERE run = $1 AND state = 'loading'`,
+  release: "UPDATE userinfo_runs SET state = 'ready', waits_for = $2 WHERE run = $1 AND state = 'loading'",
   find: selectRuns('run = $1'),
   list: selectRuns('true'),
   ready: selectRuns("state = 'ready'"),
@@ -71,30 +64,28 @@ const statements = {
       WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = $1 FOR KEY SHARE)
       ORDER BY line ON CONFLICT (run, line) DO NOTHING RETURNING outcome),
     added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf)} FROM new),
-    counted AS (UPDATE userinfo_runs runs SET started_at = COALESCE(started_at, ${nowMs}), recorded_at = ${nowMs},
-      speed = ${speed} + added."rows" / 60.0, ${outcomes.map(sumOf)} FROM added WHERE run = $1 AND added."rows" > 0)
+    counted AS (UPDATE userinfo_runs runs SET ${outcomes.map(sumOf)} FROM added WHERE run = $1 AND added."rows" > 0)
     SELECT 1 FROM userinfo_chunks JOIN userinfo_runs USING (run)
     WHERE run = $1 AND chunk = $2 AND leased_until = $3 AND ${isLeased} AND state = 'ready'`,
-  finish: `UPDATE userinfo_chunks SET done = true, leased_until = 0, data = CASE WHEN $6 = 1 THEN data END
-    WHERE run = $1 AND chunk = $2 AND
-    (SELECT COUNT(*) FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $3 AND $4) >= $5`,
-  handBack: 'UPDATE userinfo_chunks SET leased_until = 0 WHERE run = $1 AND chunk = $2 AND leased_until = $3',
+  /** Ends a chunk whose rows all have outcomes, whoever has it. Returns another, unless it was taken meanwhile. */
+  finish: `UPDATE userinfo_chunks SET leased_until = 0, done = done OR complete,
+    data = CASE WHEN complete AND $7 = 0 THEN NULL ELSE data END
+    FROM (SELECT COUNT(*) >= $5 AS complete FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $3 AND $4) AS found
+    WHERE run = $1 AND chunk = $2 AND (complete OR leased_until = $6)`,
   retry: `UPDATE userinfo_chunks SET takings = 0 WHERE run = $1 AND ${hasFailed}`,
   stop: `UPDATE userinfo_runs SET state = 'cancelled', ended_at = ${nowMs} WHERE run = $1 AND state IN ('loading', $2)`,
   /** The leases stay: they say that requests may be under way. */
   removeData: `UPDATE userinfo_chunks SET data = NULL, done = true WHERE run = $1 AND chunk IN
-    (SELECT chunk FROM userinfo_chunks WHERE run = $1 AND data IS NOT NULL LIMIT $2)`,
-  removeChunks: 'DELETE FROM userinfo_chunks WHERE run = $1',
+    (SELECT chunk FROM userinfo_chunks WHERE run = $1 AND data IS NOT NULL LIMIT ${maxRemovedChunks})`,
+  removeChunks: `DELETE FROM userinfo_chunks WHERE run = $1 AND chunk IN
+    (SELECT chunk FROM userinfo_chunks WHERE run = $1 LIMIT ${maxRemovedChunks})`,
   removeOutcomes: `DELETE FROM userinfo_outcomes WHERE run = $1 AND line IN
-    (SELECT line FROM userinfo_outcomes WHERE run = $1 ORDER BY line LIMIT $2)`,
+    (SELECT line FROM userinfo_outcomes WHERE run = $1 ORDER BY line LIMIT ${maxRemovedOutcomes})`,
   removeRun: 'DELETE FROM userinfo_runs WHERE run = $1',
   outcomes: 'SELECT line, outcome, result FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $2 AND $3',
   nextChunk: `SELECT chunk, data FROM userinfo_chunks
     WHERE run = $1 AND chunk > $2 AND data IS NOT NULL ORDER BY chunk LIMIT 1`,
 };
-
-/** Maximum number of chunks whose rows one statement removes. */
-const maxRemovedChunks = 100;
 
 /** Rows that one worker takes together. */
 export interface TakenChunk {
@@ -140,63 +131,76 @@ export class Queue {
   }
 
   /**
-   * Adds rows as one run, and returns its name: all of them, or none. After `leaseMs` milliseconds other workers may
-   * take the chunk of a silent one. A run with a rate has one chunk under way at a time. A chunk that workers took
-   * 1,000 times and did not finish has failed. The run waits for those that were added before and name some of its
-   * users to the same target.
+   * Adds rows as one run: all of them, or none. `users` are theirs, sorted. The run waits for those that were added
+   * before and name some of its users to the same target. A run with a rate has one chunk under way at a time. A chunk
+   * that workers took 1,000 times and did not finish has failed.
    *
-   * @throws InvalidInputError if the run was cancelled meanwhile, and what reading the rows throws
+   * @throws AbortError once `signal` is aborted, InvalidInputError if the run was cancelled meanwhile, and what reading
+   * the rows throws
    */
-  async load(given: NewRun, leaseMs: number, batches: AsyncIterable<readonly FileRow[]>): Promise<string> {
+  async load(
+    given: NewRun,
+    users: UserDigests,
+    batches: AsyncIterable<readonly FileRow[]>,
+    signal: AbortSignal,
+  ): Promise<Pick<QueuedRun, 'run' | 'waits_for'>> {
     const run = randomBytes(5).toString('hex');
-    const properties = { ...given, leaseMs: Math.ceil(leaseMs / 1000) * 1000 };
-    await this.#driver.writeOnce(statements.add, [run, JSON.stringify(properties)]);
+    await this.#driver.writeOnce(statements.add, [run, JSON.stringify(given)]);
     try {
-      const users = new UserDigests();
-      let chunks = 0;
-      for await (const rows of cutIntoChunks(batches, given, users)) {
-        requireLoading(run, await this.#change(statements.addChunk, run, chunks, JSON.stringify(rows)));
-        chunks += 1;
+      let chunk = 0;
+      for await (const rows of cutIntoChunks(batches, given.rate)) {
+        signal.throwIfAborted();
+        requireLoading(run, await this.#change(statements.addChunk, run, chunk, JSON.stringify(rows)));
+        chunk += 1;
       }
-      await this.#release(run, given, chunks, users);
+      return { run, waits_for: await this.#release(run, given, users, signal) };
     } catch (error) {
       const found = await this.find(run).catch(() => null);
-      if (found?.state === 'ready') return run; // only the answer of the database was lost
+      if (found?.state === 'ready') return found; // only the answer of the database was lost
       // If the database is lost as well, the rest can be deleted.
       await this.purge(run).catch(() => {});
       throw error;
     }
-    return run;
   }
 
-  /** Makes a run ready, as soon as it is compared with all that are unfinished. Runs become ready one by one. */
-  async #release(run: string, given: NewRun, chunks: number, users: UserDigests): Promise<void> {
-    const compared = new Map<string, number | null>();
+  /**
+   * Makes a run ready, as soon as it is compared with all that are unfinished, and returns those that it waits for. Runs
+   * become ready one by one.
+   */
+  async #release(run: string, given: NewRun, users: UserDigests, signal: AbortSignal): Promise<string[]> {
+    const compared = new Map<string, boolean>();
     for (;;) {
-      const unknown = await this.#driver.write(async (sql) => {
+      const { added, waitsFor } = await this.#driver.write(async (sql) => {
         await sql.run(statements.lockReleases);
-        const unknown = (await select(sql, statements.unfinished)).filter(
-          (other) => !compared.has(other.run) && targetDifferences(other.target, given.target) === '',
-        );
-        if (unknown.length > 0) return unknown;
-        const waitsFor = [...compared].flatMap(([run, users]) => (users === 0 ? [] : [{ run, users }]));
-        requireLoading(run, await sql.run(statements.release, [run, chunks, JSON.stringify(waitsFor)]));
-        return null;
+        const unfinished = await select(sql, statements.unfinished);
+        const others = unfinished.filter(({ target }) => targetDifferences(target, given.target) === '');
+        const added = others.filter((other) => !compared.has(other.run));
+        // Requests of a cancelled run may be under way, though its rows are gone.
+        const awaited = others.filter((other) => other.state === 'cancelled' || compared.get(other.run));
+        const waitsFor = awaited.map((other) => other.run);
+        const values = [run, JSON.stringify(waitsFor)];
+        if (added.length === 0) requireLoading(run, await sql.run(statements.release, values));
+        return { added, waitsFor };
       });
-      if (unknown === null) return;
-      for (const other of unknown) compared.set(other.run, await this.#countShared(other, given, users));
+      if (added.length === 0) return waitsFor;
+      for (const other of added) compared.set(other.run, await this.#mayShare(other, given, users, signal));
     }
   }
 
-  /** Number of rows of a run that are still in the queue have a user of `users`; `null` if nobody can say. */
-  async #countShared(run: QueuedRun, { naming }: NewRun, users: UserDigests): Promise<number | null> {
-    if (run.state !== 'ready' || JSON.stringify(run.naming) !== JSON.stringify(naming)) return null;
-    const operation = passbackOperation(run.naming);
-    let shared = 0;
+  /** Whether a row of a run that is still in the queue has one of `users`, or nobody can say. */
+  async #mayShare(
+    run: QueuedRun,
+    { naming }: NewRun,
+    users: UserDigests,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (JSON.stringify(run.naming) !== JSON.stringify(naming)) return true;
+    const operation = passbackOperation(naming);
     for await (const rows of this.rows(run)) {
-      for (const row of rows) if (users.has(userOf(row, operation) ?? '')) shared += 1;
+      signal.throwIfAborted();
+      if (rows.some((row) => users.has(userOf(row, operation) ?? ''))) return true;
     }
-    return shared;
+    return false;
   }
 
   /** @throws InvalidInputError if there is no such run */
@@ -238,11 +242,10 @@ export class Queue {
     return (await this.#driver.writeOnce(statements.record, values)).length > 0;
   }
 
-  /** Ends a chunk whose rows all have outcomes, whoever has it. Returns another, unless it was taken meanwhile. */
+  /** Ends a chunk whose rows all have outcomes, and hands another back. */
   async finish({ run, chunk, rows, lease }: TakenChunk): Promise<void> {
-    const values = [run.run, chunk, ...linesOf(rows), rows.length, run.keepsRows ? 1 : 0];
-    const finished = await this.#change(statements.finish, ...values);
-    if (finished === 0) await this.#change(statements.handBack, run.run, chunk, lease);
+    const keeps = run.keepsRows ? 1 : 0;
+    await this.#change(statements.finish, run.run, chunk, ...linesOf(rows), rows.length, lease, keeps);
   }
 
   /**
@@ -266,7 +269,7 @@ export class Queue {
     const { state, keepsRows } = await this.find(run);
     const cancelled = await this.#change(statements.stop, run, 'ready');
     if (cancelled === 0) throw new InvalidInputError(`run ${run} is ${state}: there is nothing to cancel`);
-    if (!keepsRows) await this.#repeat(statements.removeData, run, maxRemovedChunks);
+    if (!keepsRows) await this.#removeAll(statements.removeData, run);
   }
 
   /**
@@ -283,12 +286,10 @@ export class Queue {
         hint: 'Delete it when "userinfo runs show" counts no worker, at the latest when their lease has ended.',
       });
     }
-    await this.#repeat(statements.removeData, run, maxRemovedChunks);
-    await this.#change(statements.removeChunks, run);
-    const removeOutcomes = () => this.#repeat(statements.removeOutcomes, run, this.#driver.purgeRows);
-    await removeOutcomes();
+    await this.#removeAll(statements.removeChunks, run);
+    await this.#removeAll(statements.removeOutcomes, run);
     await this.#change(statements.removeRun, run);
-    await removeOutcomes(); // what workers recorded meanwhile
+    await this.#removeAll(statements.removeOutcomes, run); // what workers recorded meanwhile
   }
 
   /** The outcomes of those rows that have one, by line; the rows are in the order of the file. */
@@ -307,9 +308,9 @@ export class Queue {
     }
   }
 
-  /** Runs a statement that changes at most `limit` rows until none is left: one for all might take too long. */
-  async #repeat(statement: string, run: string, limit: number): Promise<void> {
-    while ((await this.#change(statement, run, limit)) === limit);
+  /** Runs a statement that removes some until none is left. */
+  async #removeAll(statement: string, run: string): Promise<void> {
+    while ((await this.#change(statement, run)) > 0);
   }
 
   /** Runs a statement, and returns the number of changed rows. */
@@ -326,7 +327,9 @@ function requireLoading(run: string, changed: number): void {
 async function select(sql: Sql, statement: string, ...values: readonly SqlParameter[]): Promise<QueuedRun[]> {
   const parse = (json: unknown) => JSON.parse(String(json));
   const found = await sql.all(statement, values);
-  return found.map(({ properties, stored }) => ({ ...parse(properties), ...parse(stored) }));
+  return found.map(({ properties, waits_for, ...stored }) => {
+    return { ...parse(properties), ...stored, waits_for: parse(waits_for) };
+  });
 }
 
 /** The first and the last line of rows. */

@@ -1,7 +1,6 @@
 import type { UserNaming } from '../bulk/operations.js';
 import { type Outcome, type OutcomeCounts, outcomes } from '../bulk/outcome.js';
 import type { Schema } from '../database/migrations.js';
-import { formatCount } from '../support/count.js';
 
 const targetSettings = ['environment', 'base_url', 'tenant_code', 'channel'] as const;
 
@@ -19,35 +18,19 @@ export function targetDifferences(run: RunTarget, worker: RunTarget): string {
   return differing.join(', ').replaceAll('_', ' ').replace('url', 'URL');
 }
 
-/** The input file of a run: its path, its SHA-256 in hex, and the options that it was read with. */
-export type RunSource = Readonly<Record<'from' | 'hash', string>> &
-  Readonly<Partial<Record<'format' | 'delimiter' | 'encoding' | 'types' | 'empty', string>>>;
-
 /** The properties of a new run. */
 export interface NewRun {
   readonly target: RunTarget;
   readonly naming: UserNaming;
-  readonly source: RunSource;
+  /** The input file: its path, its SHA-256 in hex, and the options that it was read with. */
+  readonly source: Readonly<Record<'from' | 'hash', string> & Record<string, string | undefined>>;
   readonly rows: number;
   /** Maximum rows a second of all workers together; `null`: unlimited. */
   readonly rate: number | null;
   /** Whether its rows stay in the queue after they are done. */
   readonly keepsRows: boolean;
-}
-
-/** An earlier run whose end another waits for, and how many users both name; `null`: they cannot be compared. */
-export interface AwaitedRun {
-  readonly run: string;
-  readonly users: number | null;
-}
-
-/** The runs that a run waits for, in words. */
-export function describeWait(awaited: readonly AwaitedRun[]): string {
-  const describe = ({ run, users }: AwaitedRun) => {
-    if (users === null) return `run ${run}: their users cannot be compared`;
-    return `run ${run}: they name ${formatCount(users)} of the same users`;
-  };
-  return awaited.map(describe).join('; ');
+  /** Time for which a worker has a chunk, in milliseconds: then others may take it. */
+  readonly leaseMs: number;
 }
 
 /** A run in the queue, named as in the output. Times are seconds since 1970, by the clock of the database. */
@@ -58,13 +41,9 @@ export interface QueuedRun extends NewRun, OutcomeCounts {
   /** Numbers of rows with an outcome, and of rows with another outcome than ok. */
   readonly done: number;
   readonly not_ok: number;
-  /** Over about the last minute; `null` if no row was done in it. */
-  readonly rows_per_second: number | null;
   /** The earlier runs to the same target that must end first. */
-  readonly waits_for: readonly AwaitedRun[];
+  readonly waits_for: readonly string[];
   readonly chunks: number;
-  /** For how long a worker has a chunk, in milliseconds. */
-  readonly leaseMs: number;
   /** Numbers of chunks that wait or are in progress, of chunks that have failed, and of workers that hold one. */
   readonly chunks_left: number;
   readonly failed_chunks: number;
@@ -83,34 +62,23 @@ export interface QueuedOutcome {
 
 /** The tables of the queue. Times are milliseconds since 1970, by the clock of the database. */
 export const queueSchema: Schema = {
-  table: 'userinfo_runs_migrations',
+  // Builds before the first release recorded theirs in another table: where theirs exist, this step fails.
+  table: 'userinfo_queue_migrations',
   owner: 'the queue',
-  worksWith: 3,
+  worksWith: 1,
   steps: [
     [
+      'ALTER TABLE userinfo_queue_migrations ADD COLUMN works_with BIGINT',
       `CREATE TABLE userinfo_runs (
-        run TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, given TEXT NOT NULL, created_at BIGINT NOT NULL,
-        started_at BIGINT, recorded_at BIGINT, ended_at BIGINT, chunks BIGINT NOT NULL DEFAULT 0,
-        speed DOUBLE PRECISION NOT NULL DEFAULT 0,
+        run TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, properties TEXT NOT NULL,
+        waits_for TEXT NOT NULL DEFAULT '[]', created_at BIGINT NOT NULL, ended_at BIGINT,
         ${outcomes.map((outcome) => `${outcome} BIGINT NOT NULL DEFAULT 0`).join(', ')})`,
-      `CREATE TABLE userinfo_outcomes (
-        run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,
-        PRIMARY KEY (run, line))`,
-    ],
-    ['ALTER TABLE userinfo_runs_migrations ADD COLUMN works_with BIGINT'],
-    [
-      // Before this step, pg-boss had the rows.
-      `DO $$ BEGIN
-        IF EXISTS (SELECT 1 FROM userinfo_runs
-          WHERE state IN ('loading', 'ready') OR CAST(given AS JSON) ->> 'keepsRows' = 'true')
-        THEN RAISE EXCEPTION 'only the version before can read the rows of its runs: finish and delete them with it';
-        END IF; END $$`,
-      // Processes of that version fail now: they would find no chunk of a run, and end it.
-      'ALTER TABLE userinfo_runs RENAME COLUMN given TO properties',
-      "ALTER TABLE userinfo_runs ADD COLUMN waits_for TEXT NOT NULL DEFAULT '[]'",
       `CREATE TABLE userinfo_chunks (
         run TEXT NOT NULL, chunk BIGINT NOT NULL, data TEXT, done BOOLEAN NOT NULL DEFAULT false,
         takings BIGINT NOT NULL DEFAULT 0, leased_until BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (run, chunk))`,
+      `CREATE TABLE userinfo_outcomes (
+        run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,
+        PRIMARY KEY (run, line))`,
     ],
   ],
 };

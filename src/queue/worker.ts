@@ -5,18 +5,13 @@ import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackOperation } from '../bulk/operations.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
+import { allEnded } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { backOffMs } from '../support/back-off.js';
 import { formatCount } from '../support/count.js';
 import { elapsedMs } from '../support/elapsed.js';
 import type { Queue, TakenChunk } from './queue.js';
-import {
-  describeWait,
-  type QueuedOutcome,
-  type QueuedRun,
-  type RunTarget,
-  targetDifferences,
-} from './run.js';
+import { type QueuedOutcome, type QueuedRun, type RunTarget, targetDifferences } from './run.js';
 
 export interface WorkerOptions {
   readonly queue: Queue;
@@ -80,7 +75,7 @@ export class Worker {
           isIdle &&= taken === null;
         }
         isForUs ||= ours.length > 0;
-        if (drains && isIdle && ours.every((run) => run.chunks_left === 0 || isStuck(run, ours))) {
+        if (drains && isIdle && ours.every((run) => hasNothingLeft(run, ours))) {
           if (isForUs || ready.length === 0) return ours.filter((run) => run.failed_chunks > 0);
           throw new InvalidInputError('no run of the queue is for this profile: nothing was sent');
         }
@@ -113,7 +108,7 @@ export class Worker {
     this.#work.set(run, work);
     if (work !== null) log(`run ${run}: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`);
     else log(`run ${run} is for another ${differences} than this profile: left to other workers`);
-    if (work !== null && waits_for.length > 0) log(`run ${run} waits for ${describeWait(waits_for)}`);
+    if (work !== null && waits_for.length > 0) log(`run ${run} waits for run ${waits_for.join(', ')}`);
     return work;
   }
 
@@ -122,7 +117,6 @@ export class Worker {
     const { queue, sender, pacing, signal } = this.#options;
     const { run, leasedUntil } = taken;
     const done = await this.#untilAnswered(() => queue.outcomes(run.run, taken.rows));
-    const rows = taken.rows.filter(({ line }) => !done.has(line));
     const timeoutMs = Math.min(pacing.timeoutMs, (leasedUntil - elapsedMs()) / 2);
     const endsAt = leasedUntil - timeoutMs - recordMs;
     const operation = passbackOperation(run.naming);
@@ -131,11 +125,7 @@ export class Worker {
       if (signal.aborted || elapsedMs() > endsAt) engine.stop();
     };
     const unwritten: QueuedOutcome[] = [];
-    const record = async () => {
-      const given = unwritten.splice(0);
-      if (!(await this.#untilAnswered(() => queue.record(taken, given)))) engine.stop();
-    };
-    const engine = new RowEngine(oneBatch(rows), {
+    const engine = new RowEngine(oneBatch(taken.rows.filter(({ line }) => !done.has(line))), {
       ...pacing,
       timeoutMs,
       ratePerSecond: run.rate,
@@ -151,19 +141,22 @@ export class Worker {
         onTurn: check,
       },
     });
-    let recording: Promise<void> | undefined;
-    const timer = setInterval(() => {
-      check();
-      recording ??= record()
-        .catch((error) => engine.stop(error))
-        .finally(() => {
-          recording = undefined;
-        });
-    }, recordMs);
+    const ended = new AbortController();
+    const record = async () => {
+      for (let isLast = false; !isLast; ) {
+        await wait(recordMs, undefined, { signal: ended.signal }).catch(() => {});
+        isLast = ended.signal.aborted;
+        check();
+        const given = unwritten.splice(0);
+        if (!(await this.#untilAnswered(() => queue.record(taken, given)))) engine.stop();
+      }
+    };
     try {
-      await engine.run().finally(() => recording?.then(record) ?? record());
+      await allEnded<unknown>([
+        engine.run().finally(() => ended.abort()),
+        record().finally(() => engine.stop()),
+      ]);
     } finally {
-      clearInterval(timer);
       // The next chunk may go to another worker: together they keep to the rate.
       if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});
       await this.#untilAnswered(() => queue.finish(taken));
@@ -194,10 +187,11 @@ export class Worker {
   }
 }
 
-/** Whether only failed chunks are left of a run, or of one that it waits for. */
-function isStuck({ chunks_left, failed_chunks, waits_for }: QueuedRun, runs: readonly QueuedRun[]): boolean {
-  if (chunks_left === 0) return failed_chunks > 0;
-  return runs.some((other) => waits_for.some(({ run }) => run === other.run) && isStuck(other, runs));
+/** Whether workers have no more to do for a run, as it is done or as those of `runs` that it waits for have failed. */
+function hasNothingLeft({ chunks_left, waits_for }: QueuedRun, runs: readonly QueuedRun[]): boolean {
+  if (waits_for.length === 0) return chunks_left === 0;
+  const isStuck = (run: QueuedRun) => run.failed_chunks > 0 || run.waits_for.length > 0;
+  return runs.some((run) => waits_for.includes(run.run) && isStuck(run));
 }
 
 async function* oneBatch<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { UserNaming } from '../../src/bulk/operations.js';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { Sender } from '../../src/client/sender.js';
+import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import { Worker } from '../../src/queue/worker.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
@@ -49,6 +50,7 @@ beforeAll(async () => {
   platform = new Platform();
   baseUrl = await platform.start();
 });
+afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   platform.stop();
   await queue.close();
@@ -59,17 +61,24 @@ const byUnionId = { by: 'union_id', column: 'union_id' } as const;
 const targetNow = () => ({ environment: 'test', base_url: baseUrl, tenant_code: 'acme', channel: 'web' });
 
 /** Adds a run that sets `level` of each user, and returns its name. */
-function load(
+async function load(
   users: readonly string[],
   level: string,
   { naming = byUnionId, channel = 'web' }: { naming?: UserNaming; channel?: string } = {},
+  { signal } = new AbortController(),
 ): Promise<string> {
   const key = naming.by === 'union_id' ? naming.column : naming.key;
   async function* batches() {
     yield users.map((user, i) => new NdjsonRow(i + 2, JSON.stringify({ [key]: user, level })));
   }
-  const given = { naming, source: { from: 'f', hash: '' }, rows: users.length, rate: null, keepsRows: false };
-  return queue.load({ ...given, target: { ...targetNow(), channel } }, 60_000, batches());
+  const digests = new UserDigests();
+  for (const user of users) digests.add(user);
+  digests.sort();
+  const source = { from: 'f', hash: '' };
+  const given = { naming, source, rows: users.length, rate: null, keepsRows: false, leaseMs: 60_000 };
+  const target = { ...targetNow(), channel };
+  const { run } = await queue.load({ ...given, target }, digests, batches(), signal);
+  return run;
 }
 
 /** Runs workers, each with its own connections, until the queue is empty or `stop` is called. */
@@ -102,6 +111,16 @@ const names = (prefix: string, from: number, count: number) =>
 const valuesOf = (users: readonly string[]) => users.map((user) => platform.written.get(user)?.join(' '));
 const waitsOf = async (run: string) => (await queue.find(run)).waits_for;
 
+/** Does something when a run is added, before the rows of another are read to compare their users. */
+function beforeReading(work: (run: string) => Promise<void>) {
+  const rows = queue.rows.bind(queue);
+  const reading = vi.spyOn(queue, 'rows').mockImplementationOnce(async function* (run) {
+    await work(run.run);
+    yield* rows(run);
+  });
+  return reading;
+}
+
 describe('runs to one target that name the same users', () => {
   it('end with the values of the later one', async () => {
     const random = (count: number) => Math.floor(Math.random() * count);
@@ -129,15 +148,39 @@ describe('runs to one target that name the same users', () => {
   it('wait for each other, unless they share no user or have ended', async () => {
     const first = await load(names('w', 0, 1200), 'first');
     const second = await load(names('w', 1190, 20), 'second');
-    expect(await waitsOf(second)).toEqual([{ run: first, users: 10 }]);
+    expect(await waitsOf(second)).toEqual([first]);
     expect(await queue.take(await queue.find(second))).toBeNull();
     expect(await waitsOf(await load(names('w', 1300, 5), 'third'))).toEqual([]);
     expect(await waitsOf(await load(names('w', 0, 5), 'fourth', { channel: 'app' }))).toEqual([]);
     const byKey = await load(['a@example.com'], 'fifth', { naming: { by: 'primary_key', key: 'mail' } });
-    expect(await waitsOf(byKey)).toContainEqual({ run: second, users: null });
+    expect(await waitsOf(byKey)).toContain(second);
     await queue.cancel(first);
     expect(await waitsOf(second)).toEqual([]);
     for (const { run } of await queue.list('ready')) await queue.cancel(run);
+  });
+
+  it('are no longer compared after Ctrl-C: the run that is added is removed', async () => {
+    const older = await load(names('k', 0, 5), 'older');
+    const before = await queue.list();
+    const stop = new AbortController();
+    const reading = beforeReading(async () => stop.abort());
+    const stopped = load(names('k', 5, 5), 'newer', {}, stop);
+    await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+    expect(reading).toHaveBeenCalledOnce();
+    expect(await queue.list()).toEqual(before);
+    await queue.cancel(older);
+  });
+
+  it('wait for a run that is cancelled, and loses its rows, while they are compared with it', async () => {
+    const older = await load(['d1'], 'older');
+    const taken = await queue.take(await queue.find(older));
+    const reading = beforeReading((run) => queue.cancel(run));
+    const newer = await load(['d1'], 'newer');
+    expect(reading).toHaveBeenCalledOnce();
+    expect(await waitsOf(newer)).toEqual([older]);
+    if (taken !== null) await queue.finish(taken);
+    expect(await waitsOf(newer)).toEqual([]);
+    await queue.cancel(newer);
   });
 
   it('are compared with each other, though they are added at once', async () => {
@@ -165,7 +208,7 @@ describe('runs to one target that name the same users', () => {
     expect(await queue.find(older)).toMatchObject({ state: 'cancelled', chunks_left: 0, workers: 1 });
     await expect(queue.purge(older)).rejects.toThrow('may have requests under way: nothing was deleted');
     const third = await load(['c1'], 'newest');
-    expect(await waitsOf(third)).toContainEqual({ run: older, users: null });
+    expect(await waitsOf(third)).toContain(older);
     await wait(800); // longer than an idle worker sleeps
     expect(arrived).toBe(1);
     release();
@@ -183,7 +226,7 @@ describe('runs to one target that name the same users', () => {
     const failing = work(1, true);
     const [failed] = await failing.ended;
     expect(failed?.map(({ run }) => run)).toEqual([older]);
-    expect(failing.lines).toContain(`run ${newer} waits for run ${older}: they name 1 of the same users`);
+    expect(failing.lines).toContain(`run ${newer} waits for run ${older}`);
     await queue.retry(older);
     expect(await work(2, true).ended).toEqual([[], []]);
     expect(valuesOf(['f1'])).toEqual(['older newer']);

@@ -4,7 +4,8 @@ import { InputChangedError } from '../../src/bulk/source/checked-input.js';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
-import { type QueuedRun, queueSchema } from '../../src/queue/run.js';
+import type { QueuedRun } from '../../src/queue/run.js';
+import { dump } from '../support/postgres/dump.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
 
 let schema: TestSchema;
@@ -25,7 +26,9 @@ const given = {
   source: { from: 'f', hash: '' },
   rate: null,
   keepsRows: false,
+  leaseMs: 60_000,
 };
+const { signal } = new AbortController();
 let loaded = 0;
 /** A run with so many rows, from line 2. Its users are its own. */
 async function load(
@@ -44,7 +47,13 @@ async function load(
     yield rows;
     if (fault !== undefined) throw fault;
   }
-  return await queue.find(await queue.load({ ...given, rows: count, rate }, leaseMs, batches()));
+  const added = await queue.load(
+    { ...given, rows: count, rate, leaseMs },
+    new UserDigests(),
+    batches(),
+    signal,
+  );
+  return await queue.find(added.run);
 }
 
 async function take(run: QueuedRun) {
@@ -101,8 +110,9 @@ describe('a queue', () => {
   it('leaves no outcome that a worker records while the run is removed', async () => {
     const run = await load(1);
     const taken = await take(run);
-    await queue.finish(taken);
     await queue.cancel(run.run);
+    await queue.finish(taken);
+    expect(await queue.find(run.run)).toMatchObject({ state: 'cancelled', chunks_left: 0, workers: 0 });
     const other = new Client(schema.url);
     await other.connect();
     const waiting = async () =>
@@ -190,7 +200,7 @@ describe('a queue', () => {
         }
       }
     }
-    const loading = queue.load({ ...given, rows: 40_000 }, 60_000, batches());
+    const loading = queue.load({ ...given, rows: 40_000 }, new UserDigests(), batches(), signal);
     await expect(loading).rejects.toThrow(/run \w+ was cancelled while it was loaded/);
     await removed;
     expect(await queue.list()).toEqual(before);
@@ -201,53 +211,25 @@ describe('a queue', () => {
   it('refuses rows that name a user twice', () => {
     const users = new UserDigests();
     for (let i = 0; i < 5000; i += 1) users.add(`u${i}`);
-    users.refuseTwice();
     users.add('u4096');
-    expect(() => users.refuseTwice()).toThrow('rows 4097 and 5001 name the same user');
+    expect(() => users.sort()).toThrow('rows 4097 and 5001 name the same user');
   });
 });
 
-describe('a queue of the former version', () => {
-  /** A schema with the tables of the first two steps, and a run in a state. */
-  async function createFormer(state: string, keepsRows = false): Promise<TestSchema> {
+describe('a queue of a build before the first release', () => {
+  it('is refused, and left as it is', async () => {
     const former = await createSchema();
-    for (const step of queueSchema.steps.slice(0, 2).flat()) {
-      if (step.startsWith('ALTER'))
-        await query(former.url, 'CREATE TABLE userinfo_runs_migrations (version BIGINT)');
-      await query(former.url, step);
-    }
-    await query(former.url, 'INSERT INTO userinfo_runs_migrations VALUES (1, 2), (2, 2)');
-    const json = JSON.stringify({ ...given, keepsRows, rows: 1 });
-    const values = `('5f1e', '${state}', '${json}', 1, 1, 1)`;
-    await query(
-      former.url,
-      `INSERT INTO userinfo_runs (run, state, given, created_at, chunks, ok) VALUES ${values}`,
-    );
-    return former;
-  }
-
-  it.each([
-    ['ready', false],
-    ['loading', false],
-    ['done', true],
-  ] as const)('is left as it is while it has rows: %s, kept: %s', async (state, keepsRows) => {
-    const former = await createFormer(state, keepsRows);
+    await query(former.url, 'CREATE TABLE userinfo_runs_migrations (version BIGINT)');
+    await query(former.url, 'INSERT INTO userinfo_runs_migrations VALUES (1), (2)');
+    await query(former.url, 'CREATE TABLE userinfo_runs (run TEXT, given TEXT)');
+    await query(former.url, "INSERT INTO userinfo_runs VALUES ('5f1e', '{}')");
+    const before = await dump(former.url);
     await expect(Queue.open(former.url)).rejects.toMatchObject({
       code: 'CANNOT_OPEN_DATABASE',
-      message: expect.stringContaining('finish and delete them with it'),
+      message: expect.stringContaining('relation "userinfo_runs" already exists'),
+      hint: 'Use a separate database for the queue.',
     });
-    expect(await query(former.url, 'SELECT state FROM userinfo_runs WHERE given IS NOT NULL')).toEqual([
-      { state },
-    ]);
-    await former.remove();
-  });
-
-  it('keeps the outcomes of its runs', async () => {
-    const former = await createFormer('done');
-    const opened = await Queue.open(former.url);
-    expect(await opened.list()).toMatchObject([{ run: '5f1e', state: 'done', ok: 1, waits_for: [] }]);
-    await opened.purge('5f1e');
-    await opened.close();
+    expect(await dump(former.url)).toEqual(before);
     await former.remove();
   });
 });

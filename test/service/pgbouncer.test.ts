@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
+import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import { createService } from '../../src/service/index.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
@@ -103,8 +104,9 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode (needs pgbou
     async function* batches() {
       yield [new NdjsonRow(1, '{"union_id":"u1","a":"b"}')];
     }
-    const given = { target, source, naming, rows: 1, rate: 5, keepsRows: false };
-    const name = await queue.load(given, 60_000, batches());
+    const given = { target, source, naming, rows: 1, rate: 5, keepsRows: false, leaseMs: 60_000 };
+    const signal = new AbortController().signal;
+    const { run: name } = await queue.load(given, new UserDigests(), batches(), signal);
     const run = await queue.find(name);
     const taken = await queue.take(run);
     if (taken === null) throw new Error('there is no chunk');

@@ -2,10 +2,10 @@
 
 import { passbackOperation } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
-import { type FileRow, readRows } from '../../bulk/source/rows.js';
+import { readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { UserDigests } from '../../queue/load-run.js';
-import { describeWait, type RunSource, targetOf } from '../../queue/run.js';
+import { targetOf } from '../../queue/run.js';
 import { type BulkOptions, defaultLeaseMs } from '../bulk/bulk-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
@@ -31,34 +31,31 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
     if (source.input.size === null) {
       throw new InvalidInputError('--queue needs a file, not a stream: save the rows to a file first');
     }
-    const { hash, digest, rows } = await checkRows(opened);
-    users.refuseTwice();
-    const total = rows ?? 0;
-    if (options.dryRun) return await reportDryRun(opened, total);
-    await confirmWrite(opened, formatRows(total));
-    const { from, format, delimiter, encoding, types, empty, rate = null, keep = false, lease } = options;
-    const added = { hash, from, format, delimiter, encoding, types, empty } as RunSource;
-    const newRun = { target: targetOf(settings), naming, source: added, rows: total, rate, keepsRows: keep };
+    const { hash, digest, rows: checked } = await checkRows(opened);
+    users.sort();
+    const rows = checked ?? 0;
+    if (options.dryRun) return await reportDryRun(opened, rows);
+    await confirmWrite(opened, formatRows(rows));
+    const { from, format, delimiter, encoding, types, empty } = options;
+    const { rate = null, keep: keepsRows = false, lease: leaseMs = defaultLeaseMs } = options;
+    const read = { from, hash, format, delimiter, encoding, types, empty };
+    const given = { target: targetOf(settings), naming, source: read, rows, rate, keepsRows, leaseMs };
     let queued = 0;
-    async function* rowsToQueue(): AsyncGenerator<readonly FileRow[]> {
+    async function* rowsToQueue() {
       for await (const batch of readRows({ ...source, input: checkedInput(source.input, digest) })) {
-        context.signal.throwIfAborted();
         yield batch;
         queued += batch.length;
       }
     }
-    const progressNow = () => ({ doing: 'queueing', rows: queued, share: queued / total, total });
-    const [run, awaited] = await withQueue(url, async (queue) => {
-      const load = () => queue.load(newRun, lease ?? defaultLeaseMs, rowsToQueue());
-      const run = await withProgress(io, options, progressNow, load);
-      const found = await queue.find(run).catch(() => null); // it is queued, whatever happens now
-      return [run, found?.waits_for ?? []] as const;
-    });
+    const progressNow = () => ({ doing: 'queueing', rows: queued, share: queued / rows, total: rows });
+    const { run, waits_for } = await withQueue(url, (queue) =>
+      withProgress(io, options, progressNow, () => queue.load(given, users, rowsToQueue(), context.signal)),
+    );
     if (!options.quiet) {
-      await printMessage(io, `queued ${formatRows(total)} as run ${run}; "userinfo worker" processes them`);
-      if (awaited.length > 0) await printMessage(io, `run ${run} waits for ${describeWait(awaited)}`);
+      await printMessage(io, `queued ${formatRows(rows)} as run ${run}; "userinfo worker" processes them`);
+      if (waits_for.length > 0) await printMessage(io, `run ${run} waits for run ${waits_for.join(', ')}`);
     }
     if (isTable) await write(io.stdout, `${run}\n`);
-    else await print({ run, rows: total });
+    else await print({ run, rows });
   });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { describeWait, type QueuedRun } from '../../queue/run.js';
-import { formatCount } from '../../support/count.js';
+import type { Queue } from '../../queue/queue.js';
+import type { QueuedRun } from '../../queue/run.js';
 import { takeOverHelp } from '../bulk/bulk-options.js';
 import { type Call, command } from '../command.js';
 import { printMessage } from '../io.js';
@@ -25,19 +25,24 @@ const declareList = command({
     [`userinfo runs list ${exampleQueue} --json`, 'one object per line'],
   ],
   takes: addQueueOption,
-  run: runList,
+  run: async ({ io, options, style, isTable }: Call<QueueOptions>) => {
+    const runs = await withQueue(options.queue, (queue) => queue.list());
+    await printList(runs.map(isTable ? summarize : describe), io, style);
+  },
 });
 
 const declareShow = command({
   name: 'show',
   summary: 'show the progress of a run',
-  description: 'Show a run: its deployment, progress and speed, its workers, and the runs that it waits for.',
+  description: 'Show a run: its deployment and progress, its workers, and the runs that it waits for.',
   examples: [
     [example('show'), 'as a table'],
     [`${example('show')} --query state`, 'its state: loading, ready, done or cancelled'],
   ],
   takes: takesRun,
-  run: runShow,
+  run: async ({ options, print }: Call<QueueOptions>, run: string) => {
+    await print(describe(await withQueue(options.queue, (queue) => queue.find(run))));
+  },
 });
 
 const declareResults = command({
@@ -85,11 +90,7 @@ const declareCancel = command({
     [example('results'), 'the outcomes of the rows that were sent'],
   ],
   takes: takesRun,
-  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
-    await confirm(context, `Cancel run ${run}?`, options.yes);
-    await withQueue(options.queue, (queue) => queue.cancel(run));
-    await printMessage(io, `run ${run} is cancelled; requests in flight still finish`);
-  },
+  run: confirmed('Cancel', (queue, run) => queue.cancel(run), 'cancelled; requests in flight still finish'),
 });
 
 const declareDelete = command({
@@ -102,11 +103,7 @@ const declareDelete = command({
     [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
   ],
   takes: takesRun,
-  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
-    await confirm(context, `Delete run ${run}?`, options.yes);
-    await withQueue(options.queue, (queue) => queue.purge(run));
-    await printMessage(io, `run ${run} is deleted`);
-  },
+  run: confirmed('Delete', (queue, run) => queue.purge(run), 'deleted'),
 });
 
 export const declareRuns = command({
@@ -120,52 +117,26 @@ export const declareRuns = command({
   commands: [declareList, declareShow, declareResults, declareRetry, declareCancel, declareDelete],
 });
 
-async function runList({ io, options, style, isTable }: Call<QueueOptions>): Promise<void> {
-  const list = await withQueue(options.queue, (queue) => queue.list());
-  const shown = list.map(describe).map((found) => {
-    if (!isTable) return found;
-    const { run, state, from, rows, not_ok, seconds_left, ended_at } = found;
-    const done = `${formatCount(found.done)} of ${formatCount(rows)}`;
-    return { run, state, from, done, not_ok, ...endsAt(ended_at ?? endOf(seconds_left)) };
-  });
-  await printList(shown, io, style);
+/** A run for a line of a table. */
+function summarize({ run, state, source, rows, done, not_ok, created_at }: QueuedRun) {
+  return { run, state, from: source.from, rows, done, not_ok, created_at };
 }
 
-async function runShow({ options, isTable, print }: Call<QueueOptions>, name: string): Promise<void> {
-  const run = await withQueue(options.queue, (queue) => queue.find(name));
-  const { waits_for, rows_per_second, seconds_left, ended_at, ...found } = describe(run);
-  const inWords = {
-    ...(waits_for.length > 0 && { waits_for: describeWait(waits_for) }),
-    ...(rows_per_second !== null && { speed: `${rows_per_second} rows/s` }),
-    ...endsAt(endOf(seconds_left)),
-  };
-  const progress = isTable ? inWords : { waits_for, rows_per_second, seconds_left };
-  await print({ ...found, ...progress, ...(ended_at !== null && { ended_at }) });
+/** A run for the output, without what it does not have. */
+function describe({ run, state, target, source, naming, keepsRows, leaseMs: _, ...progress }: QueuedRun) {
+  const users = naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key };
+  const found = { run, state, ...target, from: source.from, ...users, keeps_rows: keepsRows, ...progress };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
 }
 
-/** A run for the output, and in how many seconds its workers will be done at its present speed. */
-function describe({ run, state, target, source, naming, rate, keepsRows, ...stored }: QueuedRun) {
-  const { leaseMs: _, ...progress } = stored;
-  const { rows, done, workers, rows_per_second: speed } = progress;
-  return {
-    run,
-    state,
-    ...target,
-    from: source.from,
-    ...(naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key }),
-    ...(rate !== null && { rate: `${rate}/s` }),
-    keeps_rows: keepsRows,
-    ...progress,
-    rows_per_second: speed && Number(speed.toPrecision(3)),
-    seconds_left: speed && workers > 0 ? Math.ceil((rows - done) / speed) : null,
+/** Asks whether to do something with a run, does it, and says what the run is now. */
+function confirmed(verb: string, work: (queue: Queue, run: string) => Promise<void>, now: string) {
+  return async ({ context, io, options }: Call<QueueOptions>, run: string) => {
+    await confirm(context, `${verb} run ${run}?`, options.yes);
+    await withQueue(options.queue, (queue) => work(queue, run));
+    await printMessage(io, `run ${run} is ${now}`);
   };
 }
-
-/** When a run ends that has so many seconds left, which a table shows as "in 4 min". */
-const endOf = (secondsLeft: number | null) =>
-  secondsLeft === null ? null : Math.floor(Date.now() / 1000) + secondsLeft;
-
-const endsAt = (time: number | null) => time !== null && { ends_at: time };
 
 async function runResults(
   { context, io, options }: Call<ResultsOptions & QueueOptions & { readonly wait?: true }>,

@@ -1,5 +1,5 @@
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
-import { commandLine, FailedRowsError, passwordAdvice } from '../bulk/summary.js';
+import { FailedRowsError } from '../bulk/summary.js';
 import { clientOptions } from '../client-options.js';
 import { type Call, command } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
@@ -30,33 +30,24 @@ export const declareWorker = command({
   run: runWorker,
 });
 
-async function runWorker({ context, command, options }: Call<WorkerOptions>): Promise<void> {
+async function runWorker({ context, options }: Call<WorkerOptions>): Promise<void> {
   const { io, signal } = context;
-  const { concurrency, attempts, timeout, drain = false } = options;
+  const { concurrency, attempts, timeout: timeoutMs, drain = false } = options;
   const settings = await resolveDeployment(context, options);
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
   const { targetOf } = await import('../../queue/run.js');
   const { Worker } = await import('../../queue/worker.js');
+  const pacing = { concurrency, attempts, timeoutMs };
+  const log = (words: string) => void io.stderr.write(`${showText(words)}\n`);
+  const given = { sender, pacing, target: targetOf(settings), drains: drain, log, signal };
   try {
-    const [unfinished] = await withQueue(options.queue, (queue) =>
-      new Worker({
-        queue,
-        sender,
-        pacing: { concurrency, attempts, timeoutMs: timeout },
-        target: targetOf(settings),
-        drains: drain,
-        log: (words) => void io.stderr.write(`${showText(words)}\n`),
-        signal,
-      }).run(),
-    );
-    if (unfinished !== undefined) {
-      const { run, chunks, failed_chunks: failed } = unfinished;
-      const named = command.getOptionValueSource('queue') === 'cli' ? ['--queue', options.queue] : [];
-      const retry = commandLine(['runs', 'retry', run], named);
-      throw new FailedRowsError(`run ${run} has failed chunks: ${failed} of ${chunks}`, {
-        hint: `Their workers died or returned them, again and again. ${passwordAdvice(named)}Retry them:\n${retry}`,
-      });
+    const [failed] = await withQueue(options.queue, (queue) => new Worker({ ...given, queue }).run());
+    if (failed !== undefined) {
+      const hint =
+        'Their workers died or returned them, again and again. Retry them with "userinfo runs retry".';
+      const { run, failed_chunks, chunks } = failed;
+      throw new FailedRowsError(`run ${run} has failed chunks: ${failed_chunks} of ${chunks}`, { hint });
     }
   } finally {
     await sender.drop();

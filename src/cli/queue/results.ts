@@ -46,7 +46,10 @@ export async function writeResults(
     const failures = await writeRows(queue, run, batches, sink, failedFile);
     sink.syncWithName();
     failedFile?.finish();
-    await refuseFailed(io, run, failures, failed);
+    if (run.done === run.rows && run.not_ok === 0) return;
+    const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
+    for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
+    throw failedRows(run, failed);
   } finally {
     sink?.close();
     failedFile?.close();
@@ -55,6 +58,7 @@ export async function writeResults(
   }
 }
 
+/** Writes the results lines of rows, and those to retry to `failed`; returns why they are not ok. */
 async function writeRows(
   queue: Queue,
   { run, naming }: QueuedRun,
@@ -86,31 +90,21 @@ async function writeRows(
   return failures;
 }
 
-/** @throws FailedRowsError if a row of the run is not ok */
-async function refuseFailed(
-  io: Io,
-  run: QueuedRun,
-  failures: FailureGroups,
-  failed: string | undefined,
-): Promise<void> {
-  const left = run.rows - run.done;
-  if (left + run.not_ok === 0) return;
-  const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
-  for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
-  if (left > 0) {
+/** What is wrong with a run whose rows are not all ok, and what to do about it. */
+function failedRows({ run, state, rows, done, not_ok, chunks_left }: QueuedRun, failed?: string): Error {
+  if (done < rows) {
     const advice =
-      run.chunks_left > 0
+      chunks_left > 0
         ? 'Use --wait to wait for its end.'
         : 'Its failed chunks have them: let workers take those again with "userinfo runs retry".';
-    throw new FailedRowsError(`run ${run.run} is ${run.state}: ${formatRows(left)} without an outcome`, {
-      hint: run.state === 'ready' ? advice : undefined,
-    });
+    const message = `run ${run} is ${state}: ${formatRows(rows - done)} without an outcome`;
+    return new FailedRowsError(message, { hint: state === 'ready' ? advice : undefined });
   }
   const hint =
     failed === undefined
       ? 'Add --failed <file> to get the rows to retry as a file.'
       : `Correct the cause, then pass the rows of ${quoteName(failed)} back.`;
-  throw new FailedRowsError(notOk(run.not_ok, run.rows), { hint });
+  return new FailedRowsError(notOk(not_ok, rows), { hint });
 }
 
 /**
@@ -118,18 +112,18 @@ async function refuseFailed(
  *
  * @throws InvalidInputError if it is not there, or has other contents
  */
-async function openRunFile(io: Io, run: QueuedRun, named: string | undefined): Promise<RowSource> {
+async function openRunFile(io: Io, { run, naming, source }: QueuedRun, named?: string): Promise<RowSource> {
   const hint = 'The queue has outcomes without their users: name the input file of the run with --from.';
-  const { hash, from, ...options } = run.source;
-  const given = { ...options, from: named ?? from, forceEncoding: true } as RowOptions;
-  const source = await openRows(io, given, passbackOperation(run.naming).columns).catch((error) => {
+  const options = { ...source, from: named ?? source.from, forceEncoding: true } as RowOptions;
+  const opened = await openRows(io, options, passbackOperation(naming).columns).catch((error) => {
     const isMissing = named === undefined && error instanceof InvalidInputError;
     throw isMissing ? new InvalidInputError(error.message, { hint, cause: error }) : error;
   });
-  const { input } = source;
-  const checked = await preflight(source, null);
-  if (checked.hash === hash) return { ...source, input: checkedInput(input, checked.digest) };
+  const { input } = opened;
+  const { hash, digest } = await preflight(opened, null);
+  if (hash === source.hash) return { ...opened, input: checkedInput(input, digest) };
   await input.close();
-  const what = `${quoteName(input.name)} is not the file that run ${run.run} was made of`;
-  throw new InvalidInputError(what, { hint });
+  throw new InvalidInputError(`${quoteName(input.name)} is not the file that run ${run} was made of`, {
+    hint,
+  });
 }

@@ -72,16 +72,13 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const halfway = JSON.parse((await runs('show', run, '--json')).stdout);
     expect(halfway).toMatchObject({ state: 'ready', workers: 1, chunks_left: 1 });
     expect(halfway.done).toBeGreaterThan(0);
-    expect(halfway.rows_per_second).toBeGreaterThan(0);
-    expect(halfway.seconds_left).toBeGreaterThan(0);
-    expect((await runs('show', run)).stdout).toMatch(/speed +│ [\d.]+ rows\/s.*ends +│ in \d+ (s|min) /s);
     const others = [1, 2].map(() => machine.run(worker('--drain')));
     for (const { status, stderr } of await Promise.all(others)) {
       expect({ status, stderr }).toMatchObject({ status: 0 });
     }
 
     expect((await runs('list')).stdout).toMatch(
-      new RegExp(`${run} │ done +│ users.csv │ 203 of 203 │ 3 +│ \\d{4}-`),
+      new RegExp(`${run} │ done +│ users.csv │ 203 +│ 203 +│ 3 +│ \\d{4}-`),
     );
     const { status, stdout, stderr } = await runs('results', run, '--failed', 'g.csv');
     expect(status).toBe(6);
@@ -165,9 +162,8 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
     const results = await runs('results', run, '--wait');
     expect(results.stderr).toMatch(/is ready: 1 row without an outcome\nIts failed chunks .* runs retry/);
-    expect((await runs('list')).stdout).toMatch(/not_ok +│ ends +│$/m);
-    const [retry = ''] = /userinfo runs retry .*/.exec(refused.stderr) ?? [];
-    expect((await machine.shell(retry)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
+    expect(refused.stderr).toContain('Retry them with "userinfo runs retry"');
+    expect((await runs('retry', run)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
     expect((await machine.run(worker('--drain'))).status).toBe(0);
     expect((await runs('results', run)).status).toBe(0);
   });
@@ -249,8 +245,9 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       )[0]?.takings;
     await expect.poll(takings).toBe(2);
     expect((await runs('cancel', run, '--yes')).status).toBe(0);
-    // Later runs would wait for the end of its lease.
-    await expect.poll(async () => JSON.parse((await runs('show', run, '--json')).stdout).workers).toBe(0);
+    // Later runs with its users wait until it has handed its chunk back.
+    const workers = async () => JSON.parse((await runs('show', run, '--json')).stdout).workers;
+    await expect.poll(workers).toBe(0);
     suspended.kill('SIGKILL'); // it would take chunks of later runs
   });
 
@@ -267,7 +264,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     stopped.kill('SIGINT');
     expect(await ended).toBe(0);
     const shown = JSON.parse((await runs('show', run, '--json')).stdout);
-    expect(shown).toMatchObject({ state: 'ready', workers: 0, rate: '20/s' });
+    expect(shown).toMatchObject({ state: 'ready', workers: 0, rate: 20 });
     const other = start(worker());
     const ends = printedBy(other, new RegExp(`run ${run}: \\d+ done here`));
     await printedBy(other, new RegExp(`run ${run}: 200 rows`));
