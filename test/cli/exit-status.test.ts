@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { statusOfCode } from '../../src/cli/exit-status.js';
+import { exitStatusOf, statusOfCode } from '../../src/cli/exit-status.js';
 import { Machine } from '../support/cli.js';
 
 /** The classes of errors in `src`, each with the codes that its text names. */
@@ -38,6 +38,16 @@ it('every error has an exit status, and no status is for an error that is gone',
   expect(codes).toContain('OLD_SCHEMA');
   expect(codes).toContain('CHECK_FAILED');
   expect([...new Set(codes)].sort()).toEqual(Object.keys(statusOfCode).sort());
+});
+
+it('an interruption has the status of one, and what nobody knows that of a bug', () => {
+  const interrupted = [
+    AbortSignal.abort().reason,
+    Object.assign(new Error('x'), { name: 'ExitPromptError' }),
+  ];
+  expect(interrupted.map(exitStatusOf)).toEqual([130, 130]);
+  const unknown = ['x', new Error('x'), Object.assign(new Error('x'), { code: 'toString' })];
+  expect(unknown.map(exitStatusOf)).toEqual([1, 1, 1]);
 });
 
 it('a database that cannot answer is no bug and no bad input: exit status 5, and what to do', async () => {

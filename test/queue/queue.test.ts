@@ -128,6 +128,19 @@ describe('a queue', () => {
     expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
   });
 
+  it('stops the worker of a cancelled run, which is not deleted while its requests may be under way', async () => {
+    const run = await load(3);
+    const taken = await take(run);
+    expect(await queue.record(taken, [outcome(2)])).toBe(true);
+    await queue.cancel(run.run);
+    expect(await queue.record(taken, [outcome(3)])).toBe(false);
+    await expect(queue.purge(run.run)).rejects.toThrow('may have requests under way: nothing was deleted');
+    expect([...(await queue.outcomes(run.run, taken.rows)).keys()].sort()).toEqual([2, 3]);
+    await queue.finish(taken);
+    await queue.purge(run.run);
+    await expect(queue.find(run.run)).rejects.toThrow('there is no run');
+  });
+
   it('has one chunk of a run with a rate under way', async () => {
     const run = await load(30, { rate: 2 });
     expect(run.chunks).toBe(3);
