@@ -20,7 +20,7 @@ export function parseCount(text: string, what: string): number {
 export function parseFilled(option: string): (text: string) => string {
   return (text) => {
     if (text !== '') return text;
-    throw new InvalidInputError(`${option} is empty: is the variable set?`);
+    throw new InvalidInputError(`${option} is empty: is the variable set?`, { sent: 'nothing' });
   };
 }
 

@@ -585,7 +585,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       );
       await driver.write((sql) => sql.run(`INSERT INTO nonces VALUES ${expired.join(', ')}`));
       await issue(code('c1'));
-      await pass('codes', 301);
+      await pass('codes', 330);
       await useNonce();
       await issue(code('c2'));
       purgeOver('one');

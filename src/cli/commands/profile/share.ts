@@ -84,7 +84,8 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   const { active } = await profiles.change((list) => addProfile(list, profile));
   const plain = profile.allow_http ? ', over plain HTTP' : '';
   await printMessage(io, `added ${describeProfile(profile)}${plain}${active === name ? ', now active' : ''}`);
-  await warnOfSecret(context, profile);
+  // A command that the file names is run when the profile is used, not before.
+  if (chosen !== undefined || profile.secret.kind !== 'command') await warnOfSecret(context, profile);
 }
 
 /** Surprises of a profile that somebody else wrote; `choosesSecret`: its file names the source of the secret. */
