@@ -115,6 +115,13 @@ await build({
 const table = execFileSync(process.execPath, ['bin/userinfo.cjs', 'completion-table']);
 writeFileSync('dist/cli/completion.json', table);
 
+/** Bun has a module of its own under the name of the package, which lacks what the client calls. */
+const filesOfUndici = {
+  name: 'files-of-undici',
+  resolveId: (id) => (id === 'undici' ? '\0undici' : null),
+  load: (id) => (id === '\0undici' ? exportsOfUndici : null),
+};
+
 /** The SDK, as modules and, in a folder with types of its own, as CommonJS. */
 for (const [format, dir] of [
   ['es', 'dist'],
@@ -123,7 +130,8 @@ for (const [format, dir] of [
   await build({
     platform: 'node',
     input: { index: 'src/index.ts', 'service/index': 'src/service/index.ts' },
-    external: isOneOf(installed),
+    external: (id) => id !== 'undici' && isOneOf(installed)(id),
+    plugins: [filesOfUndici],
     output: {
       dir,
       format,

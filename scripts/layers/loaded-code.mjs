@@ -55,7 +55,7 @@ export function* sdkFaults() {
   for (const file of files) {
     for (const [, path] of readFileSync(file, 'utf8').matchAll(/^import .*"(.+)";$/gm)) {
       if (path.startsWith('.')) files.push(join(dirname(file), path));
-      else if (!/^(node:|undici$)/.test(path)) yield `the SDK imports ${path}`;
+      else if (!/^(node:|undici\/)/.test(path)) yield `the SDK imports ${path}`;
     }
   }
   if (new Set(files).size > 3) yield `the SDK is in the files ${files.join(', ')}`;
