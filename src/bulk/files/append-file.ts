@@ -131,8 +131,8 @@ export class AppendFile implements Contents {
   }
 
   /**
-   * @throws InvalidInputError if another program changed, removed or replaced the file since it was opened, or it belongs
-   * to another user, who could read what is written: root may write to any file
+   * @throws InvalidInputError if another program changed, removed or replaced the file since it was opened, or it
+   * belongs to another user, who could read what is written: root may write to any file
    */
   requireAsFound(): void {
     if (Number(this.#found.uid) !== ownerOfNew(this.#place)) throw ofAnother(this.path);

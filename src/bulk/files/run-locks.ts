@@ -4,8 +4,8 @@ import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../sup
 import { lockBeside, placeOf, unwritable } from './append-file.js';
 
 /**
- * Locks files, which need not exist, against other runs until the returned function is called. `takeOver`: the user says
- * that a run which is not visible from here, as on another machine or in another container, has ended.
+ * Locks files, which need not exist, against other runs until the returned function is called. `takeOver`: the user
+ * says that a run which is not visible from here, as on another machine or in another container, has ended.
  *
  * @throws InvalidInputError if another run uses one of them
  */
