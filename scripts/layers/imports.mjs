@@ -34,7 +34,7 @@ const faces = {
   profiles: `errors flags-and-environment load-signers profile-json profile-name profile-store profile secret
     settings signing-source`,
   bulk: `engine/flow-control engine/row-engine failure-groups file-run files/failed-file
-    files/journal-state files/recorder files/result-line files/results-file files/run-files operations outcome send-all
+    files/journal-state files/recorder files/result-line files/results-file files/run-files files/run-locks operations outcome send-all
     source/checked-input source/columns source/csv source/input source/lines source/ndjson source/rows
     source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,

@@ -1,7 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { isObject } from '../protocol/fields.js';
-import { splitInfoNames } from '../protocol/info-names.js';
 import { readDataWarnings } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
@@ -64,7 +63,7 @@ function dataWarnings(
   data: Record<string, unknown>,
   { endpoint, infoNames }: SignedRequest,
 ): readonly string[] {
-  return endpoint.operation === 'read' ? readDataWarnings(data, splitInfoNames(infoNames)) : [];
+  return endpoint.operation === 'read' ? readDataWarnings(data, infoNames) : [];
 }
 
 /** A body as UTF-8, and as text, or why it has none. */
