@@ -55,6 +55,8 @@ export interface AnsweredEvent extends Partial<RequestSource> {
   readonly code: number;
   /** `msg` of the envelope; names that may be values are masked. */
   readonly msg: string;
+  /** The keyed digest of the user, as in the audit; absent if the user is not known. */
+  readonly user_digest?: string;
   /** From the headers of the request to the end of the answer, in milliseconds. */
   readonly ms: number;
 }

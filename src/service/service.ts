@@ -37,6 +37,8 @@ export interface Service extends AsyncDisposable {
 /** Size of the ID of a process among those that share a database. */
 const holderBytes = 16;
 
+const secondsOfDay = 86_400;
+
 /**
  * Starts the service over a store, which it closes at its end.
  *
@@ -90,7 +92,8 @@ export async function startService(
     admin?.close();
     throw error;
   });
-  store.startPurge(randomHex(host, holderBytes), (error) => logFault(log, error));
+  const auditSeconds = settings.auditDays * secondsOfDay;
+  store.startPurge(randomHex(host, holderBytes), auditSeconds, (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
   if (admin !== null) log({ event: 'monitoring', url: admin.url });
   log({ event: 'listening', url: server.url });

@@ -59,6 +59,8 @@ export interface ServiceSettings {
    * port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
+  /** How long a line of the audit is kept, in days. Default: 365. */
+  readonly auditDays?: number;
   /** With it, `POST /codes` on `adminPort` issues codes; at least 16 characters. Default: none. */
   readonly adminToken?: Secret;
   /**
@@ -110,6 +112,7 @@ const numbers = {
   maxConnections: [1000, 1, Number.MAX_SAFE_INTEGER],
   drainMs: [0, 0, maxTimerMs],
   drainDelayMs: [0, 0, maxTimerMs],
+  auditDays: [365, 1, 1_000_000],
 } as const;
 
 /** Settings that were checked, with the defaults of those that have a value for one. */

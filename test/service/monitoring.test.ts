@@ -102,6 +102,7 @@ describe('monitoring', () => {
       expect(backlog.map(({ labels, value }) => [labels?.table, value])).toEqual([
         ['nonces', '0'],
         ['codes', '0'],
+        ['audit', '0'],
       ]);
       await service.close();
       await schema?.remove();

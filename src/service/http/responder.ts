@@ -6,6 +6,7 @@ import { envelopeContentType, formatFailure, formatSuccess } from '../../protoco
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
+import type { PassbackUser } from '../../protocol/passback.js';
 import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import type { ServiceContext } from '../context.js';
 import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
@@ -22,6 +23,8 @@ export interface RequestInfo {
   readonly parameters?: Parameters;
   /** The app that the request names; absent or `null` if it is unknown. */
   app?: App | null;
+  /** The user that it is about, as far as that is known. */
+  user?: PassbackUser;
   /** Whether the signatures are valid. */
   isAuthenticated?: boolean;
   /** Who sent it; absent if it was not parsed. */
@@ -114,12 +117,19 @@ export class Responder {
       status: httpStatusOf(code),
       code,
       msg: maskQuotedNames(msg ?? messageOf(code)),
+      ...this.#digestOf(info),
       ms,
       ...info.source,
     };
     this.#context.log(event);
     const { parameters, app = null } = info;
     this.#ring?.add(event, rejection, parameters === undefined ? null : { parameters, app });
+  }
+
+  #digestOf({ user, parameters }: RequestInfo): Pick<AnsweredEvent, 'user_digest'> {
+    const tenantCode = parameters?.get('tenant_code');
+    if (user === undefined || tenantCode === undefined) return {};
+    return { user_digest: this.#context.store.digestOf(tenantCode, user) };
   }
 }
 
