@@ -50,7 +50,7 @@ export async function startService(
   host: ServiceHost,
   extension?: ServerExtension,
 ): Promise<Service> {
-  const { faults, rateLimit, adminPort, adminToken } = settings;
+  const { faults, rateLimit, adminPort, adminTokens = [] } = settings;
   const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
@@ -68,13 +68,14 @@ export async function startService(
         return metrics();
       }),
     codes:
-      adminToken &&
-      answerCodes(
-        adminToken,
-        settings.host,
-        async () => createAdmin({ store, actor: 'POST /codes', ...host }),
-        log,
-      ),
+      adminTokens.length === 0
+        ? undefined
+        : answerCodes(
+            adminTokens,
+            settings.host,
+            async () => createAdmin({ store, actor: 'POST /codes', ...host }),
+            log,
+          ),
   });
   const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
   const context = {

@@ -61,8 +61,8 @@ export interface ServiceSettings {
   readonly adminPort?: number;
   /** How long a line of the audit is kept, in days. Default: 365. */
   readonly auditDays?: number;
-  /** With it, `POST /codes` on `adminPort` issues codes; at least 16 characters. Default: none. */
-  readonly adminToken?: Secret;
+  /** With one of them, `POST /codes` on `adminPort` issues codes; at least 16 characters each. Default: none. */
+  readonly adminTokens?: readonly Secret[];
   /**
    * The base URL at which clients reach the service through a proxy, for recipes that sign the URL (§5). Default: that
    * of the request.

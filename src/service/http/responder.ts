@@ -74,7 +74,7 @@ export class Responder {
   ): FastifyReply {
     // When the answer is sent or aborted, before other listeners run.
     reply.raw.prependOnceListener('close', () => {
-      const rejection = failure === undefined ? null : this.#logReason(failure.error);
+      const rejection = failure === undefined ? null : this.#logReason(failure.error, reply.request.id);
       info.source = sourceOf(reply);
       this.logAnswer(info, code, failure?.msg, this.#ageOf(reply.raw), rejection);
     });
@@ -92,8 +92,8 @@ export class Responder {
   }
 
   /** Logs more about a failure than its answer says; returns the explanation of a wrong signature. */
-  #logReason(error: unknown): Rejection | null {
-    logFault(this.#context.log, error);
+  #logReason(error: unknown, request_id: string): Rejection | null {
+    logFault(this.#context.log, error, { request_id });
     if (!(error instanceof RefusedError) || error.details.rejected === undefined) return null;
     const { rejected } = error.details;
     const explained = explainRejection(rejected);

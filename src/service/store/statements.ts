@@ -69,6 +69,7 @@ export const storeSchema: Schema = {
 
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
+const changed = 'RETURNING tenant_code';
 const appColumns =
   'app_key, app_secret, tenant_code, channel, recipes, created_at, old_secret, old_until, disabled, revision,' +
   ' old_until - unixepoch() AS old_left';
@@ -94,16 +95,16 @@ export const statements = {
   /** Keeps the old secret valid for some seconds, or removes it. */
   rotateAppSecret:
     'UPDATE apps SET old_secret = CASE WHEN $3 > 0 THEN app_secret END, old_until = unixepoch() + $3,' +
-    ` app_secret = $2, ${newRevision} WHERE app_key = $1`,
-  retireAppSecret: `UPDATE apps SET old_secret = NULL, old_until = 0, ${newRevision} WHERE app_key = $1`,
+    ` app_secret = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  retireAppSecret: `UPDATE apps SET old_secret = NULL, old_until = 0, ${newRevision} WHERE app_key = $1 ${changed}`,
   /** Unless a secret was changed meanwhile. The secrets themselves stay, and with them the revision. */
   setStoredSecrets:
     'UPDATE apps SET app_secret = $2, old_secret = $3 WHERE app_key = $1 AND app_secret = $4' +
     " AND COALESCE(old_secret, '') = COALESCE($5, '')",
-  disableApp: `UPDATE apps SET disabled = $2, ${newRevision} WHERE app_key = $1`,
-  setAppChannel: `UPDATE apps SET channel = $2, ${newRevision} WHERE app_key = $1`,
-  setAppRecipes: `UPDATE apps SET recipes = $2, ${newRevision} WHERE app_key = $1`,
-  removeApp: 'DELETE FROM apps WHERE app_key = $1',
+  disableApp: `UPDATE apps SET disabled = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  setAppChannel: `UPDATE apps SET channel = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  setAppRecipes: `UPDATE apps SET recipes = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  removeApp: `DELETE FROM apps WHERE app_key = $1 ${changed}`,
 
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
