@@ -185,6 +185,7 @@ export class SqliteConnection {
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
       .replace(/ FOR (?:UPDATE|KEY SHARE)(?= RETURNING|$)/, '')
+      .replace('connection_id()', '0')
       .replace(/\$(?=\d)/g, '?');
     const prepared = {
       statement: this.#database.prepare(inStore),

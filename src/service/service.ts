@@ -37,6 +37,8 @@ export interface Service extends AsyncDisposable {
 /** Size of the ID of a process among those that share a database. */
 const holderBytes = 16;
 
+const secondsOfDay = 86_400;
+
 /**
  * Starts the service over a store, which it closes at its end.
  *
@@ -48,7 +50,7 @@ export async function startService(
   host: ServiceHost,
   extension?: ServerExtension,
 ): Promise<Service> {
-  const { faults, rateLimit, adminPort, adminToken } = settings;
+  const { faults, rateLimit, adminPort, adminTokens = [] } = settings;
   const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
@@ -66,13 +68,14 @@ export async function startService(
         return metrics();
       }),
     codes:
-      adminToken &&
-      answerCodes(
-        adminToken,
-        settings.host,
-        async () => createAdmin({ store, actor: 'POST /codes', ...host }),
-        log,
-      ),
+      adminTokens.length === 0
+        ? undefined
+        : answerCodes(
+            adminTokens,
+            settings.host,
+            async () => createAdmin({ store, actor: 'POST /codes', ...host }),
+            log,
+          ),
   });
   const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
   const context = {
@@ -90,7 +93,8 @@ export async function startService(
     admin?.close();
     throw error;
   });
-  store.startPurge(randomHex(host, holderBytes), (error) => logFault(log, error));
+  const auditSeconds = settings.auditDays * secondsOfDay;
+  store.startPurge(randomHex(host, holderBytes), auditSeconds, (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
   if (admin !== null) log({ event: 'monitoring', url: admin.url });
   log({ event: 'listening', url: server.url });

@@ -50,12 +50,14 @@ async function carryOut(
   const received = parseRequest(endpoint, request, context.settings.publicUrl);
   const { parameters } = received;
   const info: RequestInfo = { operation, parameters };
+  const unionId = parameters.get('union_id');
+  if (unionId) info.user = { by: 'union_id', unionId };
   try {
     const checked = received.check();
     let app = await identify(checked, info, context);
     admit(app, parameters, context);
     for (;;) {
-      const data = await operations[operation](parameters, app, context.store);
+      const data = await operations[operation](info, parameters, app, context.store);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(reply, info, data);
       info.isAuthenticated = false;
@@ -104,7 +106,7 @@ function admit({ app_key, tenant_code }: App, parameters: Parameters, context: S
   }
 }
 
-/** Each carries out a request of an authenticated app, and returns `data` of the answer. */
+/** Each carries out a request of an authenticated app, notes its user, and returns `data` of the answer. */
 const operations = { read, passback };
 
 /**
@@ -112,11 +114,18 @@ const operations = { read, passback };
  *
  * @throws RefusedError (40106)
  */
-async function read(parameters: Parameters, app: App, store: Store): Promise<AnyReadData | Obstacle> {
+async function read(
+  info: RequestInfo,
+  parameters: Parameters,
+  app: App,
+  store: Store,
+): Promise<AnyReadData | Obstacle> {
   const [random, code] = [parameterText(parameters, 'random'), parameterText(parameters, 'code')];
   const outcome = await store.readUser({ app, random, code });
-  if (outcome === 'no code') throw new RefusedError(resultCode.codeNotValid);
   if (typeof outcome === 'string') return outcome;
+  const unionId = outcome.record === null ? outcome.unionId : outcome.record.union_id;
+  if (unionId !== null) info.user = { by: 'union_id', unionId };
+  if (outcome.record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');
   return readData(outcome.record, infoName === '' ? null : splitInfoNames(infoName), outcome.infoNames);
 }
@@ -128,6 +137,7 @@ async function read(parameters: Parameters, app: App, store: Store): Promise<Any
  * @throws RefusedError (40401, 40901)
  */
 async function passback(
+  info: RequestInfo,
   parameters: Parameters,
   app: App,
   store: Store,
@@ -146,6 +156,7 @@ async function passback(
     throw error;
   }
   const { user, userInfo } = checked;
+  info.user = user;
   const outcome = await store.passBack({
     app,
     random,
@@ -155,5 +166,7 @@ async function passback(
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
   if (outcome instanceof UserInfoError) throw outcome;
-  return typeof outcome === 'string' ? outcome : { union_id: outcome.union_id };
+  if (typeof outcome === 'string') return outcome;
+  info.user = { by: 'union_id', unionId: outcome.union_id };
+  return { union_id: outcome.union_id };
 }
