@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import type { ClientHooks } from '../client/hooks.js';
 import type { UserInfoClientOptions } from '../client/options.js';
+import { type SigningSource, usesModule } from '../platform/signing-source.js';
 import { howToMend, secretWarnings } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
-import { type SigningSource, usesModule } from '../profiles/signing-source.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import type { Signers } from '../signing/app-signatures.js';

@@ -1,9 +1,9 @@
 // Apart from call-service.ts: only a call that failed loads it.
 import { NoAnswerError, RejectedError } from '../client/errors.js';
+import { usesModule } from '../platform/signing-source.js';
 import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
-import { usesModule } from '../profiles/signing-source.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 

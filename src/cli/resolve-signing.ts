@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { recipesOf, type SigningSource } from '../platform/signing-source.js';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
-import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
 import { quoteName } from '../protocol/unsafe-text.js';

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { formatSigningSource, parseSigningSource } from '../platform/signing-source.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkFields } from '../protocol/fields.js';
@@ -8,7 +9,6 @@ import { RecipeError } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';
 import { checkProfileName, type Profile, parseEnvironment, parseIdentifier } from './profile.js';
 import { keychainCommand, type SecretSource } from './secret.js';
-import { formatSigningSource, parseSigningSource } from './signing-source.js';
 
 /** The content of the file. (A type, not an interface: conf needs an index signature.) */
 export type ProfileFileJson = {

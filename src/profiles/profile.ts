@@ -1,10 +1,10 @@
+import type { SigningSource } from '../platform/signing-source.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import { ProfileError } from './errors.js';
 import { isProfileName } from './profile-name.js';
 import type { SecretSource } from './secret.js';
-import type { SigningSource } from './signing-source.js';
 
 /** The two deployments (§1). */
 export const environments = ['test', 'production'] as const;

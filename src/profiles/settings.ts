@@ -1,3 +1,4 @@
+import type { SigningSource } from '../platform/signing-source.js';
 import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
@@ -16,7 +17,6 @@ import type { Environment, Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore } from './profile-store.js';
 import { pasteWarnings, readSecret, type SecretSource } from './secret.js';
-import type { SigningSource } from './signing-source.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
 export interface Settings {

@@ -19,7 +19,7 @@ const apiVersion = 'v1';
  * The two operations as an OpenAPI 3.1 document, generated from the tables of this folder. `servers` is its
  * `servers`.
  */
-export function openApiDocument(servers: readonly Json[]): Json {
+export function openApiDocument(servers: readonly Json[], _platform: unknown): Json {
   return {
     openapi: '3.1.0',
     info: {
@@ -74,7 +74,7 @@ function operation(endpoint: Endpoint): Json {
 function queryParameter(parameter: Parameter): Json {
   const { name, required, meaning } = parameter;
   const known: Readonly<Record<string, string>> = {
-    info_name: `. Special ones: ${Object.keys(specialInfoNames).join(', ')}`,
+    info_name: `. Special ones: ${Object.keys(specialInfoNames()).join(', ')}`,
     scope: `. The service that comes with userinfo knows ${defaultScope} alone`,
   };
   return {
@@ -175,7 +175,7 @@ function openApiSchemas(): Readonly<Record<string, Json>> {
       type: 'object',
       properties: {
         union_id: userId,
-        ...describedTexts(Object.keys(specialInfoNames)),
+        ...describedTexts(Object.keys(specialInfoNames())),
         device_info: encodedObjects('device_info', deviceInfoKeys),
         location_info: encodedObjects('location_info', locationInfoKeys),
       },
@@ -222,7 +222,7 @@ function object(properties: Json, required: readonly string[]): Json {
 function describedTexts(names: readonly string[]): Json {
   return Object.fromEntries(
     names.map((name) => {
-      const description = specialInfoNames[name];
+      const description = specialInfoNames()[name];
       return [name, description === undefined ? text : { ...text, description }];
     }),
   );
@@ -233,7 +233,7 @@ function encodedObjects(name: string, keys: readonly string[]): Json {
   const contentSchema = { type: 'object', properties: describedTexts(keys), required: keys };
   return {
     type: 'array',
-    description: specialInfoNames[name],
+    description: specialInfoNames()[name],
     items: { ...text, contentMediaType: 'application/json', contentSchema },
   };
 }

@@ -1,3 +1,4 @@
+import { defaultPlatform } from '../../platform/platform.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { command } from '../command.js';
 import { write } from '../io.js';
@@ -15,9 +16,10 @@ export const declareOpenApi = command({
   ],
   run: ({ io, style: { format, select }, print }) => {
     const description = 'The test or the production deployment';
-    const document = openApiDocument([
-      { url: '{base_url}', variables: { base_url: { default: defaultUrl, description } } },
-    ]);
+    const document = openApiDocument(
+      [{ url: '{base_url}', variables: { base_url: { default: defaultUrl, description } } }],
+      defaultPlatform,
+    );
     const isJson = (format === 'json' || format === 'table') && select === undefined;
     return isJson ? write(io.stdout, `${JSON.stringify(document, null, 2)}\n`) : print(document);
   },

@@ -79,9 +79,14 @@ export class Store {
   }
 
   /** Carries out a passback (§4.2). Resolves when it is durable. */
-  passBack(request: PassbackRequest): Promise<PassbackResult> {
-    if (this.#groups !== null) return this.#noting(this.#groups.passBack(request));
-    return this.write((records) => passBackInTransaction(records, request), request.app.app_key);
+  async passBack(request: PassbackRequest): Promise<PassbackResult> {
+    const { app, user, change, newUnionId } = request;
+    const flow = app.app_key;
+    const outcome = await (this.#groups === null
+      ? this.write((records) => passBackInTransaction(records, request), flow)
+      : this.#noting(this.#groups.passBack(request)));
+    if (outcome !== 'no user' || newUnionId === undefined) return outcome;
+    return this.write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId), flow);
   }
 
   /** How far the clock of this process was ahead of the database's at the last check, in seconds; 0 for SQLite. */

@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UserInfoClient } from '../../../src/client/client.js';
+import { defaultPlatform } from '../../../src/platform/platform.js';
 import { endpoints, passbackEndpoint, readEndpoint } from '../../../src/protocol/endpoints.js';
 import { openApiDocument } from '../../../src/protocol/openapi.js';
 import {
@@ -27,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.service.close());
 
-const document = openApiDocument([{ url: '.' }]);
+const document = openApiDocument([{ url: '.' }], defaultPlatform);
 const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema(document, 'document');
 
 /** What is wrong with a value by the schema at some place of the document. */

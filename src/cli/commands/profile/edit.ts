@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { isModule, parseSigningSource, type SigningSource } from '../../../platform/signing-source.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
 import {
   describeProfile,
@@ -10,7 +11,6 @@ import {
   parseIdentifier,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
-import { isModule, parseSigningSource, type SigningSource } from '../../../profiles/signing-source.js';
 import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';

@@ -1,8 +1,8 @@
+import { describeSigningSource, usesModule } from '../../../platform/signing-source.js';
 import { describeProfile, type Profile } from '../../../profiles/profile.js';
 import { exportProfile, parseProfile } from '../../../profiles/profile-json.js';
 import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
 import { describeSecretSource } from '../../../profiles/secret.js';
-import { describeSigningSource, usesModule } from '../../../profiles/signing-source.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { type Call, command } from '../../command.js';

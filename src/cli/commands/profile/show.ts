@@ -1,7 +1,7 @@
+import { describeSigningSource } from '../../../platform/signing-source.js';
 import { describeOrigin, type Setting, settingNames } from '../../../profiles/flags-and-environment.js';
 import { describeSecretSource, type SecretSource } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
-import { describeSigningSource } from '../../../profiles/signing-source.js';
 import type { EnvironmentVariables } from '../../../support/shell.js';
 import { type Call, command } from '../../command.js';
 import { settingSources } from '../../deployment.js';

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { defaultClockWindowSeconds, maxClockWindowSeconds } from '../../../protocol/limits.js';
 import { type Call, command } from '../../command.js';
 import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
@@ -63,9 +62,6 @@ function settings(): Option[] {
       '--rate-limit <n/s>',
       'answer 42901 above this rate of requests of an app, or of refused requests of an address',
     ).argParser(parseRate),
-    new Option('--clock-window <duration>', 'maximum deviation of a timestamp, up to 15m')
-      .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
-      .argParser(parseClockWindow),
     new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
     new Option('--log-level <level>', 'least important events to log')
       .choices(['info', 'warn', 'error'])
@@ -98,14 +94,6 @@ function settings(): Option[] {
     new Option('--page', 'show the last requests at / (default: if --host is this machine)'),
     new Option('--no-page', 'do not show them'),
   ];
-}
-
-function parseClockWindow(text: string): number {
-  const ms = parseDuration(text);
-  if (ms <= maxClockWindowSeconds * 1000) return ms;
-  throw new InvalidInputError(`${text} is too long for the deviation of a timestamp`, {
-    hint: 'The maximum is 15m.',
-  });
 }
 
 /** Node.js takes an empty address for all addresses. */

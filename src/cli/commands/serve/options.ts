@@ -21,8 +21,6 @@ export interface ServeOptions extends CommonOptions {
   readonly prepare: boolean;
   /** Requests per second. */
   readonly rateLimit?: number;
-  /** Milliseconds. */
-  readonly clockWindow: number;
   readonly logFormat: 'pretty' | 'json';
   readonly logLevel: LogLevel;
   readonly adminPort?: number;

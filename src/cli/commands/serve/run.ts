@@ -128,7 +128,6 @@ function settingsOf(options: ServeOptions): ServiceOptions {
     host,
     port,
     drainMs,
-    clockWindowSeconds: Math.ceil(options.clockWindow / 1000),
     rateLimit: options.rateLimit,
     poolSize,
     page,

@@ -2,8 +2,8 @@
 
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { isModule, type SignerSources } from '../../../platform/signing-source.js';
 import { updateProfile } from '../../../profiles/profile-store.js';
-import { isModule, type SignerSources } from '../../../profiles/signing-source.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { Sample } from '../../../signing/request.js';
 import { solve } from '../../../solve/solve.js';

@@ -1,6 +1,6 @@
+import { isModule, type SignerSource } from '../../../platform/signing-source.js';
 import type { Profile } from '../../../profiles/profile.js';
 import type { SecretSource } from '../../../profiles/secret.js';
-import { isModule, type SignerSource } from '../../../profiles/signing-source.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../../../protocol/errors.js';
 import { checkParameters, collectParameters, unsentParameters } from '../../../protocol/parameters.js';
