@@ -10,8 +10,6 @@ import {
   maxSeconds,
 } from '../protocol/limits.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
-import { quoteName } from '../protocol/unsafe-text.js';
-import type { AnswerShape } from '../protocol/user-record.js';
 import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
 import { type HeaderSources, parseHeaderSources } from './header-source.js';
 import {
@@ -19,39 +17,9 @@ import {
   formatSigningSource,
   type ModuleSource,
   parseSigningSource,
+  recipesOf,
   type SigningSource,
 } from './signing-source.js';
-
-/**
- * What the spec leaves open, as one deployment does it: the content of a platform file, complete. A profile, the
- * client and the service have one each.
- */
-export interface Platform extends AnswerShape {
-  /** The rules of `app_sign` and `sign` (§5.5, §5.6). */
-  readonly signing: SigningSource;
-  /** The result codes of refusals and their meanings (§7.2); `null` for those of this project. */
-  readonly result_codes: PlatformResultCodes | null;
-  /** The HTTP status of a refusal (§7.2): by its result code, or always 200. */
-  readonly http_status: 'by-code' | 200;
-  /** A parameter that §4 does not list. */
-  readonly unknown_parameters: 'refuse' | 'ignore';
-  /** The values of `scope` that are accepted (§4.1). */
-  readonly scopes: readonly string[] | 'any';
-  /** Maximum difference of `timestamp`, in either direction (§5.6), in seconds. */
-  readonly clock_window_seconds: number | 'unlimited';
-  /** A `random` that the app sent before (§5.4). */
-  readonly replay: 'refuse' | 'allow';
-  /** How many reads an authorization code is good for (§4.1). */
-  readonly code_uses: number | 'unlimited';
-  /** How long it is valid (§8), in seconds. */
-  readonly code_ttl_seconds: number;
-  /** A passback for a user that does not exist (§4.2). */
-  readonly unknown_user: 'refuse' | 'create';
-  /** The `union_id` of the answer to a passback by `union_id`: the same one, or any, as where users are merged. */
-  readonly passback_union_id: 'same' | 'any';
-  /** Headers of every request besides those of HTTP, such as the key of a gateway. */
-  readonly headers: HeaderSources;
-}
 
 /**
  * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from this project. Every
@@ -61,13 +29,52 @@ export interface Platform extends AnswerShape {
  * const platform: PlatformFile = { http_status: 200, empty_object: 'list', chat_prefix: 'wx_', code_uses: 2 };
  * const client = new UserInfoClient({ ...options, platform });
  */
-export interface PlatformFile extends Partial<Omit<Platform, 'signing' | 'result_codes'>> {
-  /** The rules of `app_sign` and `sign`, each a recipe; in a profile also a module, for one of them or for both. */
-  readonly signing?: { readonly [Name in keyof SigningRecipes]?: RecipeJson | ModuleSource } | ModuleSource;
-  readonly result_codes?: PlatformResultCodes | null;
+export interface PlatformFile {
   /** For editors: the JSON schema of the file. */
   readonly $schema?: string;
+  /**
+   * The rules of `app_sign` and `sign` (§5.5, §5.6): recipes; in a profile also a module, for one of them or for both.
+   * Default: the default recipes.
+   */
+  readonly signing?: { readonly [Name in keyof SigningRecipes]?: RecipeJson | ModuleSource } | ModuleSource;
+  /** The result codes of refusals and their meanings (§7.2). Default: those of this project. */
+  readonly result_codes?: PlatformResultCodes | null;
+  /** The HTTP status of a refusal (§7.2): by its result code (the default), or always 200. */
+  readonly http_status?: 'by-code' | 200;
+  /** A requested name without a value (§4.1): left out (the default), `null` or empty text. */
+  readonly absent?: 'omit' | 'null' | 'empty';
+  /** An object without keys: `{}` (the default), `[]` as PHP writes it, or `null`. */
+  readonly empty_object?: 'object' | 'list' | 'null';
+  /** A value that was passed back as a number, `true` or `false`: read back as text (the default) or as written. */
+  readonly values?: 'text' | 'as-written';
+  /** A parameter that §4 does not list. Default: refused. */
+  readonly unknown_parameters?: 'refuse' | 'ignore';
+  /** The values of `scope` that are accepted (§4.1). Default: get_user_info. */
+  readonly scopes?: readonly string[] | 'any';
+  /** Maximum difference of `timestamp`, in either direction (§5.6), in seconds, up to 900. Default: 300. */
+  readonly clock_window_seconds?: number | 'unlimited';
+  /** A `random` that the app sent before (§5.4). Default: refused. */
+  readonly replay?: 'refuse' | 'allow';
+  /** How many reads an authorization code is good for (§4.1). Default: 1. */
+  readonly code_uses?: number | 'unlimited';
+  /** How long an authorization code is valid (§8), in seconds. Default: 300. */
+  readonly code_ttl_seconds?: number;
+  /** A passback for a user that does not exist (§4.2). Default: refused. */
+  readonly unknown_user?: 'refuse' | 'create';
+  /** `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where users are merged. */
+  readonly passback_union_id?: 'same' | 'any';
+  /** The prefix of the names of the chat platform (§2.2). Default: `chat_`. */
+  readonly chat_prefix?: `${string}_`;
+  /** Headers of every request besides those of HTTP, such as the key of a gateway. Default: none. */
+  readonly headers?: HeaderSources;
 }
+
+/** The content of a platform file, complete: a profile, the client and the service have one each. */
+export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'result_codes'>> & {
+  readonly signing: SigningSource;
+  /** `null` for those of this project. */
+  readonly result_codes: PlatformResultCodes | null;
+};
 
 /** Part of a JSON schema. */
 type Schema = Readonly<Record<string, unknown>>;
@@ -265,7 +272,24 @@ export function parsePlatform(json: unknown, label: string): Platform {
     const { parse } = platformFields[name as keyof Platform];
     return [name, parse(value, `${label}: ${name}`)];
   });
-  return { ...defaultPlatform, ...Object.fromEntries(parsed) };
+  const platform: Platform = { ...defaultPlatform, ...Object.fromEntries(parsed) };
+  refuseSignedHeaders(platform, label);
+  return platform;
+}
+
+/** @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it */
+function refuseSignedHeaders({ signing, headers }: Platform, label: string): void {
+  const texts = Object.values(recipesOf(signing)).flatMap((recipe) =>
+    recipe === null
+      ? []
+      : [recipe.message, recipe.steps, recipe.key.tokens, recipe.sub?.message ?? [], recipe.sub?.steps ?? []],
+  );
+  const signed = texts.flat().join(' ').toLowerCase();
+  const name = Object.keys(headers).find((header) => signed.includes(`extra:${header.toLowerCase()}`));
+  if (name === undefined) return;
+  throw new InvalidInputError(`${label}: headers: ${name} is signed by a recipe, as $extra:${name}`, {
+    hint: 'A header of the platform is sent as it is, and not signed.',
+  });
 }
 
 /** The short form of a platform, for people and files: without the fields that have their default. */
@@ -289,10 +313,4 @@ export function platformSchema(): Schema {
     properties: { $schema: { type: 'string' }, ...Object.fromEntries(properties) },
     additionalProperties: false,
   };
-}
-
-/** The fields that differ from their defaults, each in a few words, for messages. */
-export function describePlatform(platform: Platform): string {
-  const given = Object.keys(formatPlatform(platform)).map(quoteName);
-  return given.join(', ');
 }

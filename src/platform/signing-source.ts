@@ -7,6 +7,9 @@ import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../sig
 /**
  * A JavaScript module, for a signature that no recipe can describe. Its path is relative to the folder of the
  * profile file.
+ *
+ * @example
+ * const source: ModuleSource = { module: './sign.mjs' };
  */
 export interface ModuleSource {
   readonly module: string;

@@ -14,7 +14,7 @@ import type { TestService, TestServiceOptions } from './test-service.js';
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
 export type { Migration } from '../database/migrations.js';
 export type { HeaderSource, HeaderSources } from '../platform/header-source.js';
-export type { Platform, PlatformFile } from '../platform/platform.js';
+export type { PlatformFile } from '../platform/platform.js';
 export { MissingPackageError } from '../support/errors.js';
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';

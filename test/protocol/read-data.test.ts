@@ -128,7 +128,7 @@ describe('received data of a read', () => {
     [{ mobile: 1 }, 'mobile'],
     [{ not_requested: 1 }, null],
   ])('has the types of the spec, or is warned of: %j', (data, name) => {
-    const warned = readDataWarnings({ union_id: 'u1', ...data }, ['mobile']);
+    const warned = readDataWarnings({ union_id: 'u1', ...data }, ['mobile'], defaultPlatform);
     expect(warned).toEqual(name === null ? [] : [expect.stringMatching(`^"${name}" is `)]);
   });
 });

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import manifest from '../../../../package.json' with { type: 'json' };
+import { formatPlatform } from '../../../platform/platform.js';
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { adminToken, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage } from '../../io.js';
+import { readPlatform } from '../../platform-file.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -40,9 +42,11 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
       hint: 'Add --admin-port <number>.',
     });
   }
+  const platform = options.platform ? await readPlatform(context, options.platform) : null;
   const start = async () =>
     createService({
       ...settingsOf(options),
+      ...(platform && { platform: formatPlatform(platform) }),
       ...(token !== undefined && { adminToken: token }),
       database: await chooseDatabase(options.database, options.migrate),
       create: options.migrate,
