@@ -161,13 +161,16 @@ function plainRequest(
  * A signed request with its full URL.
  *
  * @example
- * const { method, url, contentType, body }: WireRequest = client.signRead({ code });
- * await fetch(url, { method, body, headers: contentType === null ? {} : { 'content-type': contentType } });
+ * const { method, url, contentType, headers, body }: WireRequest = client.signRead({ code });
+ * const type = contentType === null ? {} : { 'content-type': contentType };
+ * await fetch(url, { method, body, headers: { ...headers, ...type } });
  */
 export interface WireRequest {
   readonly method: 'GET' | 'PUT';
   readonly url: URL;
   readonly contentType: string | null;
+  /** The headers of the platform, such as the key of a gateway. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
 
@@ -186,10 +189,14 @@ export interface SignedRequest {
   readonly random: string;
 }
 
-/** A signed request with the URL at `baseUrl`. */
-export function toWireRequest({ endpoint, target, body }: SignedRequest, baseUrl: string): WireRequest {
+/** A signed request as a sender sends it. */
+export function toWireRequest(
+  { endpoint, target, body }: SignedRequest,
+  { baseUrl, headers }: { readonly baseUrl: string; readonly headers: RequestHeaders },
+): WireRequest {
   const contentType = body === null ? null : formContentType;
-  return { method: endpoint.method, url: new URL(baseUrl + target), contentType, body };
+  const url = new URL(baseUrl + target);
+  return { method: endpoint.method, url, contentType, headers: Object.fromEntries(headers.given), body };
 }
 
 /** The parameters that differ in each attempt (§5.4). */
@@ -296,16 +303,26 @@ function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Pick<Param
   return text;
 }
 
-/** Alternating names and values: undici processes them faster than an object. */
-const headers = [
-  'accept',
-  'application/json',
-  'accept-encoding',
-  'identity',
-  'user-agent', // protection services may refuse requests without it
-  `userinfo/${manifest.version}`,
-];
-const formHeaders = [...headers, 'content-type', formContentType];
+/** Protection services may refuse requests without a `User-Agent`. */
+const usualHeaders = {
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  'user-agent': `userinfo/${manifest.version}`,
+};
+
+/** The headers of requests: names and values alternating, which undici processes faster than an object. */
+export class RequestHeaders {
+  /** Those of the platform, by their names in lower case. */
+  readonly given: ReadonlyMap<string, string>;
+  readonly ofRead: string[];
+  readonly ofPassback: string[];
+
+  constructor(given: ReadonlyMap<string, string>) {
+    this.given = given;
+    this.ofRead = [...new Map([...Object.entries(usualHeaders), ...given])].flat();
+    this.ofPassback = [...this.ofRead, 'content-type', formContentType];
+  }
+}
 
 /**
  * The request for undici, which follows no redirect: a signed URL belongs to one host. It accepts no content
@@ -313,13 +330,17 @@ const formHeaders = [...headers, 'content-type', formContentType];
  */
 export function dispatchOptions(
   { endpoint: { method }, target, body }: SignedRequest,
-  { origin, pathPrefix }: { readonly origin: string; readonly pathPrefix: string },
+  {
+    origin,
+    pathPrefix,
+    headers,
+  }: { readonly origin: string; readonly pathPrefix: string; readonly headers: RequestHeaders },
 ): Dispatcher.DispatchOptions {
   return {
     origin,
     path: pathPrefix + target,
     method,
-    headers: body === null ? headers : formHeaders,
+    headers: body === null ? headers.ofRead : headers.ofPassback,
     body,
   };
 }

@@ -1,6 +1,8 @@
 import { isObject } from './fields.js';
 import { isNestedBeyond, topLevelKeys } from './json-tokens.js';
-import { messageOf, type ResultCode, resultCode } from './result-codes.js';
+import { resultCode } from './result-codes.js';
+import { JsonNumber } from './user-info.js';
+import type { AnswerShape } from './user-record.js';
 
 /**
  * §1: the shape of every answer.
@@ -22,14 +24,23 @@ export const envelopeContentType = 'application/json; charset=utf-8';
 /** Maximum nesting of an answer's JSON: §4 needs 4 levels, and code that prints an answer may be recursive. */
 const maxLevels = 100;
 
-/** The envelope of a success, as JSON text. */
-export function formatSuccess(data: object): string {
-  return JSON.stringify({ code: resultCode.ok, msg: 'ok', data });
+/** The envelope of a success, as JSON text. With `values` as written, `data` may hold JsonNumbers. */
+export function formatSuccess(data: object, values: AnswerShape['values']): string {
+  const envelope = { code: resultCode.ok, msg: 'ok', data };
+  return values === 'text' ? JSON.stringify(envelope) : stringify(envelope);
 }
 
-/** The envelope of a failure, as JSON text, with an empty `data`. `msg` defaults to that of the table. */
-export function formatFailure(code: ResultCode, msg: string = messageOf(code)): string {
-  return JSON.stringify({ code, msg, data: {} });
+function stringify(value: unknown): string {
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** The envelope of a failure, as JSON text. */
+export function formatFailure(code: number, msg: string, data: object | null): string {
+  return JSON.stringify({ code, msg, data });
 }
 
 /** Why a body is no envelope, and its members if it is a JSON object. */
