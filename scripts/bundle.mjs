@@ -83,7 +83,7 @@ const builtins = {
     if (!id.includes('/node_modules/') && !id.startsWith('\0')) return null;
     return code
       .replace(/\brequire\((['"])([\w:/]+)\1\)/g, (call, _, name) =>
-        isBuiltin(name) ? `process.getBuiltinModule('${name}')` : call,
+        isBuiltin(name) ? `globalThis.process.getBuiltinModule('${name}')` : call,
       )
       .replaceAll('require.cache', 'undefined');
   },

@@ -78,17 +78,17 @@ function component(each) {
     hashes: [
       { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(digest, 'base64').toString('hex') },
     ],
-    externalReferences: [{ type: 'distribution', url: each.resolved }],
   };
 }
 
 /** Those of the bundled packages that a package needs: of each name the one that Node finds from its folder. */
-function needsOf({ folder, dependencies = {} }, bundled) {
-  return Object.keys(dependencies).flatMap((name) => {
-    for (let from = folder; ; from = from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/')))) {
-      const place = join(from, 'node_modules', name);
-      const found = bundled.find((other) => other.folder === place);
-      if (found !== undefined || from === '') return found ?? [];
-    }
+function needsOf({ folder, dependencies, optionalDependencies, peerDependencies }, bundled) {
+  const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+  const found = names.map((name) => {
+    let from = folder;
+    while (from !== '' && locked[`${from}/node_modules/${name}`] === undefined)
+      from = from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1));
+    return join(from, 'node_modules', name);
   });
+  return bundled.filter((other) => found.includes(other.folder));
 }

@@ -25,7 +25,8 @@ async function loadSqlite(file: string): Promise<SqliteLibrary> {
   } catch (cause) {
     const own = process.getBuiltinModule('node:sqlite');
     if (own !== undefined) return own as unknown as SqliteLibrary;
-    throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${file}: there is no SQLite`, {
+    const problem = `@photostructure/sqlite cannot be loaded, and Node ${process.version} has no SQLite of its own`;
+    throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${file}: ${problem}`, {
       hint: 'Run "npm install @photostructure/sqlite", use Node 22.13 or later, or a database of PostgreSQL.',
       cause,
     });
