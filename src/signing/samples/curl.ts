@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { encoders } from '../encodings.js';
-import { type CapturedRequest, SampleError } from './captured-request.js';
+import { type CapturedRequest, type Header, headerValue, SampleError } from './captured-request.js';
 import { isCmd, splitCmdWords, splitShellWords } from './command-words.js';
 
 /** Options with a value, with their short names where they have one. */
@@ -43,12 +43,12 @@ export function readCurl(text: string): CapturedRequest {
   const rest = text.replace(start, '');
   const args = isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest);
   const { tokens } = parseArgs({ args, options: curlOptions, strict: false, tokens: true });
-  const given = tokens.flatMap((token): (readonly [name: string, value: string])[] => {
+  const words = tokens.flatMap((token): (readonly [name: string, value: string])[] => {
     if (token.kind === 'positional') return [['url', token.value]];
     return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
   });
-  const has = (name: string) => given.some(([known]) => known === name);
-  const valuesOf = (...names: readonly string[]) => given.filter(([name]) => names.includes(name));
+  const has = (name: string) => words.some(([known]) => known === name);
+  const valuesOf = (...names: readonly string[]) => words.filter(([name]) => names.includes(name));
 
   const [elsewhere] = valuesOf(...unreadable);
   if (elsewhere !== undefined) throw notInCommand(`--${elsewhere[0]}`);
@@ -60,9 +60,10 @@ export function readCurl(text: string): CapturedRequest {
       'Put the URL in quotes, and take out options that change nothing in the request.',
     );
   }
-  const header = valuesOf('header').findLast(([, value]) => /^content-type\s*:/i.test(value))?.[1];
-  const contentType =
-    header?.slice(header.indexOf(':') + 1).trim() ?? (has('json') ? 'application/json' : null);
+  const given = valuesOf('header').flatMap(([, text]) => readHeader(text));
+  const implied: Header[] = has('json') ? [['Content-Type', 'application/json']] : [];
+  const headers = [...implied, ...given];
+  const contentType = headerValue(headers, 'content-type');
   const data = valuesOf(...dataOptions).map(readData);
   const query = valuesOf('url-query').map(([, value]) =>
     value.startsWith('+') ? value.slice(1) : encodeData(value),
@@ -70,7 +71,13 @@ export function readCurl(text: string): CapturedRequest {
   const body =
     data.length === 0 || has('get') ? null : data.join(contentType === 'application/json' ? '' : '&');
   const method = valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
-  return { method, url: appendQuery(url, has('get') ? [...query, ...data] : query), body, contentType };
+  return { method, url: appendQuery(url, has('get') ? [...query, ...data] : query), headers, body };
+}
+
+/** `Name: value`, or `Name;` for an empty value. `Name:` takes a header away that curl would send. */
+function readHeader(text: string): Header[] {
+  const [, name, value = '', empty] = /^([^:;\s]+)(?::[ \t]*(.*?)[ \t]*|(;))$/s.exec(text) ?? [];
+  return name === undefined || (value === '' && empty === undefined) ? [] : [[name, value]];
 }
 
 function readData([name, value]: readonly [name: string, value: string]): string {

@@ -1,10 +1,11 @@
-import type { Sample, SignableRequest } from '../request.js';
+import type { Sample } from '../request.js';
 import {
   type CapturedRequest,
   defaultSignParam,
+  type Header,
+  headerValue,
   SampleError,
-  takeSignature,
-  toSignable,
+  toSample,
 } from './captured-request.js';
 import { isCurl, readCurl } from './curl.js';
 import { readSampleFile } from './sample-file.js';
@@ -21,15 +22,15 @@ export function readSample(
 ): Sample {
   const given = text.replace(/^[\ufeff\s]+/, '');
   if (given.startsWith('{')) return readSampleFile(given, signParam);
-  return { ...takeSignature(readRequest(given), signParam ?? defaultSignParam), secret: null };
+  return { ...toSample(readRequest(given), signParam ?? defaultSignParam), secret: null };
 }
 
-function readRequest(text: string): SignableRequest {
-  if (isCurl(text)) return toSignable(readCurl(text));
-  if (isHttpText(text)) return toSignable(readHttpText(text));
+function readRequest(text: string): CapturedRequest {
+  if (isCurl(text)) return readCurl(text);
+  if (isHttpText(text)) return readHttpText(text);
   const url = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
   if (/^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(url)) {
-    return toSignable({ method: 'GET', url, body: null, contentType: null });
+    return { method: 'GET', url, headers: [], body: null };
   }
   throw new SampleError(
     text === '' ? 'the request is empty' : 'this is no request that can be read',
@@ -54,18 +55,18 @@ function readHttpText(text: string): CapturedRequest {
   const [first = '', ...lines] = head.trimEnd().split(/\r?\n/);
   const sent = body.replace(/\r?\n$/, '');
   const [, method = '', target = ''] = requestLine.exec(first) ?? [];
-  const headers = new Map(lines.map(readHeader));
+  const headers = lines.map(readHeader);
   return {
     method,
-    url: /^[a-z][a-z\d+.-]*:\/\//i.test(target) ? target : origin(headers.get('host')) + target,
+    url: /^[a-z][a-z\d+.-]*:\/\//i.test(target) ? target : origin(headerValue(headers, 'host')) + target,
+    headers,
     body: sent === '' ? null : sent,
-    contentType: headers.get('content-type') ?? null,
   };
 }
 
-function readHeader(line: string, index: number): [name: string, value: string] {
+function readHeader(line: string, index: number): Header {
   const [, name = '', value = ''] = /^([^\s:]+)[ \t]*:[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-  if (name !== '') return [name.toLowerCase(), value];
+  if (name !== '') return [name, value];
   throw new SampleError(
     `line ${index + 2} of the HTTP request is no header`,
     'Headers are name: value; an empty line ends them.',

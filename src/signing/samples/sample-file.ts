@@ -11,7 +11,7 @@ import {
 } from '../recipe-json.js';
 import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
-import { defaultSignParam, SampleError, takeSignature, toSignable } from './captured-request.js';
+import { defaultSignParam, onlySignature, SampleError, toSample } from './captured-request.js';
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
 
@@ -79,7 +79,7 @@ export function readSampleFile(text: string, signParam: string | undefined): Sam
   const json = parseNumbered(text);
   try {
     const given = toObject(json, 'sample');
-    return toSample(
+    return sampleOf(
       parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
     );
   } catch (error) {
@@ -88,7 +88,7 @@ export function readSampleFile(text: string, signParam: string | undefined): Sam
   }
 }
 
-function toSample({ params, extra, signParam, secret, ...json }: ReturnType<typeof parseFields>): Sample {
+function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<typeof parseFields>): Sample {
   const { url, body, method } = json;
   if (params !== null && url.includes('?')) {
     throw new SampleError(
@@ -96,19 +96,20 @@ function toSample({ params, extra, signParam, secret, ...json }: ReturnType<type
       'Leave the query out, or the params: then they are taken from the query and the body.',
     );
   }
-  const captured = toSignable({
-    method: method ?? (body === null ? 'GET' : 'POST'),
-    url,
-    body,
-    contentType: null,
-  });
-  const taken = takeSignature({ ...captured, params: params ?? captured.params, extra }, signParam);
-  if (json.signature !== null && taken.signature !== null && json.signature !== taken.signature) {
+  const captured = toSample(
+    { method: method ?? (body === null ? 'GET' : 'POST'), url, headers: [], body },
+    signParam,
+  );
+  const signed = (params ?? []).filter(([name]) => name === signParam).map(([, value]) => value);
+  const carried = params === null ? captured.signature : onlySignature(signed, signParam);
+  if (json.signature !== null && carried !== null && json.signature !== carried) {
     throw new SampleError(`sample.signature: is not what the parameter ${JSON.stringify(signParam)} says`);
   }
   return {
-    ...taken,
-    signature: json.signature ?? taken.signature,
+    ...captured,
+    params: params?.filter(([name]) => name !== signParam) ?? captured.params,
+    extra,
+    signature: json.signature ?? carried,
     secret: secret === null ? null : new Secret(secret),
   };
 }
