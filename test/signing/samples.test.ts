@@ -162,8 +162,8 @@ describe('a curl command', () => {
 
   it.each([
     ['curl -X PUT', 'the curl command has no URL'],
-    ["curl 'https://e.com", 'a quote of the curl command is not closed'],
-    ['curl ^"https://e.com', 'a quote of the curl command is not closed'],
+    ["curl 'https://e.com", 'a quote of the command is not closed'],
+    ['curl ^"https://e.com', 'a quote of the command is not closed'],
     ['curl https://e.com --json @body.json', 'the body of --json @body.json is not in the curl command'],
     [
       'curl https://e.com --data-urlencode a@b',
@@ -171,11 +171,11 @@ describe('a curl command', () => {
     ],
     ['curl https://e.com -d @body.txt', 'the body of --data @body.txt is not in the curl command'],
     ['curl https://e.com -F a=1', 'the body of --form is not in the curl command'],
-    ['curl "https://e.com?key=$KEY"', 'the curl command holds $KEY, which only the shell can replace'],
+    ['curl "https://e.com?key=$KEY"', 'the command holds $KEY, which only the shell can replace'],
     ['curl https://e.com https://f.com', 'the curl command has 2 URLs'],
     ['curl https://e.com?a=%B2%E2', 'parameter "a" is not percent-encoded UTF-8'],
     ['curl "https://e.com?sign=1&sign=2"', 'parameter "sign" is given twice'],
-    ['wget https://e.com', 'this is no request that can be read'],
+    ['curl failed', 'this is no request that can be read'],
     ['', 'the request is empty'],
     ['GET /p HTTP/1.1\n\n', 'the HTTP request has no Host header'],
     ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is no header'],

@@ -98,7 +98,8 @@ export function onlySignature(values: readonly string[], signParam: string): str
 function parametersOf({ url, body, headers }: CapturedRequest): Param[] {
   const [address = ''] = url.split('#', 1);
   const at = address.indexOf('?');
-  const query = at < 0 ? '' : address.slice(at + 1);
+  // Copied from HTML, a query has &amp; between its pairs.
+  const query = at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
   const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
   return [...decodePairs(query), ...decodePairs(form)];
 }

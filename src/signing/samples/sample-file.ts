@@ -12,6 +12,36 @@ import {
 import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
 import { defaultSignParam, onlySignature, SampleError, toSample } from './captured-request.js';
+import type { SampleFormat } from './sample-format.js';
+
+const fieldNames = ['method', 'url', 'params', 'body', 'extra', 'signParam', 'signature', 'secret'];
+/** Fields that no log record and no list of parameters has. */
+const ownFields = ['params', 'extra', 'signParam', 'secret'];
+
+/** The format of this program: a request with everything that is signed. */
+export const sampleFile: SampleFormat = {
+  name: 'a sample file',
+  from: '{"method": "GET", "url": "…", "params": {…}, "signature": "…"}',
+  find({ text, json, signParam, isNamed }) {
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
+    const names = Object.keys(json);
+    const isSample =
+      names.every((name) => fieldNames.includes(name)) || names.some((name) => ownFields.includes(name));
+    if (!isSample || Object.hasOwn(json, signParam)) return [];
+    return [{ place: null, read: () => readSampleFile(text, isNamed ? signParam : undefined) }];
+  },
+};
+
+/** The error of a JSON object as a sample file; null if it is one. */
+export function sampleFileFault(text: string): SampleError | null {
+  try {
+    readSampleFile(text, undefined);
+    return null;
+  } catch (error) {
+    if (error instanceof SampleError) return error;
+    throw error;
+  }
+}
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
 
@@ -75,7 +105,7 @@ const parseFields = fields(
  *
  * @throws SampleError that names the wrong field
  */
-export function readSampleFile(text: string, signParam: string | undefined): Sample {
+function readSampleFile(text: string, signParam: string | undefined): Sample {
   const json = parseNumbered(text);
   try {
     const given = toObject(json, 'sample');
