@@ -19,6 +19,9 @@ export {
 export type { CallTrace, ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/hooks.js';
 export type { CallOptions, DerivedOptions, SecretProvider, UserInfoClientOptions } from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
+export type { HeaderSource, HeaderSources } from './platform/header-source.js';
+export type { PlatformFile } from './platform/platform.js';
+export type { ModuleSource } from './platform/signing-source.js';
 export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';
 export type {

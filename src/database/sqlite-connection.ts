@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import { isSystemError } from '../support/errors.js';
 import { missingHint, StartError, StoreUnavailableError } from './errors.js';
 import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
@@ -15,9 +16,9 @@ const tableNames =
   "SELECT name FROM store.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
 /**
- * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing. The
- * cache is 16 MB instead of 2 MB, for the indexes of some 30,000 users. The -wal file is written into the database after
- * 4000 pages (16 MB) instead of 1000: a page that many commits change is then written less often.
+ * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing.
+ * The cache is 16 MB instead of 2 MB, for the indexes of some 30,000 users. The -wal file is written into the database
+ * after 4000 pages (16 MB) instead of 1000: a page that many commits change is then written less often.
  */
 const settings = `
   PRAGMA temp_store = MEMORY;
@@ -217,7 +218,7 @@ function createSqliteFile(path: string, create: boolean): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     // Another process created it in the meantime.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!isSystemError(error, 'EEXIST')) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SpecialInfoName } from './info-names.js';
 import { quoteName } from './unsafe-text.js';
-import type { BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
+import type { AnswerShape, BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
 
 /**
  * A JSON value, as `JSON.parse` returns it.
@@ -127,12 +127,13 @@ const dataTypes: Readonly<Record<string, SpecType>> = {
 };
 
 /**
- * Where `data` of a read does not have the types of §4.1, in words that hold no value. Keys that were not requested
- * and that §4.1 does not list are not looked at.
+ * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys that
+ * were not requested and that §4.1 does not list are not looked at.
  */
 export function readDataWarnings(
   data: Readonly<Record<string, unknown>>,
   infoNames: readonly string[],
+  shape: AnswerShape,
 ): readonly string[] {
   const warnings: string[] = [];
   for (const name of new Set([...Object.keys(dataTypes), ...infoNames])) {
@@ -142,11 +143,32 @@ export function readDataWarnings(
     const found = typeName(value);
     const wrong =
       item && Array.isArray(value) ? value.map(typeName).find((other) => other !== item) : undefined;
+    if (isOfPlatform(value, type, shape)) continue;
     if (found !== type) warnings.push(`${quoteName(name)} is ${found}, not ${type}`);
     else if (wrong !== undefined)
       warnings.push(`${quoteName(name)} is an array with ${wrong} in it, not ${item}`);
   }
   return warnings;
+}
+
+/** Whether a value that is not of its type is what the platform writes in its place. */
+function isOfPlatform(
+  value: unknown,
+  type: SpecType[0],
+  { absent, empty_object, values }: AnswerShape,
+): boolean {
+  if (type === 'text')
+    return (value === null && absent === 'null') || (isLiteral(value) && values === 'as-written');
+  if (type !== 'an object') return false;
+  return empty_object === 'null' ? value === null : empty_object === 'list' && isEmptyList(value);
+}
+
+function isLiteral(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** The JSON type of a value, without the value. */

@@ -1,6 +1,7 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Migration } from '../database/migrations.js';
+import { defaultPlatform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
@@ -12,6 +13,8 @@ import type { TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
 export type { Migration } from '../database/migrations.js';
+export type { HeaderSource, HeaderSources } from '../platform/header-source.js';
+export type { PlatformFile } from '../platform/platform.js';
 export { MissingPackageError } from '../support/errors.js';
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';
@@ -210,5 +213,6 @@ function userName(): string {
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);
   const { actor = userName() } = options;
-  return { ...createAdmin({ store, actor, ...hostOf(options) }), close: () => store.close() };
+  const admin = createAdmin({ store, actor, platform: defaultPlatform, ...hostOf(options) });
+  return { ...admin, close: () => store.close() };
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../database/errors.js';
 import { UserInfoError } from '../protocol/errors.js';
-import { resultCode } from '../protocol/result-codes.js';
+import { type ResultCode, resultCode } from '../protocol/result-codes.js';
 import { escapeUnsafe } from '../protocol/unsafe-text.js';
 import { describeFaults, type FaultSettings } from './fault-settings.js';
 
@@ -55,6 +55,8 @@ export interface AnsweredEvent extends Partial<RequestSource> {
   readonly tenant_code: string | null;
   readonly status: number;
   readonly code: number;
+  /** The code of this project with the same meaning, where the platform has codes of its own. */
+  readonly means?: ResultCode;
   /** `msg` of the envelope; names that may be values are masked. */
   readonly msg: string;
   /** The keyed digest of the user, as in the audit; absent if the user is not known. */

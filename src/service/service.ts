@@ -55,8 +55,10 @@ export async function startService(
   const { log, end } = foldRepeats(eventLog);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
   const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
-  const { clockWindowSeconds } = settings;
-  const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, clockWindowSeconds);
+  const { platform } = settings;
+  const window = platform.clock_window_seconds;
+  const windowSeconds = window === 'unlimited' ? Number.POSITIVE_INFINITY : window;
+  const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, windowSeconds);
   let isStopping = false;
   const monitoring = answerMonitoring({
     isReady: async () => !isStopping && (await isWritable()) && isInTime(),
@@ -73,7 +75,7 @@ export async function startService(
         : answerCodes(
             adminTokens,
             settings.host,
-            async () => createAdmin({ store, actor: 'POST /codes', ...host }),
+            async () => createAdmin({ store, actor: 'POST /codes', platform, ...host }),
             log,
           ),
   });
@@ -118,7 +120,7 @@ export async function startService(
   };
   return {
     url: server.url,
-    admin: createAdmin({ store, actor: 'the service', ...host }),
+    admin: createAdmin({ store, actor: 'the service', platform, ...host }),
     close: closeOnce,
     reset: () => store.reset(),
     [Symbol.asyncDispose]: closeOnce,

@@ -193,7 +193,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     const passback = (by: [name: string, value: string], userInfo: string, tenantCode = 'acme') =>
       store.write(({ users }) =>
         users.change(tenantCode, { by: 'primary_key', name: by[0], value: by[1] }, (record) =>
-          applyPassback(record, parseUserInfo(userInfo)),
+          applyPassback(record, parseUserInfo(userInfo), 'text'),
         ),
       );
 
@@ -334,7 +334,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
           users.change(
             'acme',
             i % 3 === 0 ? { by: 'union_id', unionId: 'u1' } : { by: 'primary_key', name: 'seat', value: '7' },
-            (record) => applyPassback(record, parseUserInfo(`{"key${i}":"${i}"}`)),
+            (record) => applyPassback(record, parseUserInfo(`{"key${i}":"${i}"}`), 'text'),
           ),
         ),
       );
@@ -370,7 +370,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
           typeof target === 'string'
             ? { by: 'union_id', unionId: target }
             : { by: 'primary_key', name: target[0], value: target[1] },
-        change: (record) => applyPassback(record, parseUserInfo(userInfo)),
+        change: (record) => applyPassback(record, parseUserInfo(userInfo), 'text'),
         ...of,
       });
     const read = (text: string | null, of: Partial<ReadRequest> = {}) =>

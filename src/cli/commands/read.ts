@@ -70,7 +70,7 @@ export const declareRead = command({
     addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
-      () => `${listNames(Object.keys(specialInfoNames), 'Names with a special meaning', infoNamesPage)}
+      () => `${listNames(Object.keys(specialInfoNames()), 'Names with a special meaning', infoNamesPage)}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );

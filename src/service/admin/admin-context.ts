@@ -1,4 +1,6 @@
+import type { Platform } from '../../platform/platform.js';
 import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
+import { maxSeconds } from '../../protocol/limits.js';
 import type { ResultCode } from '../../protocol/result-codes.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import type { NewAuditLine } from '../store/audit.js';
@@ -14,6 +16,8 @@ export interface AdminContext {
   readonly randomBytes: (size: number) => Uint8Array;
   /** Who acts, for the audit. */
   readonly actor: string;
+  /** How long and how often codes work that are issued without saying so. */
+  readonly platform: Pick<Platform, 'code_uses' | 'code_ttl_seconds'>;
 }
 
 type Line = Omit<NewAuditLine, 'actor'>;
@@ -86,9 +90,6 @@ export function checkCount(name: string, count: number): number {
   if (Number.isSafeInteger(count) && count > 0) return count;
   throw new InvalidInputError(`${name} is ${count}; it must be a whole number above 0`);
 }
-
-/** 68 years. Together with the current time, any number of this size is exact. */
-const maxSeconds = 2 ** 31 - 1;
 
 /**
  * Checks a time in seconds.

@@ -1,6 +1,5 @@
 import { allEnded } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
-import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
 import { maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -30,9 +29,9 @@ export interface NewCode {
   readonly unionId: string;
   /** The names that the code authorizes to read. Default: everything. */
   readonly infoNames?: readonly string[];
-  /** Validity in seconds. Default: 300. */
+  /** Validity in seconds. Default: that of the platform, 300. */
   readonly ttlSeconds?: number;
-  /** Maximum number of uses. Default: 1. */
+  /** Maximum number of uses. Default: that of the platform, 1. */
   readonly uses?: number | 'unlimited';
 }
 
@@ -80,12 +79,13 @@ export interface CodeOperations {
 
 export function codeOperations(context: AdminContext): CodeOperations {
   const { store, actor } = context;
+  const { code_uses, code_ttl_seconds } = context.platform;
   /** Issues codes, and adds to the audit with `note` how many there are. */
   const issue = async (
     wanted: Parameters<CodeOperations['issueCodes']>[0],
     note: (audit: Records['audit'], count: number) => Promise<unknown>,
   ) => {
-    const { tenantCode, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = wanted;
+    const { tenantCode, infoNames, ttlSeconds = code_ttl_seconds, uses = code_uses } = wanted;
     const common = {
       tenant_code: checkKey('tenant_code', tenantCode),
       info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),

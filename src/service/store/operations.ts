@@ -32,6 +32,8 @@ export interface PassbackRequest extends AppRequest {
   readonly user: PassbackUser;
   /** Returns the record as it is to be stored. It may be called again, with another record. */
   readonly change: (record: UserRecord) => UserRecord;
+  /** The ID of the user that is created if there is none, unless the passback names one. Default: none is created. */
+  readonly newUnionId?: string;
 }
 
 /** The record and names that a code authorizes to read; `infoNames` is `null` for all names. */

@@ -110,6 +110,8 @@ export const statements = {
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
   /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
   lockUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2 FOR UPDATE',
+  /** Held by a transaction that adds a user unless there is one. */
+  lockAdding: "SELECT value FROM service_state WHERE name = 'health' FOR UPDATE",
   setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 

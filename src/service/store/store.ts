@@ -82,9 +82,14 @@ export class Store {
   }
 
   /** Carries out a passback (§4.2). Resolves when it is durable. */
-  passBack(request: PassbackRequest): Promise<PassbackResult> {
-    if (this.#groups !== null) return this.#noting(this.#groups.passBack(request));
-    return this.write((records) => passBackInTransaction(records, request), request.app.app_key);
+  async passBack(request: PassbackRequest): Promise<PassbackResult> {
+    const { app, user, change, newUnionId } = request;
+    const flow = app.app_key;
+    const outcome = await (this.#groups === null
+      ? this.write((records) => passBackInTransaction(records, request), flow)
+      : this.#noting(this.#groups.passBack(request)));
+    if (outcome !== 'no user' || newUnionId === undefined) return outcome;
+    return this.write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId), flow);
   }
 
   /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */

@@ -188,7 +188,7 @@ export const infoNamesTopic = `Names and keys with a special meaning
 
 Names that "userinfo read" can request:
 
-${formatColumns(Object.entries(specialInfoNames))}
+${formatColumns(Object.entries(specialInfoNames()))}
 Keys that "userinfo passback" can write:
 
 ${formatColumns(Object.entries(specialUserInfoKeys))}

@@ -21,8 +21,7 @@ export interface ServeOptions extends CommonOptions {
   readonly prepare: boolean;
   /** Requests per second. */
   readonly rateLimit?: number;
-  /** Milliseconds. */
-  readonly clockWindow: number;
+  readonly platform?: string;
   readonly logFormat: 'pretty' | 'json';
   readonly logLevel: LogLevel;
   readonly adminPort?: number;

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import manifest from '../../../../package.json' with { type: 'json' };
+import { formatPlatform } from '../../../platform/platform.js';
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { adminTokens, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage } from '../../io.js';
+import { readPlatform } from '../../platform-file.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -40,10 +42,12 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
       hint: 'Add --admin-port <number>.',
     });
   }
+  const platform = options.platform ? await readPlatform(context, options.platform) : null;
   const start = async () =>
     createService({
       ...settingsOf(options),
       adminTokens: tokens,
+      ...(platform && { platform: formatPlatform(platform) }),
       database: await chooseDatabase(options.database, options.migrate),
       create: options.migrate,
       upgrade: options.migrate,
@@ -128,7 +132,6 @@ function settingsOf(options: ServeOptions): ServiceOptions {
     host,
     port,
     drainMs,
-    clockWindowSeconds: Math.ceil(options.clockWindow / 1000),
     rateLimit: options.rateLimit,
     poolSize,
     page,
