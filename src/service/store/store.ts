@@ -8,6 +8,7 @@ import { loadPart } from '../../support/errors.js';
 import { type App, Apps } from './apps.js';
 import { Audit, digestKeyOf, digestUser } from './audit.js';
 import { Codes } from './codes.js';
+import { RowLockedError } from './group-commit.js';
 import {
   type PassbackRequest,
   type PassbackResult,
@@ -17,7 +18,7 @@ import {
   type Records,
   readInTransaction,
 } from './operations.js';
-import { PostgresGroups, RowLockedError } from './postgres-groups.js';
+import { PostgresGroups } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
