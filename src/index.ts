@@ -28,6 +28,7 @@ export type {
   InfoName,
   JsonValue,
   NamedReadData,
+  PlatformNames,
   ReadData,
   SpecialInfo,
   TenantInfo,

@@ -284,3 +284,12 @@ it('is served: a plain client gets the same answers from the service as from the
     expect(await send(twin.url, { ...own, code }, spoil)).toEqual(theirs);
   }
 });
+
+it('has its own prefix in completion and help', async () => {
+  expect((await run(['__complete', 'read', 'c', 'wx_n'])).stdout).toBe('wx_nickname\n');
+  expect((await run(['__complete', 'read', 'c', 'chat_'])).stdout).toBe('');
+  expect((await run(['read', '--help'])).stdout).toMatch(/wx_open_id,/);
+  const page = (await run(['help', 'info-names'])).stdout;
+  expect(page).toContain('wx_nickname ');
+  expect(page).not.toContain('chat_');
+});
