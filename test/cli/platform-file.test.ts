@@ -188,7 +188,7 @@ it('is understood by doctor, explain, profile show and openapi', async () => {
   expect(exported.stderr).toContain('the values of the headers Authorization');
   const document = JSON.parse((await run(['openapi', '--platform', file])).stdout);
   const { responses } = document.paths['/api/v1/server/user/user_info_for_third'].get;
-  expect(Object.keys(responses)).toEqual(['200']);
+  expect(Object.keys(responses)).toEqual(['200', '4XX']);
   expect(responses[200].description).toContain('1004: code error');
 });
 
