@@ -2,7 +2,6 @@ import { isAscii } from 'node:buffer';
 import type { Platform } from '../platform/platform.js';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { isObject } from '../protocol/fields.js';
-import { splitInfoNames } from '../protocol/info-names.js';
 import { readDataWarnings } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
@@ -78,7 +77,7 @@ function dataWarnings(
   { endpoint, infoNames }: SignedRequest,
   platform: Platform,
 ): readonly string[] {
-  return endpoint.operation === 'read' ? readDataWarnings(data, splitInfoNames(infoNames), platform) : [];
+  return endpoint.operation === 'read' ? readDataWarnings(data, infoNames, platform) : [];
 }
 
 /** A body as UTF-8, and as text, or why it has none. */

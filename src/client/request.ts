@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   type Endpoint,
@@ -9,7 +8,7 @@ import {
 } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { kindOf } from '../protocol/fields.js';
-import { joinInfoNames } from '../protocol/info-names.js';
+import { checkInfoNames } from '../protocol/info-names.js';
 import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
 import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
@@ -25,6 +24,7 @@ import {
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
+import type { DispatchedRequest } from './dispatcher.js';
 import { checkMembers, isFilledText, isPlainObject, isText, type Shape } from './members.js';
 
 /** An app as its requests name it, and its signers. */
@@ -68,6 +68,8 @@ export interface PlainRequest {
   readonly endpoint: Endpoint;
   /** The parameters of the operation, without those of the caller, in the order of the spec's tables. */
   readonly parameters: Parameters;
+  /** The names that a read requests; none for the whole record, and for a passback. */
+  readonly infoNames: readonly string[];
 }
 
 /**
@@ -80,7 +82,8 @@ export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest
   if (code === '') {
     throw new InvalidInputError('parameter code is missing', { resultCode: resultCode.missingParameter });
   }
-  return plainRequest(readEndpoint, { code, scope, info_name: infoNames && joinInfoNames(infoNames) });
+  const names = infoNames === undefined ? [] : checkInfoNames(infoNames);
+  return plainRequest(readEndpoint, { code, scope, info_name: names.join(',') || undefined }, names);
 }
 
 const readMembers: Shape<ReadInput> = {
@@ -139,7 +142,11 @@ export function passbackRequest(target: PassbackTarget, readUserInfo: () => User
   });
 }
 
-function plainRequest(endpoint: Endpoint, values: Record<string, string | undefined>): PlainRequest {
+function plainRequest(
+  endpoint: Endpoint,
+  values: Record<string, string | undefined>,
+  infoNames: readonly string[] = [],
+): PlainRequest {
   const parameters = new Map<string, string>();
   for (const name of Object.keys(values)) {
     const value = values[name];
@@ -147,7 +154,7 @@ function plainRequest(endpoint: Endpoint, values: Record<string, string | undefi
     checkText(name, value);
     parameters.set(name, value);
   }
-  return { endpoint, parameters };
+  return { endpoint, parameters, infoNames };
 }
 
 /**
@@ -176,8 +183,8 @@ export interface SignedRequest {
   readonly body: string | null;
   /** The user that a passback names (§4.2); undefined if it names the user by `primary_key`. */
   readonly unionId: string | undefined;
-  /** `info_name` of a read; empty if there is none. */
-  readonly infoNames: string;
+  /** As in `PlainRequest`. */
+  readonly infoNames: readonly string[];
   /** `random` (§5.4). */
   readonly random: string;
 }
@@ -281,7 +288,7 @@ export function signRequest(
     target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
     body: signable.body,
     unionId: parameters.get('union_id'),
-    infoNames: parameters.get('info_name') ?? '',
+    infoNames: request.infoNames,
     random: moment.random,
   };
 }
@@ -328,7 +335,7 @@ export function dispatchOptions(
     pathPrefix,
     headers,
   }: { readonly origin: string; readonly pathPrefix: string; readonly headers: RequestHeaders },
-): Dispatcher.DispatchOptions {
+): DispatchedRequest {
   return {
     origin,
     path: pathPrefix + target,

@@ -50,9 +50,9 @@ interface NotEnvelope {
 }
 
 /**
- * Parses a body into the envelope of §1, or returns why it is none. §7.2 does not show failures, and gateways have their
- * own: a failure may come without `msg`, with its `code` as digits in a text, without `data`, or with one that is no
- * object, which then is `{}`.
+ * Parses a body into the envelope of §1, or returns why it is none. §7.2 does not show failures, and gateways have
+ * their own: a failure may come without `msg`, with its `code` as digits in a text, without `data`, or with one that is
+ * no object, which then is `{}`.
  */
 export function parseEnvelope(text: string): Envelope | NotEnvelope {
   if (text.trim() === '') return { fault: 'an empty body' };
@@ -76,7 +76,9 @@ export function parseEnvelope(text: string): Envelope | NotEnvelope {
   return { code, msg, data };
 }
 
-/** The code of an envelope; `null` if there is none. A success has an integer; of a failure, digits in a text will do. */
+/**
+ * The code of an envelope; `null` if there is none. A success has an integer; of a failure, digits in a text will do.
+ */
 function codeOf(value: unknown): number | null {
   if (Number.isInteger(value)) return value as number;
   const code = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : resultCode.ok;

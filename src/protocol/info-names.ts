@@ -61,21 +61,24 @@ export function specialInfoNames(prefix: ChatPrefix = neutralChatPrefix): Readon
  * Parses names from texts, each one name or several separated by commas: "mobile, chat_nickname". Names are
  * trimmed; empty and duplicate ones are dropped.
  *
- * @throws InvalidInputError if there is no name, or for a name that `joinInfoNames` refuses
+ * @throws InvalidInputError if there is no name, or for a name that `checkInfoNames` refuses
  */
 export function parseInfoNames(texts: readonly string[]): readonly string[] {
-  const names = splitInfoNames(texts.join(','));
-  joinInfoNames(names);
-  return names;
+  return checkInfoNames(splitInfoNames(texts.join(',')));
+}
+
+/** The value of `info_name`: the names, checked and joined by the ASCII comma (§4.1). */
+export function joinInfoNames(names: readonly string[]): string {
+  return checkInfoNames(names).join(',');
 }
 
 /**
- * The value of `info_name`: the names, trimmed, joined by the ASCII comma (§4.1).
+ * The names, trimmed.
  *
  * @throws InvalidInputError for an empty list, which would request the whole record, and for a name that is empty,
  * holds a comma or cannot be stored undamaged
  */
-export function joinInfoNames(names: readonly string[]): string {
+export function checkInfoNames(names: readonly string[]): readonly string[] {
   if (names.length === 0) {
     throw new InvalidInputError('the list of info names is empty', {
       hint: 'List the names of the requested information, or omit the list to request all of it.',
@@ -83,7 +86,7 @@ export function joinInfoNames(names: readonly string[]): string {
   }
   const trimmed = names.map((name) => name.trim());
   for (const name of trimmed) checkInfoName(name);
-  return trimmed.join(',');
+  return trimmed;
 }
 
 function checkInfoName(name: string): void {

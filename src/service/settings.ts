@@ -59,8 +59,10 @@ export interface ServiceSettings {
    * port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
-  /** With it, `POST /codes` on `adminPort` issues codes; at least 16 characters. Default: none. */
-  readonly adminToken?: Secret;
+  /** How long a line of the audit is kept, in days. Default: 365. */
+  readonly auditDays?: number;
+  /** With one of them, `POST /codes` on `adminPort` issues codes; at least 16 characters each. Default: none. */
+  readonly adminTokens?: readonly Secret[];
   /**
    * The base URL at which clients reach the service through a proxy, for recipes that sign the URL (§5). Default: that
    * of the request.
@@ -109,6 +111,7 @@ const numbers = {
   maxConnections: [1000, 1, Number.MAX_SAFE_INTEGER],
   drainMs: [0, 0, maxTimerMs],
   drainDelayMs: [0, 0, maxTimerMs],
+  auditDays: [365, 1, 1_000_000],
 } as const;
 
 /** Settings that were checked, with the defaults of those that have a value for one. */

@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { resultCode } from '../../src/protocol/result-codes.js';
+import { createService } from '../../src/service/index.js';
 import { Machine, printedBy } from '../support/cli.js';
 import { type AppKeys, draftPassback, send } from '../support/foreign-client.js';
 import { freePort } from '../support/free-port.js';
@@ -97,10 +99,12 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     });
   }
   expect(selectors.length).toBeGreaterThanOrEqual(rules.length);
-  // Prometheus itself has `up`; of a pattern the label alone is compared.
+  const codes = selectors.flatMap((selector) => /code=~?"([^"]*)"/.exec(selector)?.[1]?.split('|') ?? []);
+  expect(codes.filter((code) => !(Object.values(resultCode) as number[]).includes(Number(code)))).toEqual([]);
+  // Prometheus itself has `up`; of a code or a pattern the label alone is compared.
   const unknown = selectors.filter((selector) => {
     const [, name, label = '', value = ''] = /^(\w+)(?:\{(\w+=)~?("[^"|]*"?))?/.exec(selector) ?? [];
-    const wanted = value.endsWith('"') ? label + value : label;
+    const wanted = value.endsWith('"') && label !== 'code=' ? label + value : label;
     return (
       name !== 'up' &&
       !metrics
@@ -113,6 +117,98 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
   });
   expect(unknown).toEqual([]);
 });
+
+/** The series of a healthy service, and for each alert those that differ when it has to fire, after 20 minutes. */
+const healthy = {
+  'up{job="userinfo"}': '1+0x30',
+  'userinfo_requests_total{operation="read",code="200"}': '0+6000x30',
+  'userinfo_requests_total{operation="read",code="50301"}': '0+6x30',
+  'userinfo_requests_total{operation="read",code="40105"}': '0+6x30',
+  'userinfo_problems_total{event="store_unavailable"}': '0+0x30',
+  'userinfo_problems_total{event="fault"}': '0+0x30',
+  'userinfo_problems_total{event="overload"}': '0+0x30',
+  'userinfo_request_duration_seconds_bucket{operation="read",le="1"}': '0+6000x30',
+  'userinfo_request_duration_seconds_bucket{operation="read",le="2"}': '0+6000x30',
+  'userinfo_request_duration_seconds_bucket{operation="read",le="+Inf"}': '0+6000x30',
+  userinfo_clock_difference_seconds: '2+0x30',
+  'userinfo_purge_backlog_seconds{table="codes"}': '0 60 0 60 0+0x30',
+  'userinfo_database_connections{state="waiting"}': '0 3 0 3 0+0x30',
+};
+const refused = (code: number) => ({
+  [`userinfo_requests_total{operation="read",code="${code}"}`]: '0+600x30',
+});
+const unhealthy: readonly (readonly [alert: string, series: object, labels?: object])[] = [
+  ['Down', { 'up{job="userinfo"}': '1+0x15 0+0x15' }, { job: 'userinfo' }],
+  ['Down', { 'up{job="userinfo"}': '1+0x5 stale' }, { job: 'userinfo' }],
+  ['Errors', refused(50_301)],
+  ['Errors', refused(50_001)],
+  [
+    'DatabaseAway',
+    { 'userinfo_problems_total{event="store_unavailable"}': '0+0x18 1+1x12' },
+    { event: 'store_unavailable' },
+  ],
+  ['Bug', { 'userinfo_problems_total{event="fault"}': '0+0x18 1+0x12' }, { event: 'fault' }],
+  ['Overload', { 'userinfo_problems_total{event="overload"}': '0+1x30' }, { event: 'overload' }],
+  [
+    'Slow',
+    { 'userinfo_request_duration_seconds_bucket{operation="read",le="1"}': '0+5000x30' },
+    { operation: 'read' },
+  ],
+  ['Throttled', refused(42_901)],
+  ['WrongSignatures', refused(40_102)],
+  ['WrongSignatures', refused(40_103)],
+  ['Clock', { userinfo_clock_difference_seconds: '-400+0x30' }],
+  ['Late', refused(40_104)],
+  ['Repeated', refused(40_105)],
+  ['PurgeBehind', { 'userinfo_purge_backlog_seconds{table="codes"}': '0+60x30' }, { table: 'codes' }],
+  [
+    'ConnectionsExhausted',
+    { 'userinfo_database_connections{state="waiting"}': '3+0x30' },
+    { state: 'waiting' },
+  ],
+];
+
+it.skipIf(!isInstalled('promtool', '--version'))(
+  'each alert fires when it has to, none otherwise, and the metrics are well-formed (needs promtool)',
+  async () => {
+    const { groups } = parse(fenced('yaml'));
+    const rules: { alert: string; labels: object; annotations: object }[] = groups[0].rules;
+    expect(new Set(unhealthy.map(([alert]) => `Userinfo${alert}`))).toEqual(
+      new Set(rules.map(({ alert }) => alert)),
+    );
+    const testOf = (series: object, fires?: string, labels: object = {}) => ({
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      alert_rule_test: rules
+        // Of a failing service others may fire, too.
+        .filter(({ alert }) => fires === undefined || alert === fires)
+        .map(({ alert, labels: own, annotations }) => ({
+          eval_time: '20m',
+          alertname: alert,
+          exp_alerts: fires ? [{ exp_labels: { ...labels, ...own }, exp_annotations: annotations }] : [],
+        })),
+    });
+    const failing = unhealthy.map(([alert, series, labels]) =>
+      testOf({ ...healthy, ...series }, `Userinfo${alert}`, labels),
+    );
+    const tests = { rule_files: ['rules.yml'], tests: [testOf(healthy), ...failing] };
+    writeFileSync(join(folder, 'rules.yml'), fenced('yaml'));
+    writeFileSync(join(folder, 'tests.yml'), JSON.stringify(tests));
+    const promtool = (args: string[], input = '') => {
+      const { status, stdout, stderr } = spawnSync('promtool', args, {
+        cwd: folder,
+        input,
+        encoding: 'utf8',
+      });
+      return { status, text: status === 0 ? '' : stdout + stderr };
+    };
+    expect(promtool(['check', 'rules', 'rules.yml'])).toEqual({ status: 0, text: '' });
+    expect(promtool(['test', 'rules', 'tests.yml'])).toEqual({ status: 0, text: '' });
+    await using service = await createService();
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(promtool(['check', 'metrics'], metrics)).toEqual({ status: 0, text: '' });
+  },
+);
 
 it.skipIf(!isInstalled('nginx', '-v'))(
   'nginx passes signed requests on, and not the page (needs nginx)',

@@ -5,7 +5,8 @@ import { requireOurs } from '../../bulk/files/failed-file.js';
 import { JournalState } from '../../bulk/files/journal-state.js';
 import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
 import { openResults, requireResults } from '../../bulk/files/results-file.js';
-import { lockFiles, RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
+import { RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
+import { lockFiles } from '../../bulk/files/run-locks.js';
 import {
   passbackOperation,
   type RowOperation,

@@ -2,7 +2,8 @@ import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
-import type { AuditKey } from '../store/audit.js';
+import type { AuditKey, AuditLine } from '../store/audit.js';
+import type { Store } from '../store/store.js';
 import type { DeletedRows } from '../store/users.js';
 import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';
 
@@ -61,10 +62,9 @@ export interface UserOperations {
 
 export function userOperations(context: AdminContext): UserOperations {
   const { store, actor } = context;
-  const lineFor = (action: string, { tenantCode, unionId }: UserKey) => ({
+  const lineFor = (action: string, user: UserKey) => ({
     action: `user ${action}`,
-    tenant_code: tenantCode,
-    subject: maskText(unionId),
+    ...subjectOf(store, user),
   });
   return {
     async putUser(record) {
@@ -119,16 +119,34 @@ export function userOperations(context: AdminContext): UserOperations {
       return record;
     },
     async *findUsers({ tenantCode, key, value }) {
-      const line = { action: 'user find', tenant_code: tenantCode, subject: `by ${maskName(key)}` };
-      await audited(context, line, async () => undefined);
       const wanted = { name: key, value };
+      const line = {
+        action: 'user find',
+        tenant_code: tenantCode,
+        subject: `by ${maskName(key)}`,
+        user_digest: store.digestOf(tenantCode, { by: 'primary_key', ...wanted }),
+      };
+      await audited(context, line, async () => undefined);
       yield* listAll(
-        (after, limit) => store.read(({ users }) => users.listByValue(tenantCode, wanted, after, limit)),
+        (after, limit) =>
+          store.write(async ({ users, audit }) => {
+            const page = await users.listByValue(tenantCode, wanted, after, limit);
+            const found = page.map(({ union_id: unionId }) => {
+              return { unionId, digest: store.digestOf(tenantCode, { by: 'union_id', unionId }) };
+            });
+            await audit.addFound(actor, tenantCode, found);
+            return page;
+          }),
         (record) => record.union_id,
       );
     },
     async *listUsers({ tenantCode }) {
-      const line = { action: 'user list', tenant_code: tenantCode, subject: 'all users' };
+      const line = {
+        action: 'user list',
+        tenant_code: tenantCode,
+        subject: 'all users',
+        user_digest: store.digestOf(tenantCode, null),
+      };
       await audited(context, line, async () => undefined);
       yield* listAll(
         (after, limit) => store.read(({ users }) => users.list(tenantCode, after, limit)),
@@ -142,6 +160,18 @@ export function userOperations(context: AdminContext): UserOperations {
       if (deleted === null) throw noSuchUser(key);
       return deleted;
     },
+  };
+}
+
+/** The user of a line for the audit. */
+export function subjectOf(
+  store: Store,
+  { tenantCode, unionId }: UserKey,
+): Pick<AuditLine, 'tenant_code' | 'subject' | 'user_digest'> {
+  return {
+    tenant_code: tenantCode,
+    subject: maskText(unionId),
+    user_digest: store.digestOf(tenantCode, { by: 'union_id', unionId }),
   };
 }
 

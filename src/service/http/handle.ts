@@ -51,12 +51,14 @@ async function carryOut(
   const received = parseRequest(endpoint, request, context.settings);
   const { parameters } = received;
   const info: RequestInfo = { operation, parameters };
+  const unionId = parameters.get('union_id');
+  if (unionId) info.user = { by: 'union_id', unionId };
   try {
     const checked = received.check();
     let app = await identify(checked, info, context);
     admit(app, parameters, context);
     for (;;) {
-      const data = await operations[operation](parameters, app, context);
+      const data = await operations[operation](info, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(reply, info, data);
       info.isAuthenticated = false;
@@ -108,7 +110,7 @@ function admit({ app_key, tenant_code }: App, parameters: Parameters, context: S
 /** Size of what stands for a random, and of the ID of a user that a passback creates. */
 const idBytes = 16;
 
-/** Each carries out a request of an authenticated app, and returns `data` of the answer. */
+/** Each carries out a request of an authenticated app, notes its user, and returns `data` of the answer. */
 const operations = { read, passback };
 
 /**
@@ -117,6 +119,7 @@ const operations = { read, passback };
  * @throws RefusedError (40106)
  */
 async function read(
+  info: RequestInfo,
   parameters: Parameters,
   app: App,
   context: ServiceContext,
@@ -124,8 +127,10 @@ async function read(
   const { platform } = context.settings;
   const [random, code] = [randomOf(parameters, context), parameterText(parameters, 'code')];
   const outcome = await context.store.readUser({ app, random, code });
-  if (outcome === 'no code') throw new RefusedError(resultCode.codeNotValid);
   if (typeof outcome === 'string') return outcome;
+  const unionId = outcome.record === null ? outcome.unionId : outcome.record.union_id;
+  if (unionId !== null) info.user = { by: 'union_id', unionId };
+  if (outcome.record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');
   const names = infoName === '' ? null : splitInfoNames(infoName);
   return readData(outcome.record, names, outcome.infoNames, platform);
@@ -144,6 +149,7 @@ function randomOf(parameters: Parameters, context: ServiceContext): string {
  * @throws RefusedError (40401, 40901)
  */
 async function passback(
+  info: RequestInfo,
   parameters: Parameters,
   app: App,
   context: ServiceContext,
@@ -166,6 +172,7 @@ async function passback(
   const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
   const userInfo = new Map([...checked.userInfo].map(([key, value]) => [storedName(key), value]));
   const { user } = checked;
+  info.user = user;
   const outcome = await store.passBack({
     app,
     random,
@@ -176,5 +183,7 @@ async function passback(
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
   if (outcome instanceof UserInfoError) throw outcome;
-  return typeof outcome === 'string' ? outcome : { union_id: outcome.union_id };
+  if (typeof outcome === 'string') return outcome;
+  info.user = { by: 'union_id', unionId: outcome.union_id };
+  return { union_id: outcome.union_id };
 }

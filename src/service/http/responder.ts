@@ -6,6 +6,7 @@ import { envelopeContentType, formatFailure, formatSuccess } from '../../protoco
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
+import type { PassbackUser } from '../../protocol/passback.js';
 import { platformRefusal } from '../../protocol/result-code-table.js';
 import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import { shapeObject } from '../../protocol/user-record.js';
@@ -24,6 +25,8 @@ export interface RequestInfo {
   readonly parameters?: Parameters;
   /** The app that the request names; absent or `null` if it is unknown. */
   app?: App | null;
+  /** The user that it is about, as far as that is known. */
+  user?: PassbackUser;
   /** Whether the signatures are valid. */
   isAuthenticated?: boolean;
   /** Who sent it; absent if it was not parsed. */
@@ -95,7 +98,7 @@ export class Responder {
   ): FastifyReply {
     // When the answer is sent or aborted, before other listeners run.
     reply.raw.prependOnceListener('close', () => {
-      const rejection = failure === undefined ? null : this.#logReason(failure.error);
+      const rejection = failure === undefined ? null : this.#logReason(failure.error, reply.request.id);
       info.source = sourceOf(reply);
       this.logAnswer(info, answer, failure?.msg, this.#ageOf(reply.raw), rejection);
     });
@@ -113,8 +116,8 @@ export class Responder {
   }
 
   /** Logs more about a failure than its answer says; returns the explanation of a wrong signature. */
-  #logReason(error: unknown): Rejection | null {
-    logFault(this.#context.log, error);
+  #logReason(error: unknown, request_id: string): Rejection | null {
+    logFault(this.#context.log, error, { request_id });
     if (!(error instanceof RefusedError) || error.details.rejected === undefined) return null;
     const { rejected } = error.details;
     const explained = explainRejection(rejected);
@@ -137,12 +140,19 @@ export class Responder {
       tenant_code: shownClaim(info, 'tenant_code'),
       ...answer,
       msg: maskQuotedNames(msg ?? messageOf(answer.means ?? (answer.code as ResultCode))),
+      ...this.#digestOf(info),
       ms,
       ...info.source,
     };
     this.#context.log(event);
     const { parameters, app = null } = info;
     this.#ring?.add(event, rejection, parameters === undefined ? null : { parameters, app });
+  }
+
+  #digestOf({ user, parameters }: RequestInfo): Pick<AnsweredEvent, 'user_digest'> {
+    const tenantCode = parameters?.get('tenant_code');
+    if (user === undefined || tenantCode === undefined) return {};
+    return { user_digest: this.#context.store.digestOf(tenantCode, user) };
   }
 }
 

@@ -251,10 +251,10 @@ const readGroup = `
     SELECT * FROM unnest($5::int[], $6::text[], $9::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
   ${usableRequests},
   locked AS MATERIALIZED (
-    SELECT code FROM codes WHERE (tenant_code, code) IN (SELECT tenant_code, code FROM usable)
+    SELECT code, union_id FROM codes WHERE (tenant_code, code) IN (SELECT tenant_code, code FROM usable)
     ORDER BY code FOR NO KEY UPDATE SKIP LOCKED),
   tried AS MATERIALIZED (
-    SELECT usable.*, locked.code IS NULL AND (
+    SELECT usable.*, locked.union_id, locked.code IS NULL AND (
       SELECT 1 FROM codes WHERE codes.tenant_code = usable.tenant_code AND codes.code = usable.code
     ) IS NOT NULL AS is_locked
     FROM usable LEFT JOIN locked ON locked.code = usable.code),
@@ -265,7 +265,7 @@ const readGroup = `
     WHERE codes.tenant_code = sorted.tenant_code AND codes.code = sorted.code
       AND codes.expires_at + 0 > unixepoch() AND (codes.uses_left IS NULL OR codes.uses_left > 0)
     RETURNING sorted.n, codes.tenant_code, codes.union_id, codes.info_names)
-  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, taken.info_names, users.record
+  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.union_id, taken.info_names, users.record
   FROM tried LEFT JOIN fresh ON fresh.n = tried.n LEFT JOIN taken ON taken.n = tried.n
     LEFT JOIN users ON users.tenant_code = taken.tenant_code AND users.union_id = taken.union_id`;
 
@@ -383,7 +383,9 @@ function readOutcome(row: SqlRow | undefined): ReadResult | typeof rowLocked {
   if (row === undefined) return 'app changed';
   if (row.is_locked === 1) return rowLocked;
   if (row.fresh === null) return 'random used';
-  if (row.record === null) return 'no code';
+  if (row.record === null) {
+    return { record: null, unionId: row.union_id === null ? null : String(row.union_id) };
+  }
   const infoNames = row.info_names === null ? null : splitInfoNames(String(row.info_names));
   return { record: toRecord(row.record), infoNames };
 }

@@ -16,6 +16,7 @@ export const helpTopics = {
   'many-rows': 'options of runs over many rows',
   operation: 'settings of a service in operation',
   output: 'output formats, and how to print only a part',
+  requests: 'signed requests that the commands of "sign" can read',
   signing: 'how requests are signed, and how to find out',
 } as const;
 export type HelpTopic = keyof typeof helpTopics;

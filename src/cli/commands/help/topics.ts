@@ -6,6 +6,7 @@ import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { specialUserInfoKeys } from '../../../protocol/user-info.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
+import { sampleFormats } from '../../../signing/samples/formats.js';
 import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
 import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { formatColumns } from '../../help-layout.js';
@@ -153,6 +154,21 @@ timestamp. The service allows its clock and the caller's to differ by ${defaultC
 and accepts each random of an app once; "userinfo doctor" compares the clocks.
 `;
 
+const requestsTopic = `Requests that "userinfo sign solve", "verify" and "explain" read
+
+A request is an argument, standard input (-) or a file (--sample):
+
+${sampleFormats.map(({ name, from }) => `  ${name}\n      ${from}\n`).join('')}
+The signature is the parameter, the header or the member of a JSON body that
+--sign-param names. The headers of a request are signed values ($extra:NAME).
+The parameters are those of the query, then those of a form. The members of a
+JSON body are parameters if the signature is one of them, or if it is in a
+header and there are no other parameters.
+
+If a text has one signed request, that one is taken, and a message says which.
+If it has several, they are listed; choose with --pick.
+`;
+
 /** The options that `add` adds under a heading, as the help of a command without pages shows them. */
 function describeOptions(add: (command: Command) => Command, heading: string): string {
   const help = add(new Command()).helpOption(false).helpInformation();
@@ -209,5 +225,6 @@ const topics: Readonly<Record<Exclude<HelpTopic, 'info-names'>, string>> = {
   'many-rows': manyRowsTopic,
   operation: operationTopic,
   output: outputTopic,
+  requests: requestsTopic,
   signing: signingTopic,
 };

@@ -75,6 +75,9 @@ function settings(): Option[] {
     new Option('--drain-delay <duration>', 'serve on for this time when stopped (default: 0)').argParser(
       (text) => (text === '0' ? 0 : parseDuration(text)),
     ),
+    new Option('--audit-days <n>', 'age at which a line of the audit is deleted (default: 365)').argParser(
+      (text) => parseCount(text, 'days'),
+    ),
     new Option(
       '--trust-proxy <list>',
       'addresses of proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,fd00::/8',

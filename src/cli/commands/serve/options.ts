@@ -27,6 +27,7 @@ export interface ServeOptions extends CommonOptions {
   readonly adminPort?: number;
   /** Milliseconds. */
   readonly drainDelay?: number;
+  readonly auditDays?: number;
   readonly trustProxy?: readonly string[];
   readonly publicUrl?: string;
   readonly maxConnections?: number;

@@ -6,7 +6,7 @@ import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
-import { adminToken, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
+import { adminTokens, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage } from '../../io.js';
 import { readPlatform } from '../../platform-file.js';
 import type { ServeOptions } from './options.js';
@@ -36,8 +36,8 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     }),
     io.stderr,
   );
-  const token = await adminToken(io.env);
-  if (token !== undefined && options.adminPort === undefined) {
+  const tokens = await adminTokens(io.env);
+  if (tokens.length > 0 && options.adminPort === undefined) {
     throw new InvalidInputError('USERINFO_ADMIN_TOKEN is for the admin port', {
       hint: 'Add --admin-port <number>.',
     });
@@ -46,8 +46,8 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
   const start = async () =>
     createService({
       ...settingsOf(options),
+      adminTokens: tokens,
       ...(platform && { platform: formatPlatform(platform) }),
-      ...(token !== undefined && { adminToken: token }),
       database: await chooseDatabase(options.database, options.migrate),
       create: options.migrate,
       upgrade: options.migrate,
@@ -137,6 +137,7 @@ function settingsOf(options: ServeOptions): ServiceOptions {
     page,
     adminPort: options.adminPort,
     drainDelayMs: options.drainDelay,
+    auditDays: options.auditDays,
     trustProxy,
     publicUrl,
     maxConnections,
