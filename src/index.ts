@@ -34,6 +34,7 @@ export type {
   InfoName,
   JsonValue,
   NamedReadData,
+  PlatformNames,
   ReadData,
   SpecialInfo,
   TenantInfo,
