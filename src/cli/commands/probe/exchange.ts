@@ -62,7 +62,8 @@ export class Exchange {
   /**
    * Sends a request, signed anew; `isCopy`: with `random` and `timestamp` of the one before.
    *
-   * @throws NoAnswerError if no answer came, RejectedError if the platform throttles, CancelledError, AbortError
+   * @throws NoAnswerError if no answer came, or the first is no envelope; RejectedError if the platform throttles;
+   * CancelledError, AbortError
    */
   async send(asked: ProbeRequest, isCopy = false): Promise<Observation> {
     const { pauseMs, signal } = this.#connection;
@@ -74,6 +75,7 @@ export class Exchange {
         observation?.httpStatus === 429 ||
         (error instanceof RejectedError && error.means === 'tooManyRequests');
       if (observation !== undefined && !isThrottled) {
+        if (observation.code === null && this.observations.length === 0) throw error;
         this.observations.push(observation);
         return observation;
       }

@@ -230,20 +230,26 @@ function findEmptyObject(
 }
 
 function findAbsent({ whole, named }: Evidence): Finding<Platform['absent']> {
-  if (named !== null) {
-    const data = dataOf(named);
-    if (!Object.hasOwn(data, absentName)) return found('omit', 'left out of a read by names');
-    if (data[absentName] === null) return found('null', 'null in a read by names');
-    if (data[absentName] === '') return found('empty', 'empty text in a read by names');
-    return open('a name that nobody has came with a value');
+  const inFields = whole === null ? undefined : absentField(dataOf(whole).basic_info);
+  if (named === null) {
+    if (inFields !== undefined) return found(inFields, `${absentWords[inFields]} in basic_info`);
+    return open(
+      whole === null ? 'needs --code' : 'all fields of basic_info have a value: needs a second --code',
+    );
   }
-  if (whole === null) return open('needs --code');
-  const { basic_info } = dataOf(whole);
-  const values = isObject(basic_info) ? Object.values(basic_info) : [];
-  if (values.includes(null)) return found('null', 'null in basic_info');
-  if (values.includes('')) return found('empty', 'empty text in basic_info');
-  if (values.length < basicInfoFields.length) return found('omit', 'left out of basic_info');
-  return open('all fields of basic_info have a value: needs a second --code');
+  const value = Object.hasOwn(dataOf(named), absentName) ? dataOf(named)[absentName] : undefined;
+  const kind = value === undefined ? 'omit' : value === null ? 'null' : value === '' ? 'empty' : null;
+  if (kind === null) return open('a name that nobody has came with a value');
+  const also = inFields === undefined || inFields === kind ? '' : `; ${absentWords[inFields]} in basic_info`;
+  return found(kind, `${absentWords[kind]} in a read by names${also}`);
+}
+
+const absentWords = { omit: 'left out', null: 'null', empty: 'empty text' } as const;
+
+function absentField(basicInfo: unknown): Platform['absent'] | undefined {
+  const values = isObject(basicInfo) ? Object.values(basicInfo) : [];
+  if (values.length < basicInfoFields.length) return 'omit';
+  return values.includes(null) ? 'null' : values.includes('') ? 'empty' : undefined;
 }
 
 function findValues({ whole, named, written }: Evidence): Finding<Platform['values']> {
