@@ -28,6 +28,7 @@ const story = [
   'demo',
   'explain',
   'doctor',
+  'probe',
   'openapi',
   'completion',
   'sign explain read',

@@ -6,7 +6,7 @@ import { NoAnswerError, RejectedError } from '../../../client/errors.js';
 import { parseRetryAfter } from '../../../client/retry.js';
 import { isObject } from '../../../protocol/fields.js';
 import { randomLength } from '../../../protocol/limits.js';
-import { resultCode } from '../../../protocol/result-codes.js';
+import { type ResultCodeName, resultCode } from '../../../protocol/result-codes.js';
 import type { Signers } from '../../../signing/app-signatures.js';
 import type { Secret } from '../../../signing/secret.js';
 import type { ProbeRequest } from './requests.js';
@@ -17,6 +17,8 @@ export interface Observation {
   readonly httpStatus: number;
   /** `code` of the envelope; `null` if the answer is not an envelope. */
   readonly code: number | null;
+  /** The meaning of the code to the profile in use. */
+  readonly known: ResultCodeName | undefined;
   /** Masked; empty for a request that names a user. */
   readonly msg: string;
   /** Whether something in `msg` was masked. */
@@ -71,9 +73,7 @@ export class Exchange {
       await sleep(pauseMs, undefined, { signal });
       if (asked.age !== undefined) await untilMidSecond(signal);
       const { observation, error, retryAfterMs } = await this.#sendOnce(asked, isCopy && number === 1);
-      const isThrottled =
-        observation?.httpStatus === 429 ||
-        (error instanceof RejectedError && error.means === 'tooManyRequests');
+      const isThrottled = observation?.httpStatus === 429 || observation?.known === 'tooManyRequests';
       if (observation !== undefined && !isThrottled) {
         if (observation.code === null && this.observations.length === 0) throw error;
         this.observations.push(observation);
@@ -109,7 +109,13 @@ export class Exchange {
     const sentAt = Date.now();
     this.#sent += 1;
     onSent?.(this.#sent);
-    const seen = (httpStatus: number, body: Uint8Array, code: number | null, date: string | undefined) => {
+    const seen = (
+      httpStatus: number,
+      body: Uint8Array,
+      code: number | null,
+      date: string | undefined,
+      known?: ResultCodeName,
+    ): Observation => {
       const members = membersOf(body);
       const shown = asked.isPersonal ? '' : textOf(members);
       const msg = mask(shown, [...hidden, secret.reveal()]);
@@ -117,7 +123,17 @@ export class Exchange {
       const ahead = Math.round((Date.parse(date ?? '') + 500 - (sentAt + Date.now()) / 2) / 1000);
       const aheadBy = Number.isNaN(ahead) ? null : ahead;
       const isWithinSecond = Math.floor(sentAt / 1000) === Math.floor(Date.now() / 1000);
-      return { asked, httpStatus, code, msg, isMasked: msg !== shown, members, aheadBy, isWithinSecond };
+      return {
+        asked,
+        httpStatus,
+        code,
+        known,
+        msg,
+        isMasked: msg !== shown,
+        members,
+        aheadBy,
+        isWithinSecond,
+      };
     };
     try {
       const { httpStatus, body, date } = await sender.send(request, { signal, attempts: 1 });
@@ -126,7 +142,7 @@ export class Exchange {
       if (error instanceof RejectedError) {
         const { httpStatus, body, date, envelope, headers } = error.answer;
         const retryAfterMs = parseRetryAfter(headers, Date.now());
-        return { observation: seen(httpStatus, body, envelope.code, date), error, retryAfterMs };
+        return { observation: seen(httpStatus, body, envelope.code, date, error.means), error, retryAfterMs };
       }
       if (!(error instanceof NoAnswerError)) throw error;
       const { httpStatus, body, answer } = error;

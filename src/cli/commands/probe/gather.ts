@@ -54,6 +54,8 @@ export interface Evidence {
   readonly uses: { readonly count: number; readonly isUsedUp: boolean } | null;
   /** The answer to a throttled request. */
   readonly throttled: Observation | null;
+  /** The lead of the platform's clock over ours, in seconds. */
+  readonly aheadBy: number;
   readonly all: readonly Observation[];
 }
 
@@ -95,7 +97,8 @@ export async function gather(connection: ProbeConnection, user: TestUser): Promi
   const reads = await readUser(exchange, user);
   const last = await exchange.send(unknownCodeRead());
   const { throttled, observations: all } = exchange;
-  return { unknownCode, copy, last, faulty, window, ...passbacks, ...reads, throttled, all };
+  const aheadBy = aheadOf(all);
+  return { unknownCode, copy, last, faulty, window, ...passbacks, ...reads, throttled, aheadBy, all };
 }
 
 /** Windows that deployments have, in seconds: the search looks at them first. */

@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
+import { Option } from 'commander';
 import { formatPlatform, type Platform } from '../../../platform/platform.js';
 import { usesModule } from '../../../platform/signing-source.js';
 import { updateProfile } from '../../../profiles/profile-store.js';
@@ -16,6 +17,8 @@ import { parseDuration, parseFilled } from '../../option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
+import type { Observation } from './exchange.js';
+import type { Evidence } from './gather.js';
 
 interface ProbeOptions extends ConnectionOptions {
   readonly code?: readonly string[];
@@ -53,7 +56,11 @@ export const declareProbe = command({
         .option('--union-id <id>', 'test user, to whom a key is passed back', parseFilled('--union-id'))
         .option('--save <file>', 'write a platform file')
         .option('--save-profile', 'store the platform in the profile in use')
-        .option('--pause <duration>', 'pause before each request (default: 250ms)', parseDuration, 250),
+        .addOption(
+          new Option('--pause <duration>', 'pause before each request')
+            .default(250, '250ms')
+            .argParser(parseDuration),
+        ),
     ),
   run: runProbe,
 });
@@ -102,19 +109,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     const file = formatPlatform(withoutPrivate(found));
     if (isTable) await writeStyled(io.stdout, showReport(learned, breaks, style));
     else await print(reportRecord(learned, breaks, file));
-    if (!learned.isSigned) {
-      await warn(
-        io,
-        'an unknown code is answered like a wrong signature: the recipes or the secret may be wrong',
-      );
-      await printMessage(io, 'Mend that first ("userinfo doctor", "userinfo sign solve"), or give a --code.');
-    }
-    if (!isSame(evidence.last, evidence.unknownCode)) {
-      await warn(
-        io,
-        'the last request was answered unlike the first: the platform may block what it refuses often',
-      );
-    }
+    for (const warning of doubtsOf(evidence, learned.isSigned, isSame)) await warn(io, warning);
     await saveFound(call, settings, found, JSON.stringify(file, null, 2));
   } catch (error) {
     if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved`);
@@ -122,6 +117,35 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   } finally {
     await client.close({ force: true });
   }
+}
+
+/** Why what was found may be wrong. */
+function doubtsOf(
+  { unknownCode, last, aheadBy }: Evidence,
+  isSigned: boolean,
+  isSame: (one: Observation, other: Observation) => boolean,
+): string[] {
+  const { known, code } = unknownCode;
+  const isOther = isSigned && known !== undefined && known !== 'codeNotValid';
+  return [
+    ...(isSigned
+      ? []
+      : [
+          'an unknown code is answered like a wrong signature: the recipes or the secret may be wrong. ' +
+            'Mend that first ("userinfo doctor", "userinfo sign solve"), or give a --code',
+        ]),
+    ...(isOther
+      ? [
+          `a right request with an unknown code is answered ${code}, which means ${known} to the profile: see "userinfo doctor"`,
+        ]
+      : []),
+    ...(Math.abs(aheadBy) < 30
+      ? []
+      : [`the clocks differ by ${Math.abs(aheadBy)} s: set that of this machine, and probe again`]),
+    ...(isSame(last, unknownCode)
+      ? []
+      : ['the last request was answered unlike the first: the platform may block whom it refuses often']),
+  ];
 }
 
 async function givenCodes({ context, options: { code: given = [] } }: Call<ProbeOptions>): Promise<string[]> {
