@@ -79,7 +79,8 @@ class PhpPlatform {
     if ((given.random ?? '').length < 8 || given.timestamp?.length !== 10) return refuse(1001, 'param error');
     if (given.app_key !== keys.app_key || given.tenant_code !== keys.tenant_code)
       return refuse(-2, 'app error');
-    if (Math.abs(Date.now() / 1000 - Number(given.timestamp)) > 120.5) return refuse(1005, 'time error');
+    if (Math.abs(Math.floor(Date.now() / 1000) - Number(given.timestamp)) > 120)
+      return refuse(1005, 'time error');
     const { app_sign: _, sign, ...others } = given;
     const { app_sign = '' } = signed(others);
     if (given.app_sign !== app_sign || sign !== signed({ ...others, app_sign }).sign)

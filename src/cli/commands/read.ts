@@ -49,7 +49,7 @@ export function readInputOf(
 export const declareRead = command({
   name: 'read',
   common: ['profile', 'output', 'network', 'confirm'],
-  summary: 'read the information of a user with an authorization code',
+  summary: "read a user's information with an authorization code",
   description:
     'Read the information of the user that an authorization code was issued for; with --from, of many users.',
   examples: [

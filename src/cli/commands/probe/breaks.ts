@@ -4,7 +4,7 @@ import { isObject, kindOf } from '../../../protocol/fields.js';
 import { readDataWarnings } from '../../../protocol/read-data.js';
 import { resultCode } from '../../../protocol/result-codes.js';
 import type { Observation } from './exchange.js';
-import { dataOf, type Evidence, isCarriedOut, isSame, tellsApart } from './gather.js';
+import { dataOf, type Evidence, isCarriedOut, saysTheSame, tellsApart } from './gather.js';
 
 /** Where answers break a fixed rule of the spec: its section, and in how many answers. */
 export interface Break {
@@ -57,7 +57,8 @@ function isOrLacks(value: unknown): string {
 function parameterBreaks(evidence: Evidence): Found[] {
   const { unknownCode, faulty, refusedPassbacks } = evidence;
   const isTold = tellsApart(evidence);
-  const accepts = (answer: Observation) => isCarriedOut(answer) || (isTold && isSame(answer, unknownCode));
+  const accepts = (answer: Observation) =>
+    isCarriedOut(answer) || (isTold && saysTheSame(answer, unknownCode));
   const passed: readonly (readonly [section: string, answer: Observation, isPassed: boolean])[] = [
     ['§4.1', unknownCode, isCarriedOut(unknownCode)],
     ['§4.1', faulty.noCode, isCarriedOut(faulty.noCode)],

@@ -16,7 +16,7 @@ import {
 } from './requests.js';
 
 /** A test user, whose data the probe may read and write. */
-export interface TestUser {
+export interface ProbedUser {
   /** Codes that were issued for the user and not used. The first is used until it is refused. */
   readonly codes: readonly string[];
   readonly unionId: string | undefined;
@@ -63,7 +63,7 @@ export interface Evidence {
 export const maxCodeReads = 6;
 
 /** Whether two answers say the same, but for numbers in their text. */
-export function isSame(one: Observation, other: Observation): boolean {
+export function saysTheSame(one: Observation, other: Observation): boolean {
   const saying = ({ httpStatus, code, msg }: Observation) =>
     [httpStatus, code, msg.replaceAll(/\d+/g, '0')].join(' ');
   return saying(one) === saying(other);
@@ -76,7 +76,7 @@ export function isCarriedOut({ code }: Observation): boolean {
 /** Whether an unknown code is answered unlike a wrong signature: then answers show how far a request came. */
 export function tellsApart({ unknownCode, faulty }: Pick<Evidence, 'unknownCode' | 'faulty'>): boolean {
   const signatures = [faulty.wrongAppSign, faulty.wrongSign];
-  return !isCarriedOut(unknownCode) && !signatures.some((answer) => isSame(answer, unknownCode));
+  return !isCarriedOut(unknownCode) && !signatures.some((answer) => saysTheSame(answer, unknownCode));
 }
 
 /**
@@ -84,7 +84,7 @@ export function tellsApart({ unknownCode, faulty }: Pick<Evidence, 'unknownCode'
  *
  * @throws what `Exchange.send` throws
  */
-export async function gather(connection: ProbeConnection, user: TestUser): Promise<Evidence> {
+export async function gather(connection: ProbeConnection, user: ProbedUser): Promise<Evidence> {
   const exchange = new Exchange(connection);
   const unknownCode = await exchange.send(unknownCodeRead());
   const copy = await exchange.send(unknownCode.asked, true);
@@ -110,12 +110,12 @@ async function findWindow(
   unknownCode: Observation,
   old: Observation,
 ): Promise<ClockWindow> {
-  if (isSame(old, unknownCode)) return { seconds: 'unlimited', isExact: true, isSymmetric: true };
+  if (saysTheSame(old, unknownCode)) return { seconds: 'unlimited', isExact: true, isSymmetric: true };
   const aheadBy = aheadOf(exchange.observations);
   const accepts = async (age: number): Promise<boolean> => {
     for (let number = 1; ; number += 1) {
       const answer = await exchange.send(agedRead(age - aheadBy));
-      if (answer.isWithinSecond || number === 3) return isSame(answer, unknownCode);
+      if (answer.isWithinSecond || number === 3) return saysTheSame(answer, unknownCode);
     }
   };
   let [accepted, refused] = [0, oldSeconds];
@@ -140,7 +140,7 @@ function aheadOf(observations: readonly Observation[]): number {
 
 async function passBack(
   exchange: Exchange,
-  { unionId, key }: TestUser,
+  { unionId, key }: ProbedUser,
 ): Promise<Pick<Evidence, 'written' | 'refusedPassbacks'>> {
   if (unionId === undefined) return { written: null, refusedPassbacks: [] };
   const first = await exchange.send(keyPassback(unionId, key));
@@ -155,7 +155,7 @@ async function passBack(
 /** Reads the whole record, then by names, with the first code that is good for it. */
 async function readUser(
   exchange: Exchange,
-  { codes: [code, ...others], key }: TestUser,
+  { codes: [code, ...others], key }: ProbedUser,
 ): Promise<Pick<Evidence, 'whole' | 'named' | 'uses'>> {
   if (code === undefined) return { whole: null, named: null, uses: null };
   const named = (of: string) => issuedRead(of, [key, absentName, 'device_info', 'location_info']);

@@ -33,16 +33,16 @@ export const declareProbe = command({
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'learn how a platform does what its document leaves open',
   description:
-    'Send requests that a correct platform refuses, each for one fault, and conclude from the answers how the ' +
-    'platform differs: result codes, HTTP status, clock, replay, shapes of data. These are reads whose codes were ' +
-    'never issued: nothing is written, and nobody is read. With a code and the union ID of a test user, it also ' +
-    'reads that user, and passes one key back. Says what it will send; production, and a user, are asked about first.',
+    'Send requests that a correct platform refuses, each for one fault, and conclude from the answers how it differs: ' +
+    'result codes, HTTP status, clock, replay, shapes of data. These are reads whose codes were never issued: nothing ' +
+    "is written, and no user's data is read. With a code and the union ID of a test user, it also reads that user, and " +
+    'passes one key back. Says what it will send, and asks first for production or a user.',
   examples: [
     ['userinfo probe -p local --yes', 'by refused reads alone'],
     [
       'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
         'userinfo probe -p local --code "$code" --union-id u001 --yes --save learned.json',
-      'with a test user; "userinfo serve --platform learned.json" then answers alike',
+      'with a test user, into a file that "userinfo serve --platform" takes',
     ],
   ],
   takes: (command) =>
@@ -97,7 +97,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   };
   try {
     const evidence = await gather({ client, signers, secret, signal, pauseMs: pause, onSent }, user);
-    const [{ learn }, { findBreaks }, { reportRecord, showReport }, { isSame }] = await Promise.all([
+    const [{ learn }, { findBreaks }, { probeRecord, showFindings }, { saysTheSame }] = await Promise.all([
       import('./learn.js'),
       import('./breaks.js'),
       import('./report.js'),
@@ -107,9 +107,9 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     const found = { ...settings.platform.value, ...learned.fields };
     const breaks = findBreaks(evidence, found);
     const file = formatPlatform(withoutPrivate(found));
-    if (isTable) await writeStyled(io.stdout, showReport(learned, breaks, style));
-    else await print(reportRecord(learned, breaks, file));
-    for (const warning of doubtsOf(evidence, learned.isSigned, isSame)) await warn(io, warning);
+    if (isTable) await writeStyled(io.stdout, showFindings(learned, breaks, style));
+    else await print(probeRecord(learned, breaks, file));
+    for (const warning of doubtsOf(evidence, learned.isSigned, saysTheSame)) await warn(io, warning);
     await saveFound(call, settings, found, JSON.stringify(file, null, 2));
   } catch (error) {
     if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved`);
@@ -123,7 +123,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
 function doubtsOf(
   { unknownCode, last, aheadBy }: Evidence,
   isSigned: boolean,
-  isSame: (one: Observation, other: Observation) => boolean,
+  saysTheSame: (one: Observation, other: Observation) => boolean,
 ): string[] {
   const { known, code } = unknownCode;
   const isOther = isSigned && known !== undefined && known !== 'codeNotValid';
@@ -142,7 +142,7 @@ function doubtsOf(
     ...(Math.abs(aheadBy) < 30
       ? []
       : [`the clocks differ by ${Math.abs(aheadBy)} s: set that of this machine, and probe again`]),
-    ...(isSame(last, unknownCode)
+    ...(saysTheSame(last, unknownCode)
       ? []
       : ['the last request was answered unlike the first: the platform may block whom it refuses often']),
   ];

@@ -13,7 +13,7 @@ import {
 } from '../../../protocol/result-codes.js';
 import { basicInfoFields } from '../../../protocol/user-record.js';
 import type { Observation } from './exchange.js';
-import { dataOf, type Evidence, isCarriedOut, isSame, maxCodeReads, tellsApart } from './gather.js';
+import { dataOf, type Evidence, isCarriedOut, maxCodeReads, saysTheSame, tellsApart } from './gather.js';
 import { absentName, type FaultyRead, faultyReads } from './requests.js';
 
 /** A request that a correct platform refuses, and its answer. */
@@ -101,11 +101,11 @@ export function learn(evidence: Evidence): Learned {
 function refusalsOf(evidence: Evidence, isSigned: boolean): Refusal[] {
   const { unknownCode, copy, faulty, written, refusedPassbacks, throttled } = evidence;
   const isTold = tellsApart(evidence);
-  const passes = (answer: Observation) => isTold && isSame(answer, unknownCode);
+  const passes = (answer: Observation) => isTold && saysTheSame(answer, unknownCode);
   const unclearOf = (means: ResultCodeName, answer: Observation): string | null => {
     if (isCarriedOut(answer)) return 'carried out';
     if (answer.code === null) return 'no envelope';
-    if (!isSame(answer, unknownCode)) return null;
+    if (!saysTheSame(answer, unknownCode)) return null;
     if (!isSigned) return 'the signatures may be wrong';
     if (['codeNotValid', 'wrongAppSign', 'wrongSign'].includes(means)) return null;
     return isTold ? 'not refused for that' : 'answered like a wrong signature';
@@ -279,11 +279,11 @@ function uncheckable(): Pick<Found, Checks> {
 
 /** The checks before the platform looks at the code. */
 function findChecks({ unknownCode, faulty, window }: Evidence): Pick<Found, Checks> {
-  const passes = (answer: Observation) => isSame(answer, unknownCode);
+  const passes = (answer: Observation) => saysTheSame(answer, unknownCode);
   const { unknownParameter, usualScope, otherScope, wrongSign } = faulty;
   const unknown_parameters = passes(unknownParameter)
     ? found('ignore' as const, 'one was ignored')
-    : isSame(unknownParameter, wrongSign)
+    : saysTheSame(unknownParameter, wrongSign)
       ? open('the signature with one was wrong: the platform signs other parameters')
       : found('refuse' as const, 'one was refused');
   const scopes = !passes(usualScope)
@@ -311,7 +311,7 @@ function findReplay({ unknownCode, copy, written }: Evidence, isTold: boolean): 
       ? found('allow', 'the copy of a passback was carried out')
       : found('refuse', 'the copy of a passback was refused');
   }
-  if (!isSame(copy, unknownCode)) return found('refuse', 'the copy of a read was refused');
+  if (!saysTheSame(copy, unknownCode)) return found('refuse', 'the copy of a read was refused');
   return isTold
     ? found('allow', 'the copy of a read with an unknown code was answered like the first')
     : open('the copy of a refused read was answered like the first');

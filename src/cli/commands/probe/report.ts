@@ -17,11 +17,7 @@ export interface ProbeReport {
 }
 
 /** A report for programs. */
-export function reportRecord(
-  learned: Learned,
-  breaks: readonly Break[],
-  platform: PlatformFile,
-): ProbeReport {
+export function probeRecord(learned: Learned, breaks: readonly Break[], platform: PlatformFile): ProbeReport {
   return {
     platform,
     refusals: learned.refusals.map(({ request, means, answer: { code, httpStatus, msg }, unclear }) => ({
@@ -43,7 +39,7 @@ export function reportRecord(
 }
 
 /** A report for a person: three tables. */
-export function showReport(
+export function showFindings(
   learned: Learned,
   breaks: readonly Break[],
   { colors, columns }: { readonly colors: ChalkInstance; readonly columns: number | undefined },
