@@ -12,7 +12,7 @@ type Failed = 'read' | 'passback' | 'doctor';
 
 /** Where the secret and the rule came from, and the commands that find the fault, each in a line of its own. */
 function refusedSignatureHint(settings: Settings, operation: Failed): string {
-  const { profile } = settings;
+  const { profile, environment } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const example = operation === 'passback' ? 'passback name=x --union-id ID' : 'read CODE';
@@ -20,8 +20,11 @@ function refusedSignatureHint(settings: Settings, operation: Failed): string {
   const commands = [
     ['What is signed:', `sign explain ${example}${profileFlag}`],
     ['The rule of an accepted request:', `sign solve -${flag('--save')}${profileFlag}`],
-    ['Every setting:', `doctor${profileFlag}`],
-  ].slice(0, operation === 'doctor' ? 2 : 3);
+    ...(environment.value === 'production'
+      ? []
+      : [['No accepted request, test deployment:', `sign try${flag('--save')}${profileFlag}`] as const]),
+    ...(operation === 'doctor' ? [] : [['Every setting:', `doctor${profileFlag}`] as const]),
+  ];
   return [inputs, ...commands.flatMap(([purpose, line]) => [purpose, `  userinfo ${line}`])].join('\n');
 }
 
