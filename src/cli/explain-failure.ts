@@ -1,9 +1,10 @@
 // Apart from call-service.ts: only a call that failed loads it.
+import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError, RejectedError } from '../client/errors.js';
+import { defaultSigning, usesModule } from '../platform/signing-source.js';
 import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
-import { usesModule } from '../profiles/signing-source.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 
@@ -28,6 +29,11 @@ function refusedSignatureHint(settings: Settings, operation: Failed): string {
   return [inputs, ...commands.flatMap(([purpose, line]) => [purpose, `  userinfo ${line}`])].join('\n');
 }
 
+/** Whether the service refuses the length of `sign` (§5.4): a rule that is wrong may give another one. */
+export function refusesSignLength({ means, msg }: RejectedError): boolean {
+  return means === 'malformedParameter' && msg.startsWith('sign ');
+}
+
 /** The same error; its hint says where the settings came from that may be wrong. */
 export function explainFailure<T>(error: T, settings: Settings, operation: Failed): T {
   if (error instanceof NoAnswerError) {
@@ -37,10 +43,8 @@ export function explainFailure<T>(error: T, settings: Settings, operation: Faile
     return Object.assign(error, { hint });
   }
   if (!(error instanceof RejectedError)) return error;
-  const { means, msg } = error;
-  // §5.4: a rule that is wrong also gives a sign of another length.
-  const isWrongLength = means === 'malformedParameter' && msg.startsWith('sign ');
-  if (means === 'wrongAppSign' || means === 'wrongSign' || isWrongLength)
+  const { means } = error;
+  if (means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error))
     return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return error;
   const sent = (['tenant_code', 'channel', 'app_key'] as const).map((field) => {
@@ -60,7 +64,9 @@ function describeSecret({ profile, secret }: Settings): string {
   return `the secret of profile ${quoteName(origin.name)}${where}`;
 }
 
-function describeRule({ profile, signing }: Settings): string {
-  if (signing === null || profile === null) return 'the default recipes';
-  return `the ${usesModule(signing) ? 'module' : 'recipes'} of profile ${quoteName(profile)}`;
+/** Where the rule of the signatures comes from. */
+export function describeRule({ platform: { value, origin } }: Pick<Settings, 'platform'>): string {
+  const { signing } = value;
+  if (isDeepStrictEqual(signing, defaultSigning)) return 'the default recipes';
+  return `the ${usesModule(signing) ? 'module' : 'recipes'} of ${describeOrigin(origin)}`;
 }

@@ -123,6 +123,7 @@ describe('profile add', () => {
   });
 
   it('reads the keychain entry of an old profile by the command of the keychain', async () => {
+    machine.apart = true;
     await add('shop');
     const stored = file();
     stored.profiles.shop.secret = { kind: 'keychain', keychain: 'secret-service', account: 'shop-1a2b' };
@@ -284,6 +285,7 @@ describe.skipIf(process.platform === 'win32')(
       ['command', () => ['--app-secret-command', `touch ${marker()}; echo x`]],
       ['module', () => ['--app-secret-env', 'HOME', '--signing-module', 'signer.mjs']],
     ])('has no %s of it run', async (_, options) => {
+      machine.apart = true; // a process evaluates a module once
       writeFileSync(
         join(machine.folder, 'signer.mjs'),
         `import { writeFileSync } from 'node:fs';
@@ -341,7 +343,7 @@ describe('admin app create --profile', () => {
     const first = file().profiles.local;
     await machine.run(['profile', 'set', 'local', '--signing-preset', 'sign=taobao']);
     expect(await create('local', '--base-url', 'http://localhost:8787/')).toMatchObject({ status: 0 });
-    expect(file().profiles.local).not.toHaveProperty('signing'); // the new app signs by the default recipes
+    expect(file().profiles.local).not.toHaveProperty('platform'); // the new app signs by the default recipes
     expect(file().profiles.local.app_key).not.toBe(first.app_key);
     expect(await apps()).toBe(2);
   });

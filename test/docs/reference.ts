@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
-import { environmentTopic, exitMeanings, infoNamesTopic } from '../../src/cli/commands/help/topics.js';
+import { environmentTopic, exitMeanings, topicPage } from '../../src/cli/commands/help/topics.js';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
@@ -83,7 +83,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
   const variables = environmentTopic.replace(/^.*\n\n/, '');
   pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
-  const names = infoNamesTopic.replace(/^.*\n\n/, '');
+  const names = topicPage('info-names', 'chat_').replace(/^.*\n\n/, '');
   pages.set(
     'info-names.md',
     `${made}# Names and keys with a special meaning\n\n\`\`\`text\n${names}\`\`\`\n`,
@@ -213,7 +213,7 @@ export function manPage(commands: readonly Documented[]): string {
     ...commands.filter(({ isGroup }) => !isGroup).flatMap(manCommand),
     '.SH INFO NAMES',
     '.nf',
-    ...infoNamesTopic.trimEnd().split('\n').slice(2).map(roff),
+    ...topicPage('info-names', 'chat_').trimEnd().split('\n').slice(2).map(roff),
     '.fi',
     '.SH EXIT STATUS',
     ...Object.entries(exitMeanings).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, roff(meaning)]),

@@ -1,5 +1,4 @@
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
-import { FailedRowsError } from '../bulk/summary.js';
 import { clientOptions } from '../client-options.js';
 import { type Call, command } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
@@ -44,6 +43,7 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   try {
     const [failed] = await withQueue(options.queue, (queue) => new Worker({ ...given, queue }).run());
     if (failed !== undefined) {
+      const { FailedRowsError } = await import('../bulk/summary.js');
       const hint =
         'Their workers died or returned them, again and again. Retry them with "userinfo runs retry".';
       const { run, failed_chunks, chunks } = failed;

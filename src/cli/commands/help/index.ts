@@ -5,6 +5,7 @@ import { nearestName } from '../../../support/nearest-name.js';
 import type { CliContext } from '../../context.js';
 import { examples, formatColumns, showCommon } from '../../help-layout.js';
 import { write } from '../../io.js';
+import { profileOutline } from '../../profile-outline.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
@@ -38,7 +39,11 @@ export function declareHelp(program: Command, context: CliContext): void {
     .action(async (words: string[]) => {
       const topic = words.length === 1 ? words[0] : undefined;
       if (topic === undefined || !Object.hasOwn(helpTopics, topic)) findCommand(program, words).outputHelp();
-      else await write(context.io.stdout, (await import('./topics.js')).topics[topic as HelpTopic]);
+      else {
+        const { topicPage } = await import('./topics.js');
+        const { chatPrefix } = profileOutline(context.io.env);
+        await write(context.io.stdout, topicPage(topic as HelpTopic, chatPrefix));
+      }
     });
   showCommon(command, []);
 }

@@ -1,7 +1,7 @@
 // Apart from index.ts: only `userinfo help TOPIC` loads the pages.
 import { Command } from 'commander';
 import { secretVariable, settingNames } from '../../../profiles/flags-and-environment.js';
-import { specialInfoNames } from '../../../protocol/info-names.js';
+import { type ChatPrefix, specialInfoNames } from '../../../protocol/info-names.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { specialUserInfoKeys } from '../../../protocol/user-info.js';
 import { presets } from '../../../signing/presets.js';
@@ -26,7 +26,7 @@ const variables = [
   ['USERINFO_NO_MIGRATE', '1: serve and admin refuse an older schema'],
   ['USERINFO_MASTER_KEY', 'keys that encrypt stored app secrets'],
   ['USERINFO_MASTER_KEY_FILE', 'file with these keys'],
-  ['USERINFO_ADMIN_TOKEN', 'token of POST /codes on the port --admin-port'],
+  ['USERINFO_ADMIN_TOKEN', 'token (NEW,OLD: two) of POST /codes on --admin-port'],
   ['USERINFO_ADMIN_TOKEN_FILE', 'file with this token'],
   ['USERINFO_MAX_BODY', 'a setting of serve: see "userinfo help operation"'],
   ['USERINFO_QUEUE', 'queue of worker and runs; --queue overrides it'],
@@ -200,23 +200,28 @@ All rows are checked before the first is sent. The results have a line for each
 row; --resume continues a run that stopped, and sends no finished row again.
 `;
 
-export const infoNamesTopic = `Names and keys with a special meaning
+function infoNamesTopic(prefix: ChatPrefix): string {
+  return `Names and keys with a special meaning
 
 Names that "userinfo read" can request:
 
-${formatColumns(Object.entries(specialInfoNames))}
+${formatColumns(Object.entries(specialInfoNames(prefix)))}
 Keys that "userinfo passback" can write:
 
 ${formatColumns(Object.entries(specialUserInfoKeys))}
 Any other name is a key that an application passed back, such as acme_level.
 `;
+}
 
-/** The pages of `userinfo help`. */
-export const topics: Readonly<Record<HelpTopic, string>> = {
+/** A page of `userinfo help`; `prefix` is that of the names of the chat platform. */
+export function topicPage(topic: HelpTopic, prefix: ChatPrefix): string {
+  return topic === 'info-names' ? infoNamesTopic(prefix) : topics[topic];
+}
+
+const topics: Readonly<Record<Exclude<HelpTopic, 'info-names'>, string>> = {
   connection: connectionTopic,
   environment: environmentTopic,
   'exit-codes': exitCodesTopic,
-  'info-names': infoNamesTopic,
   'many-rows': manyRowsTopic,
   operation: operationTopic,
   output: outputTopic,

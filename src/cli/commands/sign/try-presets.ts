@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserInfoClient } from '../../../client/client.js';
 import { RejectedError } from '../../../client/errors.js';
 import { readRequest } from '../../../client/request.js';
-import { updateProfile } from '../../../profiles/profile-store.js';
+import { defaultPlatform } from '../../../platform/platform.js';
+import { findProfile, updateProfile } from '../../../profiles/profile-store.js';
 import type { Settings } from '../../../profiles/settings.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { ResultCodeName } from '../../../protocol/result-codes.js';
@@ -15,6 +16,7 @@ import { type Preset, presets } from '../../../signing/presets.js';
 import { clientOptions } from '../../client-options.js';
 import type { Call } from '../../command.js';
 import { resolveDeployment } from '../../deployment.js';
+import { refusesSignLength } from '../../explain-failure.js';
 import { printMessage } from '../../io.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
@@ -64,7 +66,10 @@ export async function tryPresets(call: Call<TryOptions>): Promise<void> {
     return;
   }
   const signing = { app_sign: found.app_sign.recipe, sign: found.sign.recipe };
-  await context.profiles.change((list) => updateProfile(list, save, { signing }));
+  await context.profiles.change((list) => {
+    const platform = findProfile(list, save).platform ?? defaultPlatform;
+    return updateProfile(list, save, { platform: { ...platform, signing } });
+  });
   await printMessage(io, `saved in profile "${save}": ${choice}`);
 }
 
@@ -153,14 +158,14 @@ class Trial {
 const accepted: readonly (ResultCodeName | undefined)[] = ['codeNotValid', 'noSuchUser'];
 
 function verdictOf(error: RejectedError, choice: string): Verdict {
-  const { means, msg } = error;
+  const { means } = error;
   if (accepted.includes(means)) return null;
   if (means === 'wrongAppSign') return 'app_sign';
   if (means === 'wrongSign') return 'sign';
-  if (means === 'malformedParameter' && msg.startsWith('sign ')) return 'length of sign';
+  if (refusesSignLength(error)) return 'length of sign';
   throw Object.assign(error, {
     hint:
-      `That is not about a signature or the code, so no more were sent. The last presets: ${choice}. If it means ` +
-      `that, say so with --result-codes. ${error.hint}`,
+      `That is not about a signature or the code, so no more were sent. The last presets: ${choice}. If it is, ` +
+      `say so in "result_codes" of a platform file. ${error.hint}`,
   });
 }
