@@ -8,6 +8,12 @@ export {
 } from './bulk/send-all.js';
 export type { Answer, AnswerHeaders } from './client/answer.js';
 export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
+export type {
+  DispatchController,
+  DispatchedRequest,
+  Dispatcher,
+  DispatchHandler,
+} from './client/dispatcher.js';
 export {
   CallError,
   CancelledError,
@@ -28,6 +34,7 @@ export type {
   InfoName,
   JsonValue,
   NamedReadData,
+  PlatformNames,
   ReadData,
   SpecialInfo,
   TenantInfo,

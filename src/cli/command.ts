@@ -29,7 +29,7 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   /** The common options that apply to it. Default: those of the output. */
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
-  readonly takes?: (command: Command) => Command;
+  readonly takes?: (command: Command, context: CliContext) => Command;
   /** A group has none. */
   readonly run?: (call: Call<Options>, ...given: Arguments) => Promise<void>;
   readonly commands?: readonly Declare[];
@@ -45,7 +45,7 @@ export function command<Options, Arguments extends unknown[]>(
   const { common = ['output'], takes, run, commands = [] } = spec;
   return (parent, context) => {
     const command = parent.command(spec.name).summary(spec.summary).description(spec.description);
-    takes?.(command);
+    takes?.(command, context);
     command.addHelpText('after', examples(...spec.examples));
     for (const declare of commands) declare(command, context);
     if (run === undefined) {

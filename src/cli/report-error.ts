@@ -1,5 +1,5 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
-import { describeSystemError, explainMissing, isSystemError } from '../support/errors.js';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Io, OutputError, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
@@ -9,11 +9,10 @@ import { colorsFor } from './output/style.js';
  * trace is printed only for an internal error, with `verbose`.
  */
 export async function reportError(
-  thrown: unknown,
+  error: unknown,
   io: Io,
   { verbose, json }: { readonly verbose?: boolean; readonly json?: boolean },
 ): Promise<number> {
-  const error = explainMissing(thrown);
   const exit = exitStatusOf(error);
   if (exit === exitStatus.success) return exit;
   const report = describe(error, exit);

@@ -1,7 +1,7 @@
-import type { Dispatcher } from 'undici';
 import type { PlatformFile } from '../platform/platform.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
+import type { Dispatcher } from './dispatcher.js';
 import type { ClientHooks } from './hooks.js';
 import {
   hasMembers,
@@ -64,7 +64,7 @@ export interface UserInfoClientOptions extends ClientHooks {
    */
   readonly proxy?: string;
   /**
-   * A dispatcher of undici 7 or later to use instead of the client's own connections; `close` leaves it open.
+   * A dispatcher, of undici 7 or later or of your own, to use instead of the client's own connections; `close` leaves it open.
    * `connections`, `connectTimeoutMs`, `extraCa` and `proxy` then have no effect.
    */
   readonly dispatcher?: Dispatcher;

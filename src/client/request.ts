@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   type Endpoint,
@@ -25,6 +24,7 @@ import {
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
+import type { DispatchedRequest } from './dispatcher.js';
 import { checkMembers, isFilledText, isPlainObject, isText, type Shape } from './members.js';
 
 /** An app as its requests name it, and its signers. */
@@ -335,7 +335,7 @@ export function dispatchOptions(
     pathPrefix,
     headers,
   }: { readonly origin: string; readonly pathPrefix: string; readonly headers: RequestHeaders },
-): Dispatcher.DispatchOptions {
+): DispatchedRequest {
   return {
     origin,
     path: pathPrefix + target,

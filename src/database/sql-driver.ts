@@ -22,7 +22,7 @@ export interface Sql {
   each(statement: string, rows: readonly (readonly string[])[]): Promise<readonly SqlRow[]>;
 }
 
-/** Receives the number of requests, or other units of work, that shared a transaction. For metrics. */
+/** @internal Receives the number of requests, or other units of work, that shared a transaction. For metrics. */
 export const sharedTransactions = channel('userinfo:transaction');
 
 /** Use of the connections of a pool. */

@@ -1,10 +1,13 @@
 import { chmodSync, closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { isSystemError } from '../support/errors.js';
 import { missingHint, StartError, StoreUnavailableError } from './errors.js';
 import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
+
+/** `node:sqlite`, or the package that has the same interface. */
+export type SqliteLibrary = Pick<typeof import('@photostructure/sqlite'), 'DatabaseSync'>;
 
 interface Prepared {
   readonly statement: StatementSyncInstance;
@@ -36,6 +39,7 @@ const settings = `
  * detached at any time.
  */
 export class SqliteConnection {
+  readonly #library: SqliteLibrary;
   readonly #path: string;
   /** Device and inode of the file; `null` in memory. */
   readonly #identity: string | null;
@@ -50,13 +54,14 @@ export class SqliteConnection {
    *
    * @throws StartError for a missing file, or a database of another application
    */
-  constructor(file: string, create: boolean) {
+  constructor(library: SqliteLibrary, file: string, create: boolean) {
+    this.#library = library;
     const inMemory = file === ':memory:';
     // A resolved path is never a file: URI.
     this.#path = inMemory ? file : resolve(file);
     if (!inMemory) createSqliteFile(this.#path, create);
     this.#identity = inMemory ? null : fileIdentity(this.#path);
-    this.#database = new DatabaseSync(':memory:', { timeout: 0 });
+    this.#database = new library.DatabaseSync(':memory:', { timeout: 0 });
     try {
       this.#database.exec(`ATTACH '${this.#path.replaceAll("'", "''")}' AS store`);
       const hasTables = this.#refuseForeignTables(file);
@@ -99,7 +104,7 @@ export class SqliteConnection {
   reopen(): SqliteConnection {
     this.close();
     try {
-      return new SqliteConnection(this.#path, false);
+      return new SqliteConnection(this.#library, this.#path, false);
     } catch (cause) {
       if (cause instanceof StoreUnavailableError) throw cause;
       throw new StoreUnavailableError('the database file is not the one that was opened', { cause });

@@ -175,7 +175,9 @@ function answers(
       },
     ];
   });
-  return Object.fromEntries(entries);
+  const hasOthers = [...byStatus.keys()].some((status) => status >= 400 && status < 500);
+  const gateway = { description: 'Not of the platform, whose refusals are 200, but of a gateway before it' };
+  return { ...Object.fromEntries(entries), ...(!hasOthers && { '4XX': gateway }) };
 }
 
 /** An object without keys, as a schema and as an example. */
@@ -273,14 +275,12 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
       additionalProperties: value,
     },
     LoginDevice: object(Object.fromEntries(loginDeviceFields.map((field) => [field, text])), []),
+    // Without properties: generators make an optional one undefined, which is none of the types of the others.
     UserInfo: {
-      description: 'One level of key/value pairs',
+      description: `One level of key/value pairs. Keys with a special meaning: ${specialKeys}`,
       type: 'object',
       minProperties: 1,
       propertyNames: { minLength: 1, not: { enum: reservedKeys } },
-      properties: Object.fromEntries(
-        Object.entries(specialUserInfoKeys).map(([key, description]) => [key, { ...scalar, description }]),
-      ),
       additionalProperties: scalar,
     },
   };
@@ -292,6 +292,10 @@ function schemaRef(name: string): Json {
 
 const text = { type: 'string' } as const;
 const userId = { ...text, description: 'User ID' } as const;
+const specialKeys = Object.entries(specialUserInfoKeys)
+  .map(([key, meaning]) => `\`${key}\` (${meaning})`)
+  .join(', ');
+
 /** A value that `user_info` can hold. */
 const scalar = { type: ['string', 'number', 'boolean', 'null'] } as const;
 

@@ -32,6 +32,27 @@ export type JsonValue =
 export interface TenantInfo {}
 
 /**
+ * The prefix of the names of the chat platform, if it is not the neutral one (§2.2). Extend it in your program, and the
+ * special names and the fields of `basic_info` have that prefix.
+ *
+ * @example
+ * declare module 'userinfo-cli' {
+ *   interface PlatformNames {
+ *     chat_prefix: 'wx_';
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: programs extend it
+export interface PlatformNames {}
+
+type OwnPrefix = PlatformNames extends { readonly chat_prefix: infer Prefix extends string }
+  ? Prefix
+  : 'chat_';
+
+/** A name as the platform has it. */
+type OfPlatform<Name> = Name extends `chat_${infer Rest}` ? `${OwnPrefix}${Rest}` : Name;
+
+/**
  * §4.1: the values of `info_name` with a special meaning. `device_info` and `location_info` are JSON-encoded objects
  * (shape rule 3).
  *
@@ -39,7 +60,7 @@ export interface TenantInfo {}
  * const special: (keyof SpecialInfo)[] = ['mobile', 'device_info'];
  */
 export type SpecialInfo = {
-  readonly [Name in SpecialInfoName]: Name extends 'device_info' | 'location_info'
+  readonly [Name in SpecialInfoName as OfPlatform<Name>]: Name extends 'device_info' | 'location_info'
     ? readonly string[]
     : string;
 };
@@ -67,7 +88,7 @@ export type InfoName<Name extends string> = string extends Name
 type InfoValue<Name extends string> = Name extends keyof TenantInfo ? TenantInfo[Name] : JsonValue;
 
 /** The fields of an object as a platform may send them. */
-type Received<Fields> = { readonly [Field in keyof Fields]?: JsonValue };
+type Received<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: JsonValue };
 
 /**
  * `data` of a read without `info_name` (§4.1, shape rule 1), as the platform sent it. Any field may be missing or

@@ -1,4 +1,3 @@
-// Apart from monitoring.ts: prom-client is an optional package.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedTransactions } from '../database/sql-driver.js';
 import type { Log, LogEvent } from './log.js';

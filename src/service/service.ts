@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadPart, MissingPackageError } from '../support/errors.js';
 import { Turns } from '../support/fair-queue.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
@@ -7,6 +6,7 @@ import { answerCodes } from './admin/post-codes.js';
 import { type ServerExtension, startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats, logFault } from './log.js';
+import { countEvents, observeStore, ownMetrics } from './metrics.js';
 import { answerMonitoring, probeStore, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
@@ -40,7 +40,7 @@ const holderBytes = 16;
 const secondsOfDay = 86_400;
 
 /**
- * Starts the service over a store, which it closes at its end.
+ * @internal Starts the service over a store, which it closes at its end.
  *
  * @throws StartError if it cannot listen on the address
  */
@@ -50,9 +50,9 @@ export async function startService(
   host: ServiceHost,
   extension?: ServerExtension,
 ): Promise<Service> {
-  const { faults, rateLimit, adminPort, adminTokens = [] } = settings;
-  const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
-  const { log, end } = foldRepeats(eventLog);
+  const { faults, rateLimit, adminPort, adminTokens = [], version } = settings;
+  const { log, end } = foldRepeats(countEvents(settings.log ?? (() => {}), version));
+  const unobserve = observeStore(store);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
   const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
   const { platform } = settings;
@@ -62,13 +62,11 @@ export async function startService(
   let isStopping = false;
   const monitoring = answerMonitoring({
     isReady: async () => !isStopping && (await isWritable()) && isInTime(),
-    metrics:
-      metrics &&
-      (() => {
-        // For the next scrape: this one does not wait for a database that is away.
-        void isWritable();
-        return metrics();
-      }),
+    metrics: () => {
+      // For the next scrape: this one does not wait for a database that is away.
+      void isWritable();
+      return ownMetrics();
+    },
     codes:
       adminTokens.length === 0
         ? undefined
@@ -125,19 +123,4 @@ export async function startService(
     reset: () => store.reset(),
     [Symbol.asyncDispose]: closeOnce,
   };
-}
-
-/**
- * The log of the settings, with its events counted for `/metrics`. Without prom-client there are no metrics.
- *
- * @throws MissingPackageError if a port for them is given
- */
-async function withMetrics({ log = () => {}, adminPort, version }: CheckedSettings, store: Store) {
-  try {
-    const { countEvents, observeStore, ownMetrics } = await loadPart(() => import('./metrics.js'));
-    return { log: countEvents(log, version), metrics: ownMetrics, unobserve: observeStore(store) };
-  } catch (error) {
-    if (adminPort !== undefined || !(error instanceof MissingPackageError)) throw error;
-    return { log, metrics: null, unobserve: () => {} };
-  }
 }

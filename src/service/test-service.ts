@@ -238,7 +238,7 @@ function send(reply: FastifyReply, { httpStatus = 200, headers = {}, body }: Tes
     .send(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Starts a service with what tests need around it; `start` starts the service itself. */
+/** @internal Starts a service with what tests need around it; `start` starts the service itself. */
 export async function startTestService(
   options: TestServiceOptions,
   start: (options: ServiceOptions, extension: ServerExtension) => Promise<Service>,

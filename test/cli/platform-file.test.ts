@@ -188,7 +188,7 @@ it('is understood by doctor, explain, profile show and openapi', async () => {
   expect(exported.stderr).toContain('the values of the headers Authorization');
   const document = JSON.parse((await run(['openapi', '--platform', file])).stdout);
   const { responses } = document.paths['/api/v1/server/user/user_info_for_third'].get;
-  expect(Object.keys(responses)).toEqual(['200']);
+  expect(Object.keys(responses)).toEqual(['200', '4XX']);
   expect(responses[200].description).toContain('1004: code error');
 });
 
@@ -283,4 +283,13 @@ it('is served: a plain client gets the same answers from the service as from the
     const theirs = await send(phpUrl, { ...own, code: own.code === 'CODE' ? 'good' : 'bad' }, spoil);
     expect(await send(twin.url, { ...own, code }, spoil)).toEqual(theirs);
   }
+});
+
+it('has its own prefix in completion and help', async () => {
+  expect((await run(['__complete', 'read', 'c', 'wx_n'])).stdout).toBe('wx_nickname\n');
+  expect((await run(['__complete', 'read', 'c', 'chat_'])).stdout).toBe('');
+  expect((await run(['read', '--help'])).stdout).toMatch(/wx_open_id,/);
+  const page = (await run(['help', 'info-names'])).stdout;
+  expect(page).toContain('wx_nickname ');
+  expect(page).not.toContain('chat_');
 });

@@ -11,6 +11,7 @@ import { printMessage } from '../io.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
+import { profileOutline } from '../profile-outline.js';
 
 const missingCode = "error: missing required argument 'code'";
 
@@ -66,11 +67,11 @@ export const declareRead = command({
       'the code from standard input, and one value of the answer',
     ],
   ],
-  takes: (command) => {
+  takes: (command, { io }) => {
     addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
-      () => `${listNames(Object.keys(specialInfoNames()), 'Names with a special meaning', infoNamesPage)}
+      () => `${listNames(Object.keys(specialInfoNames(profileOutline(io.env).chatPrefix)), 'Names with a special meaning', infoNamesPage)}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );

@@ -4,10 +4,10 @@ import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
-import { loadPart } from '../../support/errors.js';
 import { type App, Apps } from './apps.js';
 import { Audit, digestKeyOf, digestUser } from './audit.js';
 import { Codes } from './codes.js';
+import { RowLockedError } from './group-commit.js';
 import {
   type PassbackRequest,
   type PassbackResult,
@@ -17,7 +17,7 @@ import {
   type Records,
   readInTransaction,
 } from './operations.js';
-import { PostgresGroups, RowLockedError } from './postgres-groups.js';
+import { PostgresGroups } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
@@ -235,13 +235,13 @@ export async function openStore(database: string, options: StoreOptions = {}): P
   if (!isPostgres) refuseOtherDatabases(database, scheme);
   let name = database;
   try {
-    // Only the packages of this database are loaded.
+    // Only what this database needs is loaded.
     if (isPostgres) {
-      const postgres = await loadPart(() => import('../../database/postgres-driver.js'));
+      const postgres = await import('../../database/postgres-driver.js');
       name = postgres.describePostgres(database);
       return await createStore(await postgres.openPostgresDriver(database, options), options);
     }
-    const sqlite = await loadPart(() => import('../../database/sqlite-driver.js'));
+    const sqlite = await import('../../database/sqlite-driver.js');
     return await createStore(await sqlite.openSqliteDriver(database, options), options);
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;

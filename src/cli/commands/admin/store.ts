@@ -63,7 +63,7 @@ export function storeCommand<Options, Arguments extends unknown[]>({
 }): Declare {
   return command({
     ...spec,
-    takes: (command) => (takes?.(command) ?? command).addOption(databaseOption()),
+    takes: (command, context) => (takes?.(command, context) ?? command).addOption(databaseOption()),
     run: (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
       const withStore: StoreCall<Options>['withStore'] = async (work, create) => {
         const admin = await call.context.openAdmin(namedDatabase(call.options.database, call.io.env), {

@@ -5,6 +5,7 @@ import { nearestName } from '../../../support/nearest-name.js';
 import type { CliContext } from '../../context.js';
 import { examples, formatColumns, showCommon } from '../../help-layout.js';
 import { write } from '../../io.js';
+import { profileOutline } from '../../profile-outline.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
@@ -15,6 +16,7 @@ export const helpTopics = {
   'many-rows': 'options of runs over many rows',
   operation: 'settings of a service in operation',
   output: 'output formats, and how to print only a part',
+  requests: 'signed requests that the commands of "sign" can read',
   signing: 'how requests are signed, and how to find out',
 } as const;
 export type HelpTopic = keyof typeof helpTopics;
@@ -37,7 +39,11 @@ export function declareHelp(program: Command, context: CliContext): void {
     .action(async (words: string[]) => {
       const topic = words.length === 1 ? words[0] : undefined;
       if (topic === undefined || !Object.hasOwn(helpTopics, topic)) findCommand(program, words).outputHelp();
-      else await write(context.io.stdout, (await import('./topics.js')).topics[topic as HelpTopic]);
+      else {
+        const { topicPage } = await import('./topics.js');
+        const { chatPrefix } = profileOutline(context.io.env);
+        await write(context.io.stdout, topicPage(topic as HelpTopic, chatPrefix));
+      }
     });
   showCommon(command, []);
 }
