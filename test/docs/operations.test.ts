@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -20,7 +21,7 @@ import { Machine, printedBy } from '../support/cli.js';
 import { type AppKeys, draftPassback, send } from '../support/foreign-client.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
-import { createSchema, execute } from '../support/postgres/test-schema.js';
+import { createSchema, execute, query } from '../support/postgres/test-schema.js';
 import { ServedMachine } from '../support/served.js';
 import { caFile } from '../support/tls-server.js';
 
@@ -42,12 +43,32 @@ const isInstalled = (program: string, ...args: string[]) =>
 it.skipIf(!isInstalled('systemd-analyze', '--version'))(
   'systemd takes the unit (needs systemd-analyze)',
   () => {
-    const unit = fenced('ini').replace('/usr/bin/userinfo', process.execPath);
-    writeFileSync(join(folder, 'userinfo.service'), unit);
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, 'userinfo.service')], {
-      encoding: 'utf8',
-    });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const units = mkdtempSync(join(folder, 'units-'));
+    writeFileSync(
+      join(units, 'userinfo.service'),
+      fenced('ini').replace('/usr/bin/userinfo', process.execPath),
+    );
+    // Those of several processes and of a worker are made from it.
+    for (const made of ['userinfo@.service', 'userinfo-worker.service']) {
+      const script = `set -e; systemctl() { :; }\n${fenced('sh', made).replace('/etc/systemd/system', units)}`;
+      expect(spawnSync('sh', ['-c', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    }
+    const commandOf = (name: string) =>
+      /^ExecStart=\S+ (.*)$/m.exec(readFileSync(join(units, name), 'utf8'))?.[1];
+    expect(commandOf('userinfo@.service')).toBe('serve --port %i --no-page');
+    expect(commandOf('userinfo-worker.service')).toBe('worker');
+    for (const name of ['userinfo.service', 'userinfo@8787.service', 'userinfo-worker.service']) {
+      const analyze = (...args: string[]) => {
+        const { status, stderr } = spawnSync('systemd-analyze', [...args, join(units, name)], {
+          encoding: 'utf8',
+        });
+        return { name, status, stderr };
+      };
+      expect(analyze('verify')).toEqual({ name, status: 0, stderr: '' });
+      // Its exposure, times ten.
+      if (!name.includes('@'))
+        expect(analyze('security', '--offline=true', '--threshold=20')).toMatchObject({ status: 0 });
+    }
   },
 );
 
@@ -88,7 +109,7 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     metrics = await (await fetch(`${machine.url}/metrics`)).text();
   }
   await schema.remove();
-  const [{ rules }] = parse(fenced('yaml')).groups;
+  const [{ rules }] = parse(fenced('yaml', 'groups:')).groups;
   const selectors: string[] = [];
   for (const { expr } of rules) {
     parser.parse(expr).iterate({
@@ -171,7 +192,7 @@ const unhealthy: readonly (readonly [alert: string, series: object, labels?: obj
 it.skipIf(!isInstalled('promtool', '--version'))(
   'each alert fires when it has to, none otherwise, and the metrics are well-formed (needs promtool)',
   async () => {
-    const { groups } = parse(fenced('yaml'));
+    const { groups } = parse(fenced('yaml', 'groups:'));
     const rules: { alert: string; labels: object; annotations: object }[] = groups[0].rules;
     expect(new Set(unhealthy.map(([alert]) => `Userinfo${alert}`))).toEqual(
       new Set(rules.map(({ alert }) => alert)),
@@ -192,7 +213,7 @@ it.skipIf(!isInstalled('promtool', '--version'))(
       testOf({ ...healthy, ...series }, `Userinfo${alert}`, labels),
     );
     const tests = { rule_files: ['rules.yml'], tests: [testOf(healthy), ...failing] };
-    writeFileSync(join(folder, 'rules.yml'), fenced('yaml'));
+    writeFileSync(join(folder, 'rules.yml'), fenced('yaml', 'groups:'));
     writeFileSync(join(folder, 'tests.yml'), JSON.stringify(tests));
     const promtool = (args: string[], input = '') => {
       const { status, stdout, stderr } = spawnSync('promtool', args, {
@@ -240,6 +261,108 @@ it.skipIf(!isInstalled('nginx', '-v'))(
       nginx.kill('SIGTERM');
       await once(nginx, 'exit');
     }
+  },
+);
+
+it('the manifest for Kubernetes asks for paths and ports that the service has, and gives it time to end', async () => {
+  using machine = new Machine();
+  const { spec } = parse(fenced('yaml', 'kind: Deployment')).spec.template;
+  const [container] = spec.containers;
+  const port = await freePort();
+  const adminPort = await freePort();
+  const given = Object.fromEntries(
+    container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+  );
+  const ports = { [given.USERINFO_ADMIN_PORT]: adminPort, 8787: port };
+  const env = {
+    ...given,
+    USERINFO_ADMIN_PORT: `${adminPort}`,
+    PORT: `${port}`,
+    USERINFO_DATABASE: ':memory:',
+  };
+  const service = machine.start(['serve'], { env });
+  await printedBy(service, /listening on/);
+  const probe = async ({ httpGet }: { httpGet: { path: string; port: number } }) =>
+    (await fetch(`http://127.0.0.1:${ports[httpGet.port]}${httpGet.path}`)).status;
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  const probes = () => Promise.all([startupProbe, livenessProbe, readinessProbe].map(probe));
+  expect(await probes()).toEqual([200, 200, 200]);
+  const ended = once(service, 'exit');
+  service.kill('SIGTERM');
+  await expect.poll(() => probe(readinessProbe), { timeout: 10_000 }).toBe(503);
+  expect(await probe(livenessProbe)).toBe(200);
+  // Without the delay.
+  service.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  const delay = Number.parseInt(given.USERINFO_DRAIN_DELAY, 10);
+  expect(delay).toBeGreaterThan(readinessProbe.periodSeconds * readinessProbe.failureThreshold);
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(delay + 6);
+});
+
+const hasJq = isInstalled('jq', '--version');
+
+it.skipIf(!hasJq)('the command of the page finds why a customer was refused (needs jq)', async () => {
+  await using machine = await ServedMachine.create();
+  await machine.stop();
+  const args = ['--port', new URL(machine.url).port, '--database', machine.database, '--log-format', 'json'];
+  const service = machine.start(['serve', ...args]);
+  let log = '';
+  service.stderr?.on('data', (chunk) => {
+    log += chunk;
+  });
+  await printedBy(service, /"listening"/);
+  const code = await machine.issueCode();
+  for (let i = 0; i < 2; i++) await machine.run(['read', code, '-p', 'local']);
+  await machine.run(['passback', 'level=gold', '--union-id', 'nobody', '-p', 'local']);
+  service.kill('SIGTERM');
+  await once(service, 'close');
+  writeFileSync(join(machine.folder, 'log'), log);
+  const script = fenced('sh', 'jq -c --arg user').replace(/journalctl .*? \|/, 'cat log |');
+  const env = { USERINFO_DATABASE: machine.database };
+  const { status, stdout } = await machine.shell(script, { env });
+  expect([
+    status,
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ]).toEqual([
+    0,
+    [expect.objectContaining({ operation: 'read', code: 40106, request_id: expect.any(String) })],
+  ]);
+  const seen = await machine.shell(fenced('sh', 'userinfo admin audit'), { env });
+  expect(JSON.parse(seen.stdout)).toMatchObject({ action: 'code issue' });
+});
+
+it.skipIf(!hasJq)(
+  'the unit of the worker works on a queue, and a run without one is found (needs jq)',
+  async () => {
+    const schema = await createSchema();
+    await using machine = await ServedMachine.create();
+    const app = JSON.parse(
+      await machine.admin(['app', 'create', '--tenant-code', 'acme', '--channel', 'web', '--json']),
+    );
+    const settings = fenced('sh', 'USERINFO_QUEUE=').replaceAll("'", '').trim().split('\n');
+    const env: Record<string, string> = {
+      ...Object.fromEntries(settings.map((line) => line.split(/=(.*)/s))),
+      USERINFO_QUEUE: schema.url,
+      USERINFO_BASE_URL: machine.url,
+      USERINFO_APP_KEY: app.app_key,
+      USERINFO_APP_SECRET: app.app_secret,
+    };
+    writeFileSync(join(machine.folder, 'users.csv'), 'union_id,level\nu001,gold\n');
+    const queued = await machine.run(['passback', '--from', 'users.csv', '--queue', schema.url], { env });
+    expect([queued.status, queued.stderr]).toEqual([0, expect.stringContaining('queued 1 row')]);
+    const waiting = async () => (await machine.shell(fenced('sh', 'userinfo runs list'), { env })).stdout;
+    expect(JSON.parse(await waiting())).toEqual({ run: queued.stdout.trim(), rows: 1, done: 0 });
+    const worker = machine.start(['worker'], { env });
+    await printedBy(worker, /1 done here/);
+    expect(await waiting()).toBe('');
+    const ended = once(worker, 'exit');
+    worker.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect((await machine.record()).extension_info).toEqual({ level: 'gold' });
+    await schema.remove();
   },
 );
 
@@ -334,6 +457,52 @@ it.skipIf(installed === null)(
         },
       );
     } finally {
+      await server.remove();
+    }
+  },
+);
+
+it.skipIf(installed === null)(
+  'PostgreSQL is restored to a point in time (needs a PostgreSQL of Debian)',
+  async () => {
+    const archive = mkdtempSync(join(folder, 'wal-'));
+    const base = join(mkdtempSync(join(folder, 'base-')), 'base');
+    for (const path of [folder, archive]) chmodSync(path, 0o777);
+    const settings = fenced('conf', 'archive_mode')
+      .trim()
+      .split('\n')
+      .map((line) =>
+        line.replace(/^(\w+) = '?(.*?)'?$/, '$1=$2').replaceAll('/var/lib/postgresql/wal', archive),
+      );
+    const server = await PostgresServer.create(['fsync=off', ...settings], installed ?? undefined);
+    let restored: PostgresServer | undefined;
+    try {
+      await using machine = await ServedMachine.create([], server.url);
+      const names = { '/var/lib/postgresql/wal': archive, '/var/lib/postgresql/base': base };
+      const source = { ...names, 'postgres://postgres@db.example': server.url };
+      await runBlock(machine, fenced('sh', 'pg_basebackup'), source);
+      let time = '';
+      await expectRestored(
+        machine,
+        async () => {
+          const [row] = await query(server.url, 'SELECT now()::text AS now');
+          time = String(row?.now);
+        },
+        async () => {
+          const last = await query(server.url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
+          await expect.poll(() => readdirSync(archive), { timeout: 30_000 }).toContain(last[0]?.name);
+          restored = await server.createBeside((data) =>
+            runBlock(machine, fenced('sh', 'recovery_target_time'), {
+              ...names,
+              '/var/lib/postgresql/data': data,
+              '2026-11-22 14:03:00+00': time,
+            }),
+          );
+          machine.database = restored.url;
+        },
+      );
+    } finally {
+      await restored?.remove();
       await server.remove();
     }
   },

@@ -33,7 +33,8 @@ export interface UserOperations {
   putUser(record: UserRecord): Promise<void>;
   /**
    * Stores records, each given as itself or as JSON text, in transactions of up to 5000, and returns their number.
-   * Records before an invalid one are stored. The audit has one line with the number of stored users.
+   * Records before an invalid one are stored. The audit has one line: the user, or the number of
+   * stored users.
    *
    * @throws InvalidInputError that names a field, as soon as a record is invalid: no further one is taken
    */
@@ -69,8 +70,7 @@ export function userOperations(context: AdminContext): UserOperations {
   return {
     async putUser(record) {
       const checked = checkRecord(JSON.stringify(record));
-      const key = { tenantCode: checked.tenant_code, unionId: checked.union_id };
-      await audited(context, lineFor('put', key), ({ users }) => users.putAll([checked]));
+      await audited(context, lineFor('put', keyOf(checked)), ({ users }) => users.putAll([checked]));
     },
     async putUsers(records) {
       let stored = 0;
@@ -79,12 +79,13 @@ export function userOperations(context: AdminContext): UserOperations {
       let length = 0;
       const put = async (together: readonly UserRecord[]) => {
         const count = stored + together.length;
-        const subject = count === 1 ? '1 user' : `${count} users`;
+        const [first] = together;
+        const counted = { tenant_code: null, subject: `${count} users` };
+        const of = count === 1 && first !== undefined ? subjectOf(store, keyOf(first)) : counted;
         line = await store.write(async ({ users, audit }) => {
           await users.putAll(together);
-          if (line === null)
-            return await audit.add({ actor, action: 'user put', tenant_code: null, subject });
-          await audit.setSubject(line, subject);
+          if (line === null) return await audit.add({ actor, action: 'user put', ...of });
+          await audit.setSubject(line, of.subject);
           return line;
         });
         stored = count;
@@ -180,6 +181,10 @@ export function noSuchUser({ tenantCode, unionId }: UserKey): NotFoundError {
     resultCode.noSuchUser,
     `tenant ${quoteName(tenantCode)} has no user ${quoteName(unionId)}`,
   );
+}
+
+function keyOf({ tenant_code, union_id }: UserRecord): UserKey {
+  return { tenantCode: tenant_code, unionId: union_id };
 }
 
 /** Types only check records of TypeScript code. */

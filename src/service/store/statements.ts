@@ -151,7 +151,8 @@ export const statements = {
   addAudit:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
     ' VALUES (unixepoch(), $1, $2, $3, $4, $5, $6) RETURNING at',
-  setAuditSubject: 'UPDATE audit SET subject = $3 WHERE at = $1 AND id = $2',
+  setAuditSubject:
+    'UPDATE audit SET subject = $3, tenant_code = NULL, digest = NULL WHERE at = $1 AND id = $2',
   /**
    * Counts codes in the line of their minute. Each connection has its own: no transaction waits for the line of another
    * one. The lines of a tenant and actor, which `$1` names, stand together.

@@ -7,6 +7,7 @@ import type { Secret } from '../../signing/secret.js';
 import { type App, Apps } from './apps.js';
 import { Audit, digestKeyOf, digestUser } from './audit.js';
 import { Codes } from './codes.js';
+import { RowLockedError } from './group-commit.js';
 import {
   type PassbackRequest,
   type PassbackResult,
@@ -16,7 +17,7 @@ import {
   type Records,
   readInTransaction,
 } from './operations.js';
-import { PostgresGroups, RowLockedError } from './postgres-groups.js';
+import { PostgresGroups } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';

@@ -26,7 +26,7 @@ const variables = [
   ['USERINFO_NO_MIGRATE', '1: serve and admin refuse an older schema'],
   ['USERINFO_MASTER_KEY', 'keys that encrypt stored app secrets'],
   ['USERINFO_MASTER_KEY_FILE', 'file with these keys'],
-  ['USERINFO_ADMIN_TOKEN', 'token of POST /codes on the port --admin-port'],
+  ['USERINFO_ADMIN_TOKEN', 'token (NEW,OLD: two) of POST /codes on --admin-port'],
   ['USERINFO_ADMIN_TOKEN_FILE', 'file with this token'],
   ['USERINFO_MAX_BODY', 'a setting of serve: see "userinfo help operation"'],
   ['USERINFO_QUEUE', 'queue of worker and runs; --queue overrides it'],
