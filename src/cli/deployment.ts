@@ -41,6 +41,21 @@ function refuseApiPath({ value, origin }: Settings['base_url']): void {
   });
 }
 
+/** Maximum number of keys that a question names. */
+const maxKeys = 6;
+
+/** The keys that are about to be written. */
+export function listKeys(keys: readonly string[]): string {
+  const more = keys.length - maxKeys;
+  return more > 0 ? `${keys.slice(0, maxKeys).join(', ')} and ${more} more keys` : keys.join(', ');
+}
+
+/** Production, with the profile and the host. */
+export function describeProduction({ profile, base_url }: Pick<Settings, 'profile' | 'base_url'>): string {
+  const { host } = new URL(base_url.value);
+  return `production (${profile === null ? host : `profile "${profile}", ${host}`})`;
+}
+
 /** Announces that a command is about to call production. */
 export async function announceProduction(
   io: Io,

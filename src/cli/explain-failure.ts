@@ -1,50 +1,73 @@
 // Apart from call-service.ts: only a call that failed loads it.
-import { NoAnswerError, RejectedError } from '../client/errors.js';
+import { NoAnswerError, type RejectedError } from '../client/errors.js';
 import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import { usesModule } from '../profiles/signing-source.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
+import { ExplainedError, type UsedSetting } from './report-error.js';
 
 /** The command that failed. */
 type Failed = 'read' | 'passback' | 'doctor';
 
-/** Where the secret and the rule came from, and the commands that find the fault, each in a line of its own. */
-function refusedSignatureHint(settings: Settings, operation: Failed): string {
+/** Where the secret and the rule came from, and the commands that find the fault. */
+function refusedSignature(settings: Settings, operation: Failed) {
   const { profile } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
-  const example = operation === 'passback' ? 'passback name=x --union-id ID' : 'read CODE';
-  const inputs = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
+  const example = operation === 'passback' ? 'passback name=x --union-id u001' : 'read c1';
   const commands = [
-    ['What is signed:', `sign explain ${example}${profileFlag}`],
-    ['The rule of an accepted request:', `sign solve -${flag('--save')}${profileFlag}`],
-    ['Every setting:', `doctor${profileFlag}`],
+    `userinfo sign explain ${example}${profileFlag}`,
+    `userinfo sign solve -${flag('--save')}${profileFlag}`,
+    `userinfo doctor${profileFlag}`,
   ].slice(0, operation === 'doctor' ? 2 : 3);
-  return [inputs, ...commands.flatMap(([purpose, line]) => [purpose, `  userinfo ${line}`])].join('\n');
+  const rest = operation === 'doctor' ? ' or' : ',';
+  const last = operation === 'doctor' ? '' : ', or check every setting';
+  const purposes = `See what is signed${rest} find the rule of a request that was accepted${last}:`;
+  const hint = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\n${purposes}`;
+  return { hint, commands };
 }
 
-/** The same error; its hint says where the settings came from that may be wrong. */
-export function explainFailure<T>(error: T, settings: Settings, operation: Failed): T {
-  if (error instanceof NoAnswerError) {
-    const origin = describeOrigin(settings.base_url.origin);
-    const isAboutUrl = !['proxy', 'reset', 'wrong-data'].includes(error.reason);
-    const hint = isAboutUrl ? `${error.hint} The base URL comes from ${origin}.` : error.hint;
-    return Object.assign(error, { hint });
-  }
-  if (!(error instanceof RejectedError)) return error;
-  const { means, msg } = error;
+/** The error of a call, with where the settings come from that may be wrong. */
+export function explainFailure(
+  error: RejectedError | NoAnswerError,
+  settings: Settings,
+  operation: Failed,
+  message?: string,
+): ExplainedError {
+  return new ExplainedError(error, {
+    ...(message !== undefined && { message }),
+    ...(error instanceof NoAnswerError
+      ? aboutBaseUrl(error, settings)
+      : aboutRefusal(error, settings, operation)),
+  });
+}
+
+function aboutBaseUrl({ reason }: NoAnswerError, settings: Settings) {
+  return ['proxy', 'reset', 'wrong-data'].includes(reason)
+    ? {}
+    : { settings: [used('base_url', settings, false)] };
+}
+
+function aboutRefusal({ means, msg }: RejectedError, settings: Settings, operation: Failed) {
   // §5.4: a rule that is wrong also gives a sign of another length.
   const isWrongLength = means === 'malformedParameter' && msg.startsWith('sign ');
   if (means === 'wrongAppSign' || means === 'wrongSign' || isWrongLength)
-    return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
-  if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return error;
-  const sent = (['tenant_code', 'channel', 'app_key'] as const).map((field) => {
-    const { value, origin } = settings[field];
-    return `${settingNames[field].title} ${quoteName(value)} (${describeOrigin(origin)})`;
-  });
-  return Object.assign(error, { hint: `${error.hint}\nSent: ${sent.join(', ')}.` });
+    return refusedSignature(settings, operation);
+  if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
+  return {
+    settings: (['tenant_code', 'channel', 'app_key'] as const).map((name) => used(name, settings, true)),
+  };
+}
+
+function used(
+  name: 'base_url' | 'tenant_code' | 'channel' | 'app_key',
+  settings: Settings,
+  isShown: boolean,
+): UsedSetting {
+  const { value, origin } = settings[name];
+  return { title: settingNames[name].title, value: isShown ? value : null, origin: describeOrigin(origin) };
 }
 
 function describeSecret({ profile, secret }: Settings): string {

@@ -22,6 +22,7 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
   '--file': ['--from'],
   '--input': ['--from'],
   '-e': ['--environment'],
+  '-p': ['--port'],
   '-q': ['--query'],
   '-v': ['--verbose'],
   '-u': ['--union-id'],

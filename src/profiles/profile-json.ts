@@ -153,7 +153,11 @@ function withLabel<T>(label: string, parse: () => T): T {
     return parse();
   } catch (cause) {
     if (!(cause instanceof InvalidInputError || cause instanceof RecipeError)) throw cause;
-    throw new InvalidInputError(`${label}: ${cause.message}`, { hint: cause.hint, cause });
+    throw new InvalidInputError(`${label}: ${cause.message}`, {
+      hint: cause.hint,
+      commands: cause.commands,
+      cause,
+    });
   }
 }
 

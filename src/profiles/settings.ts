@@ -14,7 +14,7 @@ import {
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
-import { activeProfile, findProfile, type ProfileStore } from './profile-store.js';
+import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
 import { pasteWarnings, readSecret, type SecretSource } from './secret.js';
 import type { SigningSource } from './signing-source.js';
 
@@ -186,11 +186,12 @@ function missingValues(
     return `${title} (${flag} or ${variable})`;
   });
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
-  const hint =
+  return new CredentialError(
+    `missing: ${missing.join(', ')}`,
     list.profiles.size === 0
-      ? 'Store them in a profile: "userinfo profile add <name>" prompts for each.'
-      : 'No profile is active: select one with -p, or permanently with "userinfo profile use <name>".';
-  return new CredentialError(`missing: ${missing.join(', ')}`, { hint });
+      ? { hint: 'Store them in a profile, which prompts for each:', commands: ['userinfo profile add shop'] }
+      : { hint: 'No profile is active. Select one with -p, or for all commands:', ...selecting(list) },
+  );
 }
 
 function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {

@@ -207,7 +207,10 @@ export class Queue {
   async find(run: string): Promise<QueuedRun> {
     const [found] = await this.#driver.read((sql) => select(sql, statements.find, run));
     if (found !== undefined) return found;
-    throw new InvalidInputError(`there is no run ${quoteName(run)}: see "userinfo runs list"`);
+    throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
+      hint: 'The runs are listed by:',
+      commands: ['userinfo runs list'],
+    });
   }
 
   /** All runs, or those that workers may process; the oldest first. */
@@ -283,7 +286,8 @@ export class Queue {
     if (state === 'ready') throw new InvalidInputError(`run ${run} is not over: cancel it first`);
     if (workers > 0) {
       throw new InvalidInputError(`run ${run} may have requests under way: nothing was deleted`, {
-        hint: 'Delete it when "userinfo runs show" counts no worker, at the latest when their lease has ended.',
+        hint: 'Delete it when no worker is left, at the latest when their lease has ended. Workers are counted by:',
+        commands: [`userinfo runs show ${run}`],
       });
     }
     await this.#removeAll(statements.removeChunks, run);

@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Finished, Machine } from '../support/cli.js';
+import { Machine } from '../support/cli.js';
+import { runHere, typeHere } from '../support/in-process.js';
 
 /** A platform that accepts all that it is sent, and keeps it by the first part of its path. */
 const received = new Map<string, string[]>();
@@ -143,7 +144,7 @@ const refused: readonly Slip[] = [
   {
     typed: `${file('union_id,moblie,age\\nu001,138,1\\n')} --types age:number`,
     cause: '"moblie": the key has no special meaning; did you mean "mobile"?',
-    next: 'Nothing was sent. Rename it, or send it as it is: userinfo passback',
+    next: 'Nothing was sent. Rename it, or send it as it is:\n  userinfo passback',
     paste: { sends: '{"moblie":"138","age":1}' },
   },
   {
@@ -154,7 +155,7 @@ const refused: readonly Slip[] = [
   {
     typed: file('{"union_id":"u001","id_crad":"1"}\\n', 'a.ndjson'),
     cause: '"id_crad": the key has no special meaning; did you mean "id_card"?',
-    next: 'send it as it is: userinfo passback',
+    next: 'send it as it is:\n  userinfo passback',
     paste: { sends: '{"id_crad":"1"}' },
   },
   {
@@ -165,7 +166,7 @@ const refused: readonly Slip[] = [
   {
     typed: `${file('m\\0,\\0a\\0\\n\\0x\\0,\\0b\\0\\n\\0')} --primary-key m`,
     cause: 'it looks like utf-16le without a byte-order mark',
-    next: 'Nothing was sent. Name its encoding: userinfo passback',
+    next: 'Nothing was sent. Name its encoding:\n  userinfo passback',
     paste: { sends: '{"m":"x","a":"b"}' },
   },
   {
@@ -176,7 +177,7 @@ const refused: readonly Slip[] = [
   {
     typed: file('sep=;\\nunion_id;a\\nu001;b\\n'),
     cause: 'line 2: there is one column, "union_id;a"',
-    next: 'Nothing was sent. Name the delimiter: userinfo passback',
+    next: 'Nothing was sent. Name the delimiter:\n  userinfo passback',
     paste: { sends: '{"a":"b"}' },
   },
   {
@@ -198,13 +199,12 @@ const refused: readonly Slip[] = [
 ];
 
 /** The command that a hint ends with. */
-const commandIn = (stderr: string) =>
-  /(userinfo (?:passback|read|profile|doctor) .*)$/m.exec(stderr)?.[1] ?? '';
+const commandIn = (stderr: string) => /^ {2}(userinfo .*)$/m.exec(stderr)?.[1] ?? '';
 
 describe('a slip is refused before anything is sent', () => {
   it.concurrent.each(refused)('$typed', async ({ typed, cause, next, paste }) => {
     const { folder, env, sent } = newRow();
-    const shell = (line: string) => machine.shell(`d='${folder}'\n${line}`, { env });
+    const shell = (line: string) => typeHere(`d='${folder}'\n${line}`, { env });
     const { status, stdout, stderr } = await shell(typed);
     expect(stderr).toContain(cause);
     expect(stderr).toContain(next);
@@ -243,7 +243,7 @@ const noticed: readonly Noticed[] = [
 describe('what is skipped or doubtful is said, and sent', () => {
   it.concurrent.each(noticed)('$typed', async ({ typed, says, sends }) => {
     const { folder, env, sent } = newRow();
-    const { status, stderr } = await machine.shell(`d='${folder}'\n${typed}`, { env });
+    const { status, stderr } = await typeHere(`d='${folder}'\n${typed}`, { env });
     expect(stderr.split(says)).toHaveLength(2);
     expect(status).toBe(0);
     expect(sent()).toEqual([expect.stringContaining(`user_info=${sends}`)]);
@@ -254,7 +254,8 @@ describe('a slip of a file', () => {
   it('is a JSON array: the printed command makes rows of it (needs jq)', async ({ skip }) => {
     const { folder, env, sent } = newRow();
     if ((await machine.shell('jq --version')).status !== 0) skip();
-    const shell = (line: string): Promise<Finished> => machine.shell(`cd '${folder}'\n${line}`, { env });
+    const shell = (line: string): ReturnType<typeof machine.shell> =>
+      machine.shell(`cd '${folder}'\n${line}`, { env });
     writeFileSync(join(folder, 'my users.json'), '[{"union_id":"u001","a":"b"}]');
     const { stderr } = await shell("userinfo passback --from 'my users.json'");
     const line = /^ {2}(jq .*)$/m.exec(stderr)?.[1] ?? '';
@@ -278,7 +279,7 @@ describe('a slip of a file', () => {
   it('shows white space at the ends of a value in a table', async () => {
     const { env, name } = newRow();
     answers[name] = '{"code":200,"msg":"ok","data":{" acme_level":" gold","b c":"d e"}}';
-    const { stdout } = await machine.run(['read', 'c1'], { env });
+    const { stdout } = await runHere(['read', 'c1'], { env });
     expect(stdout).toContain('│ ␣acme_level │ ␣gold │');
     expect(stdout).toContain('│ b c         │ d e   │');
   });
@@ -289,7 +290,7 @@ describe('a code', () => {
     'is trimmed: %s',
     async (line) => {
       const { env, sent } = newRow();
-      const { status, stderr } = await machine.shell(`userinfo ${line}`, { env });
+      const { status, stderr } = await typeHere(`userinfo ${line}`, { env });
       expect([status, stderr]).toEqual([0, 'the code has white space around it, which is not sent\n']);
       expect(sent()).toEqual([expect.stringMatching(/[?&]code=abc&/)]);
     },
@@ -306,7 +307,7 @@ describe('--query', () => {
     ['data.mobile', '138\n', /^$/],
   ])('says what there is if it selects nothing: %s', async (query, printed, says) => {
     const { env } = newRow();
-    const { status, stdout, stderr } = await machine.run(['read', 'c1', 'mobile', '--query', query], { env });
+    const { status, stdout, stderr } = await runHere(['read', 'c1', 'mobile', '--query', query], { env });
     expect([status, stdout]).toEqual([0, printed]);
     expect(stderr).toMatch(says);
   });
@@ -314,7 +315,7 @@ describe('--query', () => {
   it('prints nothing of a refusal', async () => {
     const { env, name } = newRow();
     answers[name] = '{"code":40106,"msg":"code is used","data":{}}';
-    const { status, stdout, stderr } = await machine.run(['read', 'c1', '--query', 'data.mobile'], { env });
+    const { status, stdout, stderr } = await runHere(['read', 'c1', '--query', 'data.mobile'], { env });
     expect([status, stdout]).toEqual([4, '']);
     expect(stderr).toContain('40106 "code is used"');
     expect(stderr).not.toContain('selects nothing');
@@ -334,14 +335,14 @@ describe('a secret', () => {
   ])('with %s is stored, and what mends it is said', async (_, secret, warnings) => {
     const { env } = newRow();
     const add = ['profile', 'add', 'shop', ...values.split(' '), '--app-secret-stdin'];
-    const done = await machine.run(add, { env, stdin: secret });
+    const done = await runHere(add, { env, stdin: secret });
     const said = done.stderr.split('\n').filter((line) => line.startsWith('warning:'));
     expect([done.status, said]).toEqual([0, warnings]);
     expect(done.stderr).not.toContain(secret);
-    const mend = 'Set it again: userinfo profile set shop --app-secret-stdin';
+    const mend = 'userinfo profile set shop --app-secret-stdin';
     if (warnings.length === 0) return expect(done.stderr).not.toContain('Set it again');
-    expect(done.stderr).toContain(`\n${mend}\n`);
-    const again = await machine.shell(`printf abc | ${mend.slice(14)}`, { env });
+    expect(done.stderr).toContain(`\nSet it again:\n  ${mend}\n`);
+    const again = await typeHere(`printf abc | ${mend}`, { env });
     expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
   });
 
@@ -359,19 +360,17 @@ describe('a secret', () => {
   ])('that is not there is said at once: %s', async (source, warning, shown) => {
     const { env: all } = newRow();
     const env = { USERINFO_CONFIG_DIR: all.USERINFO_CONFIG_DIR };
-    const added = await machine.shell(`userinfo profile add shop ${values} ${source}`, { env });
+    const added = await typeHere(`userinfo profile add shop ${values} ${source}`, { env });
     expect([added.status, added.stderr]).toEqual([0, expect.stringContaining(warning)]);
-    const set = await machine.shell(`userinfo profile set shop ${source}`, { env });
+    const set = await typeHere(`userinfo profile set shop ${source}`, { env });
     expect(set.stderr).toContain(warning);
-    expect((await machine.shell('userinfo profile show', { env })).stdout).toContain(shown);
-    expect((await machine.shell('userinfo doctor', { env })).stdout).toContain(
-      warning.replace(/^NOSUCH/, ''),
-    );
+    expect((await typeHere('userinfo profile show', { env })).stdout).toContain(shown);
+    expect((await typeHere('userinfo doctor', { env })).stdout).toContain(warning.replace(/^NOSUCH/, ''));
   });
 
   it.runIf(process.platform !== 'win32')('is not echoed by --app-secret-stdin on a terminal', async () => {
     const { env } = newRow();
-    await machine.shell(`userinfo profile add shop ${values} --app-secret-env PATH`, { env });
+    await typeHere(`userinfo profile add shop ${values} --app-secret-env PATH`, { env });
     const set = ['profile', 'set', 'shop', '--app-secret-stdin'];
     const done = await machine.onTerminal(set, [['App secret', 'visible-secret']], { env });
     expect([done.status, done.stdout]).toEqual([0, expect.not.stringContaining('visible-secret')]);
@@ -389,7 +388,7 @@ describe('a name that does not exist', () => {
     ['passback a=b --unionId u', 'unknown option "--unionId"', '--union-id'],
     ['read --from c.csv --types code:text', 'unknown option "--types"', null],
     ['read c --code x', 'unknown option "--code"', null],
-    ['read c --color', 'unknown option "--color"', null],
+    ['read c --colour', 'unknown option "--colour"', '--color'],
     ['passback --from a.csv --restrat', 'unknown option "--restrat"', null],
     ['passback a=b -q data', 'unknown short option "-q"', '--query'],
     ['passback a=b -v', 'unknown short option "-v"', '--verbose'],
@@ -399,7 +398,7 @@ describe('a name that does not exist', () => {
     ['version', 'unknown command "version"', '--version'],
   ])('%s', async (line, cause, meant) => {
     const { env, sent } = newRow();
-    const { status, stdout, stderr } = await machine.shell(`userinfo ${line}`, { env });
+    const { status, stdout, stderr } = await typeHere(`userinfo ${line}`, { env });
     expect([status, stdout, sent()]).toEqual([2, '', []]);
     expect(stderr).toContain(cause);
     if (meant === null) expect(stderr).not.toContain('Did you mean');
@@ -408,12 +407,14 @@ describe('a name that does not exist', () => {
   });
 
   it('is a short option: the help lists those that exist', async () => {
-    const { stderr } = await machine.run(['passback', 'a=b', '-k', 'u001']);
-    expect(stderr).toContain('unknown short option "-k"\n"userinfo passback --help" lists the options.\n');
+    const { stderr } = await runHere(['passback', 'a=b', '-k', 'u001']);
+    expect(stderr).toContain(
+      'unknown short option "-k"\nThe options are listed by:\n  userinfo passback --help\n',
+    );
   });
 
   it('is a command of a group: its siblings are listed', async () => {
-    const { stderr } = await machine.run(['profile', 'frobnicate']);
+    const { stderr } = await runHere(['profile', 'frobnicate']);
     expect(stderr).toContain(
       'The commands are add, list, show, use, set, rename, delete, export, import, path.\n',
     );

@@ -15,8 +15,9 @@ import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from
 import { callService } from '../call-service.js';
 import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
+import { describeProduction, listKeys } from '../deployment.js';
 import { infoNamesPage, listNames } from '../help-layout.js';
-import { readText } from '../input.js';
+import { inputName, readText } from '../input.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs, refuseSlips, warnOfKeys } from '../pairs.js';
@@ -39,7 +40,7 @@ export function addPassbackArguments(command: Command): Command {
       parseFilled('--union-id'),
     )
     .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
-    .option('--user-info <json>', 'JSON object with all pairs; - for standard input');
+    .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input');
 }
 
 export const declarePassback = command({
@@ -98,8 +99,9 @@ async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]
   await callService(call, request, async (settings) => {
     await warnOfKeys(io, userInfo.keys(), settings.key_prefix);
     if (settings.environment.value !== 'production' || isPreview(options)) return;
-    const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
-    await confirm(context, `Write ${count} to a user in production?`, options.yes);
+    const user = unionId === undefined ? `the user with that ${primaryKey}` : `the user ${unionId}`;
+    const question = `Write ${listKeys([...userInfo.keys()])} to ${user} in ${describeProduction(settings)}?`;
+    await confirm(context, question, options.yes);
   });
 }
 
@@ -166,9 +168,10 @@ export async function readUserInfo(
     });
   }
   if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
-  const text = json === '-' ? await readText(context, '-') : json;
+  const file = json === '-' ? json : /^@(.+)$/s.exec(json)?.[1];
+  const text = file === undefined ? json : await readText(context, file, 'a JSON object');
   if (text.trim() === '') {
-    throw new InvalidInputError(`${json === '-' ? 'standard input' : '--user-info'} is empty`, {
+    throw new InvalidInputError(`${file === undefined ? '--user-info' : inputName(file)} is empty`, {
       hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
     });
   }

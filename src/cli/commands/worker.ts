@@ -44,10 +44,11 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   try {
     const [failed] = await withQueue(options.queue, (queue) => new Worker({ ...given, queue }).run());
     if (failed !== undefined) {
-      const hint =
-        'Their workers died or returned them, again and again. Retry them with "userinfo runs retry".';
       const { run, failed_chunks, chunks } = failed;
-      throw new FailedRowsError(`run ${run} has failed chunks: ${failed_chunks} of ${chunks}`, { hint });
+      throw new FailedRowsError(`run ${run} has failed chunks: ${failed_chunks} of ${chunks}`, {
+        hint: 'Their workers died or returned them, again and again. Retry them:',
+        commands: [`userinfo runs retry ${run}`],
+      });
     }
   } finally {
     await sender.drop();

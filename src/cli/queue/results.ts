@@ -95,10 +95,13 @@ function failedRows({ run, state, rows, done, not_ok, chunks_left }: QueuedRun, 
   if (done < rows) {
     const advice =
       chunks_left > 0
-        ? 'Use --wait to wait for its end.'
-        : 'Its failed chunks have them: let workers take those again with "userinfo runs retry".';
+        ? { hint: 'Use --wait to wait for its end.' }
+        : {
+            hint: 'Its failed chunks have them. Let workers take those again:',
+            commands: [`userinfo runs retry ${run}`],
+          };
     const message = `run ${run} is ${state}: ${formatRows(rows - done)} without an outcome`;
-    return new FailedRowsError(message, { hint: state === 'ready' ? advice : undefined });
+    return new FailedRowsError(message, state === 'ready' ? advice : {});
   }
   const hint =
     failed === undefined

@@ -32,7 +32,7 @@ function readRequest(text: string): SignableRequest {
     return toSignable({ method: 'GET', url, body: null, contentType: null });
   }
   throw new SampleError(
-    text === '' ? 'the request is empty' : 'this is no request that can be read',
+    text === '' ? 'the request is empty' : 'this does not look like a request',
     'Give a URL, a curl command, an HTTP request as text, or a sample file (JSON).',
   );
 }

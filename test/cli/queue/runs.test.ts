@@ -162,7 +162,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
     const results = await runs('results', run, '--wait');
     expect(results.stderr).toMatch(/is ready: 1 row without an outcome\nIts failed chunks .* runs retry/);
-    expect(refused.stderr).toContain('Retry them with "userinfo runs retry"');
+    expect(refused.stderr).toContain('Retry them:\n  userinfo runs retry ');
     expect((await runs('retry', run)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
     expect((await machine.run(worker('--drain'))).status).toBe(0);
     expect((await runs('results', run)).status).toBe(0);
@@ -286,7 +286,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const loading = start(['-p', 'local', 'passback', '--from', 'large.csv', ...queue()]);
     await expect.poll(stored, { interval: 10 }).toBeGreaterThan(0);
     loading.kill('SIGKILL');
-    const list = await runs('list', '--json');
+    const list = await runs('list', '-o', 'ndjson');
     const found = list.stdout
       .split('\n')
       .filter(Boolean)
@@ -300,7 +300,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
   it('is refused with what belongs to a run from here, and shows no password', async () => {
     const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
     expect(both.status).toBe(2);
-    expect(both.stderr).toContain('option "--queue <url>" cannot be used with option "--resume"');
+    expect(both.stderr).toContain('--queue and --resume exclude each other: use one of them');
     const long = await machine.run([
       '-p',
       'local',

@@ -15,7 +15,7 @@ const declareAudit = storeCommand({
     'masked.',
   examples: [
     ['userinfo admin audit', 'the last 100 actions'],
-    ['userinfo admin audit --limit 10 --json', 'one JSON object per line'],
+    ['userinfo admin audit --limit 10 -o ndjson', 'one JSON object per line'],
   ],
   takes: (command) =>
     command.addOption(

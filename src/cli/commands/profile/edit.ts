@@ -131,7 +131,8 @@ export const declareSet = command({
     const patch = await patchOf(context, options, (await profiles.get(name)).signing);
     if (Object.keys(patch).length === 0) {
       throw new InvalidInputError('nothing to change', {
-        hint: '"userinfo profile set --help" lists the options.',
+        hint: 'The options are listed by:',
+        commands: ['userinfo profile set --help'],
       });
     }
     const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);

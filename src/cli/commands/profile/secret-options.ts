@@ -6,7 +6,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
 import type { CliContext } from '../../context.js';
 import { readValue } from '../../input.js';
-import { printMessage } from '../../io.js';
+import { printAdvice, printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
@@ -75,7 +75,7 @@ export async function warnOfSecret({ io, profiles }: CliContext, { name, secret 
   try {
     const warnings = secretWarnings(await readSecret(secret, io.env));
     for (const warning of warnings) await warn(io, warning);
-    if (warnings.length > 0) await printMessage(io, howToMend(name, secret));
+    if (warnings.length > 0) await printAdvice(io, howToMend(name, secret));
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
     await warn(io, error.message);

@@ -5,7 +5,6 @@ import type { Sample } from '../../../signing/request.js';
 import { readSample } from '../../../signing/samples/read-sample.js';
 import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
-import { printMessage } from '../../io.js';
 
 export interface SampleOptions {
   /** Path of a file; `-` for standard input. */
@@ -38,13 +37,8 @@ export async function readSampleInput(
       hint: 'Give a URL or a curl command in quotes, - for standard input, or --sample <file>.',
     });
   }
-  if (file === '-' && context.io.stdin.isTTY) {
-    await printMessage(
-      context.io,
-      'paste a request (URL, curl command, HTTP text or JSON), then press Ctrl-D:',
-    );
-  }
-  const text = file === undefined ? (argument ?? '') : await readText(context, file);
+  const what = 'a request (URL, curl command, HTTP text or JSON)';
+  const text = file === undefined ? (argument ?? '') : await readText(context, file, what);
   if (/^\s*\{/.test(text)) parseJson(text, file === undefined ? 'the request' : inputName(file));
   return readSample(text, { signParam });
 }

@@ -11,7 +11,7 @@ import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from
 import { formatCount } from '../../../support/count.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { printMessage } from '../../io.js';
+import { printAdvice, printMessage } from '../../io.js';
 import { selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
@@ -50,12 +50,10 @@ export async function solveSamples(
   }
   const fault = solveFault(report);
   if (fault !== null) throw fault;
-  if (isTable) await printMessage(io, `As source code: ${exportCommand(save)}`);
-}
-
-function exportCommand(save: string | undefined): string {
-  if (save === undefined) return 'pipe --json into "userinfo sign export --lang python --recipe -"';
-  return `"userinfo sign export --lang python -p ${save}"`;
+  if (!isTable) return;
+  const rule = save === undefined ? '--recipe -' : `-p ${save}`;
+  const hint = save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
+  await printAdvice(io, { hint, commands: [`userinfo sign export --lang python ${rule}`] });
 }
 
 /** Searches `app_sign` first, for at most half of the time, then the signature itself. */
