@@ -1,7 +1,6 @@
 import { describeOrigin } from '../profiles/flags-and-environment.js';
 import { resolveSettings, type Settings } from '../profiles/settings.js';
-import { refusePlainHttp } from '../protocol/base-url.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import { refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
 import type { CliContext } from './context.js';
 import { type Io, printMessage } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
@@ -15,13 +14,10 @@ export async function resolveDeployment(
   const { io } = context;
   const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
-  refuseApiPath(settings.base_url);
-  refusePlainHttp(
-    settings.base_url.value,
-    settings.allow_http !== null,
-    '--allow-http',
-    `the base URL (${describeOrigin(settings.base_url.origin)})`,
-  );
+  const { value, origin } = settings.base_url;
+  const label = `the base URL (${describeOrigin(origin)})`;
+  refuseApiPath(value, label);
+  refusePlainHttp(value, settings.allow_http !== null, '--allow-http', label);
   await announceProduction(io, settings);
   return settings;
 }
@@ -29,16 +25,6 @@ export async function resolveDeployment(
 /** Where settings come from: flags, then environment variables, then the profile in use. */
 export function settingSources<Flags>({ io, profiles }: CliContext, flags: Flags) {
   return { flags, env: io.env, store: profiles };
-}
-
-/** @throws InvalidInputError for a base URL with the path of the operations, which is added to it */
-function refuseApiPath({ value, origin }: Settings['base_url']): void {
-  const [before, path] = value.split(/(?=\/api\/v1\b)/);
-  if (path === undefined) return;
-  throw new InvalidInputError(`the base URL (${describeOrigin(origin)}) contains ${path}`, {
-    sent: 'nothing',
-    hint: `Give what comes before it: ${before}`,
-  });
 }
 
 /** Maximum number of keys that a question names. */

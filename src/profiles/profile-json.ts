@@ -46,7 +46,8 @@ function textMatching(isRight: (text: string) => boolean, problem: string, hint?
   });
 }
 
-const parseVariableName = textMatching(
+/** The name of an environment variable, without the $ that a shell writes before it. */
+export const parseVariableName = textMatching(
   (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
   'is not the name of an environment variable',
   'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',

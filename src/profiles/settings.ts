@@ -4,6 +4,7 @@ import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError, ProfileFileError } from './errors.js';
 import {
   describeOrigin,
+  misnamedVariables,
   type Origin,
   readGivenValues,
   type Setting,
@@ -76,7 +77,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     profile && value !== undefined ? { value, origin: { kind: 'profile', name: profile.name } } : null;
   const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
   const missing = required.filter((field) => find(field) === null);
-  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list);
+  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list, sources.env);
   const values = Object.fromEntries(required.map((field) => [field, find(field)])) as Record<
     RequiredField,
     Setting<string>
@@ -95,6 +96,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
     allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [
+      ...misnamedVariables(sources.env),
       ...warnings,
       ...guarded.warnings,
       ...identifiers.flatMap((field) => spaceWarnings(field, values[field])),
@@ -119,7 +121,7 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
     profile: profile?.name ?? null,
     signing: profile?.signing ?? null,
     secret() {
-      if (secret === null) throw missingValues([], true, list);
+      if (secret === null) throw missingValues([], true, list, sources.env);
       return secret;
     },
   };
@@ -180,18 +182,24 @@ function missingValues(
   fields: readonly RequiredField[],
   needsSecret: boolean,
   list: ProfileList,
+  env: EnvironmentVariables,
 ): CredentialError {
   const missing = fields.map((field) => {
     const { title, flag, variable } = settingNames[field];
     return `${title} (${flag} or ${variable})`;
   });
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
-  return new CredentialError(
-    `missing: ${missing.join(', ')}`,
-    list.profiles.size === 0
-      ? { hint: 'Store them in a profile, which prompts for each:', commands: ['userinfo profile add shop'] }
-      : { hint: 'No profile is active. Select one with -p, or for all commands:', ...selecting(list) },
+  const misnamed = misnamedVariables(env).map(
+    (warning) => `${warning[0]?.toUpperCase()}${warning.slice(1)} `,
   );
+  const isNone = list.profiles.size === 0;
+  const advice = isNone
+    ? 'Store them in a profile, which prompts for each:'
+    : 'No profile is active. Select one with -p, or for all commands:';
+  return new CredentialError(`missing: ${missing.join(', ')}`, {
+    hint: misnamed.join('') + advice,
+    ...selecting(list),
+  });
 }
 
 function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {

@@ -83,6 +83,8 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
     const hint =
       'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
+    const more = call.options.from === undefined ? [] : pairs.filter((pair) => !pair.includes('='));
+    if (more.length > 0) await refuseFiles(call, more);
     if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
       return runPassback(call, pairs);
     }
@@ -90,6 +92,17 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     return (await import('../bulk/run-many.js')).passbackMany(call);
   },
 });
+
+/** @throws UsageError for files after that of --from, as a shell makes of *.csv */
+async function refuseFiles({ context: { args } }: Call, files: readonly string[]): Promise<never> {
+  const { commandLine } = await import('../bulk/summary.js');
+  const { UsageError } = await import('../report-error.js');
+  const rest = args.filter((arg) => !files.includes(arg));
+  const [first = ''] = files;
+  const message = `--from takes one file: ${quoteName(first)} is one more`;
+  const commands = files.map((file) => commandLine(rest, ['--from', file], ['--from']));
+  throw new UsageError(message, 'Run each on its own:', [commandLine(rest, []), ...commands]);
+}
 
 async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]): Promise<void> {
   const { context, io, options } = call;
@@ -121,11 +134,19 @@ export function namedRequest(
     throw new InvalidInputError(`"${reserved}" cannot be passed back`, {
       hint:
         reserved === 'union_id'
-          ? 'Name the user with --union-id <id>.'
+          ? `Name the user with --union-id ${quoteWhereNeeded(String(userInfo.get(reserved) ?? 'u001'))}`
           : 'The channel is that of the profile.',
     });
   }
   if (unionId === undefined && primaryKey === undefined) {
+    const [swallowed] =
+      [...userInfo].find(([, value]) => / --?(?:union-id|primary-key)\b/.test(String(value))) ?? [];
+    if (swallowed !== undefined) {
+      throw new InvalidInputError(`the value of key ${quoteName(swallowed)} contains an option`, {
+        sent: 'nothing',
+        hint: `Close the quote before it: '${swallowed}=…' --union-id …`,
+      });
+    }
     throw new InvalidInputError('the user is not named', {
       hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
     });
@@ -168,6 +189,12 @@ export async function readUserInfo(
     });
   }
   if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
+  if (/^\s*\{[^"]*\S[^"]*\}\s*$/.test(json)) {
+    throw new InvalidInputError('--user-info is JSON without double quotes: the shell took them off', {
+      sent: 'nothing',
+      hint: `Put it in single quotes: --user-info '{"acme_level":"gold"}'`,
+    });
+  }
   const file = json === '-' ? json : /^@(.+)$/s.exec(json)?.[1];
   const text = file === undefined ? json : await readText(context, file, 'a JSON object');
   if (text.trim() === '') {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type ReadInput, readRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
 import { type Call, command } from '../command.js';
@@ -110,6 +111,12 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
     throw new InvalidInputError('the code begins with "code="', {
       sent: 'nothing',
       hint: 'Give what follows the = sign alone.',
+    });
+  }
+  if (Object.hasOwn(specialInfoNames, trimmed)) {
+    throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {
+      sent: 'nothing',
+      hint: 'The code comes first, then the names.',
     });
   }
   if (trimmed === '') throw new InvalidInputError('the code is white space alone', { sent: 'nothing' });

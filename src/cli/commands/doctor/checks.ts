@@ -10,7 +10,7 @@ import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { selecting } from '../../../profiles/profile-store.js';
 import { describeSecretSource, howToMend, secretWarnings } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
-import { isLoopback, refusePlainHttp } from '../../../protocol/base-url.js';
+import { isLoopback, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
@@ -119,7 +119,9 @@ function adviceOf(warnings: readonly string[]): Pick<Finding, 'next'> {
 async function checkBaseUrl(known: Known): Promise<Finding> {
   const { base_url, allow_http, profile } = need(known, 'settings');
   const origin = describeOrigin(base_url.origin);
-  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', `the base URL (${origin})`);
+  const label = `the base URL (${origin})`;
+  refuseApiPath(base_url.value, label);
+  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', label);
   const url = new URL(base_url.value);
   known.url = url;
   const detail = `${base_url.value} (${origin})`;

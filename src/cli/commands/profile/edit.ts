@@ -11,7 +11,7 @@ import {
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
 import { isModule, parseSigningSource, type SigningSource } from '../../../profiles/signing-source.js';
-import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
+import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
@@ -89,7 +89,7 @@ function promptFor(
   const { title } = settingNames[field];
   return prompt.text(title[0]?.toUpperCase() + title.slice(1), (answer) => {
     try {
-      if (field === 'base_url') refusePlainHttp(parseBaseUrl(answer), allowHttp === true, '--allow-http');
+      if (field === 'base_url') checkBaseUrl(answer, allowHttp);
       else parseIdentifier(answer, title);
       return true;
     } catch (error) {
@@ -97,6 +97,13 @@ function promptFor(
       return error.message;
     }
   });
+}
+
+/** @throws InvalidInputError for one to which no command could send */
+function checkBaseUrl(text: string, allowHttp = false): void {
+  const baseUrl = parseBaseUrl(text);
+  refuseApiPath(baseUrl);
+  refusePlainHttp(baseUrl, allowHttp, '--allow-http');
 }
 
 /** Reports all missing values at once if there is no terminal to ask on. */
@@ -173,7 +180,7 @@ async function patchOf(
   current: SigningSource | undefined,
 ): Promise<ProfilePatch> {
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
-  if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
+  if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
   const secret = await secretSourceOf(options, context);
   const file = options.signing === undefined ? null : await readSigningFile(context, options.signing);
   const signing = await signingSourceOf(context, options, file?.signing, current);

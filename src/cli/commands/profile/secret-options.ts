@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { CredentialError } from '../../../profiles/errors.js';
 import type { Profile } from '../../../profiles/profile.js';
+import { parseVariableName } from '../../../profiles/profile-json.js';
 import { howToMend, readSecret, type SecretSource, secretWarnings } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
@@ -49,7 +50,9 @@ export async function secretSourceOf(
   { appSecretStdin, appSecretEnv, appSecretCommand }: SecretOptions,
   context: CliContext,
 ): Promise<SecretSource | undefined> {
-  if (appSecretEnv !== undefined) return { kind: 'environment', name: appSecretEnv };
+  if (appSecretEnv !== undefined) {
+    return { kind: 'environment', name: parseVariableName(appSecretEnv, '--app-secret-env') };
+  }
   if (appSecretCommand !== undefined) return { kind: 'command', command: appSecretCommand };
   if (!appSecretStdin) return undefined;
   if (context.prompt.possible) return promptForSecret(context);

@@ -3,6 +3,7 @@ import { exportProfile, parseProfile } from '../../../profiles/profile-json.js';
 import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
 import { describeSecretSource } from '../../../profiles/secret.js';
 import { describeSigningSource, usesModule } from '../../../profiles/signing-source.js';
+import { refuseApiPath } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { type Call, command } from '../../command.js';
@@ -70,6 +71,7 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   const isHere = (exported as { readonly kind?: unknown } | null | undefined)?.kind !== 'file';
   // The file is checked before anything is asked; a secret that was not exported follows.
   const read = parseProfile(name, { ...fields, secret: isHere ? exported : { kind: 'file', value: 'x' } });
+  refuseApiPath(read.base_url);
   const chosen = await secretSourceOf(options, context);
   const given = chosen ?? (isHere ? read.secret : undefined);
   if (given === undefined && !prompt.possible) {
