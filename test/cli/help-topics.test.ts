@@ -9,7 +9,6 @@ import { settingNames } from '../../src/profiles/flags-and-environment.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { Machine } from '../support/cli.js';
-import { runHere } from '../support/in-process.js';
 
 const machine = new Machine();
 const project = join(import.meta.dirname, '..', '..');
@@ -109,7 +108,7 @@ describe('help', () => {
     ['retry', /^--attempts <n> /],
     ['rotate-secret', /^userinfo admin app rotate-secret {2}/],
   ])('finds %s', async (word, found) => {
-    const { status, stdout, stderr } = await runHere(['help', word]);
+    const { status, stdout, stderr } = await machine.run(['help', word]);
     expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(found), '']);
   });
 

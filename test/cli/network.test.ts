@@ -13,6 +13,7 @@ const write = ['-p', 'local', 'passback', 'a=x', '--union-id', 'u001', '--json']
 
 beforeAll(async () => {
   machine = await ServedMachine.create();
+  machine.apart = true; // a server's end waits for the connections of a command
   secure = await tlsServer('good', machine.url);
 });
 

@@ -123,6 +123,7 @@ describe('profile add', () => {
   });
 
   it('reads the keychain entry of an old profile by the command of the keychain', async () => {
+    machine.apart = true;
     await add('shop');
     const stored = file();
     stored.profiles.shop.secret = { kind: 'keychain', keychain: 'secret-service', account: 'shop-1a2b' };
@@ -286,6 +287,7 @@ describe.skipIf(process.platform === 'win32')(
       ['command', () => ['--app-secret-command', `touch ${marker()}; echo x`]],
       ['module', () => ['--app-secret-env', 'HOME', '--signing-module', 'signer.mjs']],
     ])('has no %s of it run', async (_, options) => {
+      machine.apart = true; // a process evaluates a module once
       writeFileSync(
         join(machine.folder, 'signer.mjs'),
         `import { writeFileSync } from 'node:fs';

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
-import { runHere, typeHere } from '../support/in-process.js';
 
 /** A platform that accepts all that it is sent, and keeps it by the first part of its path. */
 const received = new Map<string, string[]>();
@@ -461,9 +460,9 @@ const refused: readonly Slip[] = [
 const commandIn = (stderr: string) => /^ {2}(userinfo .*)$/m.exec(stderr)?.[1] ?? '';
 
 describe('a slip is refused before anything is sent', () => {
-  it.concurrent.each(refused)('$typed', async ({ typed, cause, next, status: wanted = 2, paste }) => {
+  it.each(refused)('$typed', async ({ typed, cause, next, status: wanted = 2, paste }) => {
     const { folder, env, sent } = newRow();
-    const shell = (line: string) => typeHere(`d='${folder}'\n${line}`, { env });
+    const shell = (line: string) => machine.type(`d='${folder}'\n${line}`, { env });
     const { status, stdout, stderr } = await shell(typed);
     expect(stderr).toContain(cause);
     expect(stderr).toContain(next);
@@ -511,9 +510,9 @@ const noticed: readonly Noticed[] = [
 ];
 
 describe('what is skipped or doubtful is said, and sent', () => {
-  it.concurrent.each(noticed)('$typed', async ({ typed, says, sends }) => {
+  it.each(noticed)('$typed', async ({ typed, says, sends }) => {
     const { folder, env, sent } = newRow();
-    const { status, stderr } = await typeHere(`d='${folder}'\n${typed}`, { env });
+    const { status, stderr } = await machine.type(`d='${folder}'\n${typed}`, { env });
     expect([stderr, stderr.split(says).length]).toEqual([stderr, says === '' ? 0 : 2]);
     expect(status).toBe(0);
     expect(sent()).toEqual([expect.stringContaining(`user_info=${sends}`)]);
@@ -549,26 +548,23 @@ describe('a slip of a file', () => {
   it('shows white space at the ends of a value in a table', async () => {
     const { env, name } = newRow();
     answers[name] = '{"code":200,"msg":"ok","data":{" acme_level":" gold","b c":"d e"}}';
-    const { stdout } = await runHere(['read', 'c1'], { env });
+    const { stdout } = await machine.run(['read', 'c1'], { env });
     expect(stdout).toContain('│ ␣acme_level │ ␣gold │');
     expect(stdout).toContain('│ b c         │ d e   │');
   });
 });
 
 describe('a code', () => {
-  it.concurrent.each([`read ' abc'`, `read "abc\n"`, `read - <<E\n abc \nE`])(
-    'is trimmed: %s',
-    async (line) => {
-      const { env, sent } = newRow();
-      const { status, stderr } = await typeHere(`userinfo ${line}`, { env });
-      expect([status, stderr]).toEqual([0, 'the code has white space around it, which is not sent\n']);
-      expect(sent()).toEqual([expect.stringMatching(/[?&]code=abc&/)]);
-    },
-  );
+  it.each([`read ' abc'`, `read "abc\n"`, `read - <<E\n abc \nE`])('is trimmed: %s', async (line) => {
+    const { env, sent } = newRow();
+    const { status, stderr } = await machine.type(`userinfo ${line}`, { env });
+    expect([status, stderr]).toEqual([0, 'the code has white space around it, which is not sent\n']);
+    expect(sent()).toEqual([expect.stringMatching(/[?&]code=abc&/)]);
+  });
 });
 
 describe('--query', () => {
-  it.concurrent.each<[string, string, RegExp]>([
+  it.each<[string, string, RegExp]>([
     [
       'data.basic_info.mobile',
       'null\n',
@@ -577,7 +573,7 @@ describe('--query', () => {
     ['data.mobile', '138\n', /^$/],
   ])('says what there is if it selects nothing: %s', async (query, printed, says) => {
     const { env } = newRow();
-    const { status, stdout, stderr } = await runHere(['read', 'c1', 'mobile', '--query', query], { env });
+    const { status, stdout, stderr } = await machine.run(['read', 'c1', 'mobile', '--query', query], { env });
     expect([status, stdout]).toEqual([0, printed]);
     expect(stderr).toMatch(says);
   });
@@ -585,7 +581,7 @@ describe('--query', () => {
   it('prints nothing of a refusal', async () => {
     const { env, name } = newRow();
     answers[name] = '{"code":40106,"msg":"code is used","data":{}}';
-    const { status, stdout, stderr } = await runHere(['read', 'c1', '--query', 'data.mobile'], { env });
+    const { status, stdout, stderr } = await machine.run(['read', 'c1', '--query', 'data.mobile'], { env });
     expect([status, stdout]).toEqual([4, '']);
     expect(stderr).toContain('40106 "code is used"');
     expect(stderr).not.toContain('selects nothing');
@@ -595,7 +591,7 @@ describe('--query', () => {
 const values = '--base-url https://h.example --tenant-code t --channel c --app-key k';
 
 describe('a secret', () => {
-  it.concurrent.each<[string, string, readonly string[]]>([
+  it.each<[string, string, readonly string[]]>([
     ['quotes', '"abc"', ['warning: the app secret is in quotes']],
     ['curly quotes', '“abc”', ['warning: the app secret is in quotes']],
     ['a name', 'APP_SECRET=abc', ['warning: the app secret begins with a name and =']],
@@ -605,18 +601,18 @@ describe('a secret', () => {
   ])('with %s is stored, and what mends it is said', async (_, secret, warnings) => {
     const { env } = newRow();
     const add = ['profile', 'add', 'shop', ...values.split(' '), '--app-secret-stdin'];
-    const done = await runHere(add, { env, stdin: secret });
+    const done = await machine.run(add, { env, stdin: secret });
     const said = done.stderr.split('\n').filter((line) => line.startsWith('warning:'));
     expect([done.status, said]).toEqual([0, warnings]);
     expect(done.stderr).not.toContain(secret);
     const mend = 'userinfo profile set shop --app-secret-stdin';
     if (warnings.length === 0) return expect(done.stderr).not.toContain('Set it again');
     expect(done.stderr).toContain(`\nSet it again:\n  ${mend}\n`);
-    const again = await typeHere(`printf abc | ${mend}`, { env });
+    const again = await machine.type(`printf abc | ${mend}`, { env });
     expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
   });
 
-  it.concurrent.each([
+  it.each([
     [
       '--app-secret-env NOSUCH',
       'NOSUCH, which should hold the app secret, is not set',
@@ -630,17 +626,17 @@ describe('a secret', () => {
   ])('that is not there is said at once: %s', async (source, warning, shown) => {
     const { env: all } = newRow();
     const env = { USERINFO_CONFIG_DIR: all.USERINFO_CONFIG_DIR };
-    const added = await typeHere(`userinfo profile add shop ${values} ${source}`, { env });
+    const added = await machine.type(`userinfo profile add shop ${values} ${source}`, { env });
     expect([added.status, added.stderr]).toEqual([0, expect.stringContaining(warning)]);
-    const set = await typeHere(`userinfo profile set shop ${source}`, { env });
+    const set = await machine.type(`userinfo profile set shop ${source}`, { env });
     expect(set.stderr).toContain(warning);
-    expect((await typeHere('userinfo profile show', { env })).stdout).toContain(shown);
-    expect((await typeHere('userinfo doctor', { env })).stdout).toContain(warning.replace(/^NOSUCH/, ''));
+    expect((await machine.type('userinfo profile show', { env })).stdout).toContain(shown);
+    expect((await machine.type('userinfo doctor', { env })).stdout).toContain(warning.replace(/^NOSUCH/, ''));
   });
 
   it.runIf(process.platform !== 'win32')('is not echoed by --app-secret-stdin on a terminal', async () => {
     const { env } = newRow();
-    await typeHere(`userinfo profile add shop ${values} --app-secret-env PATH`, { env });
+    await machine.type(`userinfo profile add shop ${values} --app-secret-env PATH`, { env });
     const set = ['profile', 'set', 'shop', '--app-secret-stdin'];
     const done = await machine.onTerminal(set, [['App secret', 'visible-secret']], { env });
     expect([done.status, done.stdout]).toEqual([0, expect.not.stringContaining('visible-secret')]);
@@ -649,7 +645,7 @@ describe('a secret', () => {
 });
 
 describe('a name that does not exist', () => {
-  it.concurrent.each<[string, string, string | null]>([
+  it.each<[string, string, string | null]>([
     ['raed c1', 'unknown command "raed"', 'read'],
     ['pasback a=b', 'unknown command "pasback"', 'passback'],
     ['passback a=b --union_id u', 'unknown option "--union_id"', '--union-id'],
@@ -672,7 +668,7 @@ describe('a name that does not exist', () => {
     ['version', 'unknown command "version"', '--version'],
   ])('%s', async (line, cause, meant) => {
     const { env, sent } = newRow();
-    const { status, stdout, stderr } = await typeHere(`userinfo ${line}`, { env });
+    const { status, stdout, stderr } = await machine.type(`userinfo ${line}`, { env });
     expect([status, stdout, sent()]).toEqual([2, '', []]);
     expect(stderr).toContain(cause);
     if (meant === null) expect(stderr).not.toContain('Did you mean');
@@ -681,14 +677,14 @@ describe('a name that does not exist', () => {
   });
 
   it('is a short option: the help lists those that exist', async () => {
-    const { stderr } = await runHere(['passback', 'a=b', '-k', 'u001']);
+    const { stderr } = await machine.run(['passback', 'a=b', '-k', 'u001']);
     expect(stderr).toContain(
       'unknown short option "-k"\nThe options are listed by:\n  userinfo passback --help\n',
     );
   });
 
   it('is a command of a group: its siblings are listed', async () => {
-    const { stderr } = await runHere(['profile', 'frobnicate']);
+    const { stderr } = await machine.run(['profile', 'frobnicate']);
     expect(stderr).toContain(
       'The commands are add, list, show, use, set, rename, delete, export, import, path.\n',
     );
