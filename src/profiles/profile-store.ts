@@ -42,8 +42,8 @@ export class ProfileStore {
   refuseUnsafeFile(): void {
     const unsafe = findUnsafePath(this.path);
     if (unsafe === null) return;
-    const { reason, hint } = unsafe;
-    throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, { hint });
+    const { reason, ...advice } = unsafe;
+    throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, advice);
   }
 
   async list(): Promise<Profile[]> {

@@ -208,8 +208,7 @@ export class Queue {
     const [found] = await this.#driver.read((sql) => select(sql, statements.find, run));
     if (found !== undefined) return found;
     throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
-      hint: 'The runs are listed by:',
-      commands: ['userinfo runs list'],
+      hint: 'The runs of this queue are listed by "userinfo runs list".',
     });
   }
 
@@ -286,8 +285,7 @@ export class Queue {
     if (state === 'ready') throw new InvalidInputError(`run ${run} is not over: cancel it first`);
     if (workers > 0) {
       throw new InvalidInputError(`run ${run} may have requests under way: nothing was deleted`, {
-        hint: 'Delete it when no worker is left, at the latest when their lease has ended. Workers are counted by:',
-        commands: [`userinfo runs show ${run}`],
+        hint: 'Delete it when "userinfo runs show" counts no worker, at the latest when their lease has ended.',
       });
     }
     await this.#removeAll(statements.removeChunks, run);

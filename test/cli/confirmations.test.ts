@@ -116,7 +116,7 @@ it('people get local times, and words for what is not bounded; programs get the 
   const local = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/;
   const shown = (await machine.run(apps, { env })).stdout;
   expect(shown).toMatch(new RegExp(` created +│ disabled .*│ ${local.source} │ no `, 's'));
-  const [app] = (await machine.run([...apps, '--json'], { env })).stdout.split('\n');
+  const [app] = (await machine.run([...apps, '-o', 'ndjson'], { env })).stdout.split('\n');
   expect(JSON.parse(app ?? '')).toMatchObject({ created_at: expect.any(Number), disabled: false });
   expect((await machine.run(['admin', 'audit'], { env })).stdout).toMatch(
     new RegExp(`│ ${local.source} │ .*app create`),

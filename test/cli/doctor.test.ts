@@ -40,7 +40,9 @@ describe('doctor', () => {
     expect(done.stdout).toMatch(
       /^✓ acceptance {4}app key, app_sign, sign, tenant and channel: only the code/m,
     );
-    expect(machine.log.slice(logged).trimEnd().split('\n')).toEqual([expect.stringContaining('401 read')]);
+    await expect
+      .poll(() => machine.log.slice(logged).trimEnd().split('\n'))
+      .toEqual([expect.stringContaining('401 read')]);
   });
 
   it('prints the same as JSON', async () => {

@@ -5,7 +5,13 @@ import { type Call, command } from '../command.js';
 import { resolveDeployment } from '../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../options.js';
 import { showText } from '../output/terminal-text.js';
-import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
+import {
+  addQueueOption,
+  exampleQueue,
+  type QueueOptions,
+  queueFlag,
+  withQueue,
+} from '../queue/queue-option.js';
 
 interface WorkerOptions extends QueueOptions, ConnectionOptions {
   readonly concurrency: number;
@@ -47,7 +53,7 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
       const { run, failed_chunks, chunks } = failed;
       throw new FailedRowsError(`run ${run} has failed chunks: ${failed_chunks} of ${chunks}`, {
         hint: 'Their workers died or returned them, again and again. Retry them:',
-        commands: [`userinfo runs retry ${run}`],
+        commands: [`userinfo runs retry ${run}${queueFlag(options.queue, io.env)}`],
       });
     }
   } finally {

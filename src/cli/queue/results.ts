@@ -16,8 +16,9 @@ import { openRows, type RowOptions } from '../bulk/row-source.js';
 import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/summary.js';
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
+import { queueFlag } from './queue-option.js';
 
-export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver'>>;
+export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver' | 'queue'>>;
 
 /**
  * Writes the results of a run, as a run over its file would: a line for each row that has an outcome, and to
@@ -30,7 +31,7 @@ export async function writeResults(
   io: Io,
   queue: Queue,
   run: QueuedRun,
-  { from, results, failed, takeOver }: ResultsOptions,
+  { from, results, failed, takeOver, queue: url }: ResultsOptions,
 ): Promise<void> {
   refuseSame({ from, results, failed });
   const release = await lockFiles([results, failed], takeOver);
@@ -49,7 +50,7 @@ export async function writeResults(
     if (run.done === run.rows && run.not_ok === 0) return;
     const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
     for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
-    throw failedRows(run, failed);
+    throw failedRows(run, queueFlag(url, io.env), failed);
   } finally {
     sink?.close();
     failedFile?.close();
@@ -91,14 +92,18 @@ async function writeRows(
 }
 
 /** What is wrong with a run whose rows are not all ok, and what to do about it. */
-function failedRows({ run, state, rows, done, not_ok, chunks_left }: QueuedRun, failed?: string): Error {
+function failedRows(
+  { run, state, rows, done, not_ok, chunks_left }: QueuedRun,
+  flag: string,
+  failed?: string,
+): Error {
   if (done < rows) {
     const advice =
       chunks_left > 0
         ? { hint: 'Use --wait to wait for its end.' }
         : {
             hint: 'Its failed chunks have them. Let workers take those again:',
-            commands: [`userinfo runs retry ${run}`],
+            commands: [`userinfo runs retry ${run}${flag}`],
           };
     const message = `run ${run} is ${state}: ${formatRows(rows - done)} without an outcome`;
     return new FailedRowsError(message, state === 'ready' ? advice : {});

@@ -161,7 +161,9 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(refused.stderr).toContain(`run ${run} has failed chunks: 1 of 1`);
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
     const results = await runs('results', run, '--wait');
-    expect(results.stderr).toMatch(/is ready: 1 row without an outcome\nIts failed chunks .* runs retry/);
+    expect(results.stderr).toMatch(
+      /is ready: 1 row without an outcome\nIts failed chunks .*\n {2}userinfo runs retry/,
+    );
     expect(refused.stderr).toContain('Retry them:\n  userinfo runs retry ');
     expect((await runs('retry', run)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
     expect((await machine.run(worker('--drain'))).status).toBe(0);
@@ -320,7 +322,9 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const url = 'postgres://me:pass4711@127.0.0.1:1/queue';
     writeFileSync(join(machine.folder, 'delimiter.csv'), 'union_id;level\nu1;gold\n');
     const named = await machine.run(['-p', 'local', 'passback', '--from', 'delimiter.csv', '--queue', url]);
-    expect(named.stderr).toMatch(/PGPASSWORD\. .* --queue postgres:\/\/me@127\.0\.0\.1:1\/queue --delimiter/);
+    expect(named.stderr).toMatch(
+      /PGPASSWORD\. .*\n.* --queue postgres:\/\/me@127\.0\.0\.1:1\/queue --delimiter/,
+    );
     expect(named.stderr).not.toContain('pass4711');
     const closed = await machine.run(['runs', 'list', '--queue', url]);
     expect(closed.status).toBe(2);

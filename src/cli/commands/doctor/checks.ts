@@ -92,7 +92,10 @@ async function checkProfileFile({ context: { profiles } }: Known): Promise<Findi
       commands: [`chmod 600 ${quoteWhereNeeded(path)}`],
     });
   }
-  if (unsafe !== null) throw new ProfileFileError(unsafe.reason, unsafe);
+  if (unsafe !== null) {
+    const { reason, ...advice } = unsafe;
+    throw new ProfileFileError(reason, advice);
+  }
   const count = all.size === 1 ? '1 profile' : `${all.size} profiles`;
   const detail = `${path}: ${count}, ${active === null ? 'none' : quoteName(active)} active`;
   if (active === null || all.has(active)) return { detail };
