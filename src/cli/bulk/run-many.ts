@@ -258,8 +258,9 @@ async function execute(
     const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures });
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
-      io.stderr.write('stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once\n');
       run.stop();
+      const stopping = 'stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once';
+      printMessage(io, stopping).catch(() => {}); // a broken stderr ends the command elsewhere
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });

@@ -35,12 +35,16 @@ const declareList = command({
         commands: ['userinfo profile add shop'],
       });
     }
-    // Names and environments have no wide characters.
+    const { columns } = style;
+    // Names, environments and hosts have no wide characters.
     const longest = Math.max(...rows.map(({ name }) => name.length));
     const lines = rows.map(({ name, active: isActive, environment, base_url }) => {
       const paint = environment === 'production' ? style.colors.red : (text: string) => text;
-      const before = `${isActive ? '*' : ' '} ${name.padEnd(longest)}  ${paint(environment.padEnd(10))}`;
-      return `${before}  ${showText(new URL(base_url).host)}\n`;
+      const before = `${isActive ? '*' : ' '} ${name.padEnd(longest)}  `;
+      const rest = `${environment.padEnd(10)}  ${showText(new URL(base_url).host)}`;
+      const cut = columns !== undefined && before.length + rest.length > columns;
+      const shown = cut ? `${rest.slice(0, Math.max(0, columns - before.length - 1))}…` : rest;
+      return `${before}${shown.replace(environment, (text) => paint(text))}\n`;
     });
     await writeStyled(io.stdout, lines.join(''));
   },
