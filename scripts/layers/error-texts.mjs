@@ -8,7 +8,6 @@ const foreignTexts = {
   'src/database/postgres-errors.ts': 'pg, of a lost connection',
   'src/database/sqlite-errors.ts': 'SQLite, of a closed database',
   'src/protocol/masking.ts': 'a refusal, whose quoted names are masked for the log',
-  'src/support/errors.ts': 'Node, of a missing package',
   'src/support/json-fault.ts': "V8 and lossless-json, of a fault's position",
 };
 

@@ -3,7 +3,7 @@ import { NoAnswerError, RejectedError } from '../client/errors.js';
 import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
-import { missingInfoNames, reasonsForMissing, splitInfoNames } from '../protocol/info-names.js';
+import { missingInfoNames, reasonsForMissing } from '../protocol/info-names.js';
 import { clientOptions } from './client-options.js';
 import type { Call } from './command.js';
 import { resolveDeployment } from './deployment.js';
@@ -55,12 +55,11 @@ export async function callService(
 
 /** Reports requested names that the answer lacks: a mistyped name looks like one without a value. */
 async function reportMissing(
-  { parameters }: PlainRequest,
+  { infoNames }: PlainRequest,
   { envelope }: Answer<Envelope>,
   io: Io,
 ): Promise<void> {
-  const names = splitInfoNames(parameters.get('info_name') ?? '');
-  const missing = missingInfoNames(names, envelope.data);
+  const missing = missingInfoNames(infoNames, envelope.data);
   if (missing.length > 0)
     await printMessage(io, `not in the answer: ${missing.join(', ')} (${reasonsForMissing})`);
 }

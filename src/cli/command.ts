@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { UserInfoError } from '../protocol/errors.js';
 import type { CliContext } from './context.js';
 import { type CommonGroup, CommonOption, examples, rootOf, showCommon } from './help-layout.js';
 import type { Io } from './io.js';
@@ -29,7 +30,7 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   /** The common options that apply to it. Default: those of the output. */
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
-  readonly takes?: (command: Command) => Command;
+  readonly takes?: (command: Command, context: CliContext) => Command;
   /** A group has none. */
   readonly run?: (call: Call<Options>, ...given: Arguments) => Promise<void>;
   readonly commands?: readonly Declare[];
@@ -37,6 +38,15 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
 
 /** Adds a command to a group, or to the program. */
 export type Declare = (parent: Command, context: CliContext) => void;
+
+/** A command line that cannot be carried out. Nothing was done. */
+export class UsageError extends UserInfoError {
+  readonly code = 'USAGE';
+
+  constructor(message: string, hint = 'Add --help for usage.', commands: readonly string[] = []) {
+    super(message, { hint, commands });
+  }
+}
 
 /** The command as it is typed. */
 export function fullName(command: Command): string {
@@ -66,7 +76,7 @@ export function command<Options, Arguments extends unknown[]>(
   const { common = ['output'], takes, run, commands = [] } = spec;
   return (parent, context) => {
     const command = parent.command(spec.name).summary(spec.summary).description(spec.description);
-    takes?.(command);
+    takes?.(command, context);
     command.addHelpText('after', examples(...spec.examples));
     for (const declare of commands) declare(command, context);
     if (run === undefined) {

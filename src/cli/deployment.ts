@@ -1,3 +1,4 @@
+import { defaultPlatform, type Platform } from '../platform/platform.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
 import { resolveSettings, type Settings } from '../profiles/settings.js';
 import { refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
@@ -23,8 +24,21 @@ export async function resolveDeployment(
 }
 
 /** Where settings come from: flags, then environment variables, then the profile in use. */
-export function settingSources<Flags>({ io, profiles }: CliContext, flags: Flags) {
-  return { flags, env: io.env, store: profiles };
+export function settingSources<Flags>(context: CliContext, flags: Flags) {
+  const { io, profiles } = context;
+  return {
+    flags,
+    env: io.env,
+    store: profiles,
+    readPlatform: (file: string) => readUsedPlatform(context, file),
+  };
+}
+
+/** The platform of a file that is used, not stored; the defaults for an empty name. */
+async function readUsedPlatform(context: CliContext, file: string): Promise<Platform> {
+  if (file === '') return defaultPlatform;
+  const { readPlatform, refuseCode } = await import('./platform-file.js');
+  return refuseCode(await readPlatform(context, file), file);
 }
 
 /** Maximum number of keys that a question names. */

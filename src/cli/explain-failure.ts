@@ -1,9 +1,10 @@
 // Apart from call-service.ts: only a call that failed loads it.
+import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError, type RejectedError } from '../client/errors.js';
+import { defaultSigning, usesModule } from '../platform/signing-source.js';
 import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
-import { usesModule } from '../profiles/signing-source.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ExplainedError, type UsedSetting } from './report-error.js';
@@ -80,7 +81,9 @@ function describeSecret({ profile, secret }: Settings): string {
   return `the secret of profile ${quoteName(origin.name)}${where}`;
 }
 
-function describeRule({ profile, signing }: Settings): string {
-  if (signing === null || profile === null) return 'the default recipes';
-  return `the ${usesModule(signing) ? 'module' : 'recipes'} of profile ${quoteName(profile)}`;
+/** Where the rule of the signatures comes from. */
+export function describeRule({ platform: { value, origin } }: Pick<Settings, 'platform'>): string {
+  const { signing } = value;
+  if (isDeepStrictEqual(signing, defaultSigning)) return 'the default recipes';
+  return `the ${usesModule(signing) ? 'module' : 'recipes'} of ${describeOrigin(origin)}`;
 }

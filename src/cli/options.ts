@@ -24,9 +24,7 @@ export interface CommonOptions {
 }
 
 /** Options that override environment variables, which override the profile. */
-export interface ConnectionOptions extends Omit<SettingFlags, 'profile'> {
-  readonly resultCodes?: string;
-}
+export type ConnectionOptions = Omit<SettingFlags, 'profile'>;
 
 export function addCommonOptions(program: Command): Command {
   for (const option of commonOptions()) program.addOption(option);
@@ -68,7 +66,7 @@ export function addConnectionOptions(command: Command, heading = 'Connection:'):
     .option('--channel <code>', 'channel code')
     .option('--app-key <key>', 'key of the server application')
     .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
-    .option('--result-codes <file>', "JSON file of the platform's own result codes")
+    .option('--platform <file>', 'platform file: recipes, result codes and what else the platform decides')
     .option('--allow-http', 'allow plain HTTP to another machine')
     .optionsGroup('');
 }

@@ -1,7 +1,7 @@
 import { type Argument, Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { quoteName } from '../protocol/unsafe-text.js';
-import { fullName } from './command.js';
+import { fullName, UsageError } from './command.js';
 import { declarationsFor } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
@@ -10,7 +10,6 @@ import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
 import { addCommonOptions, type CommonOptions } from './options.js';
 import { withColorOption } from './output/style.js';
-import { reportError, UsageError } from './report-error.js';
 import { adviseCommand, adviseOption, suggest } from './suggestions.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
@@ -24,6 +23,7 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
     return exitStatus.success;
   } catch (error) {
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
+    const { reportError } = await import('./report-error.js');
     // An error in an option may come before this one is parsed.
     return reportError(error, io, {
       verbose,

@@ -1,6 +1,6 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { describeSystemError, explainMissing, isSystemError } from '../support/errors.js';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Advice, type Io, OutputError, printAdvice, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
@@ -20,11 +20,10 @@ interface Report extends Advice {
  * trace is printed only for an internal error, with `verbose`.
  */
 export async function reportError(
-  thrown: unknown,
+  error: unknown,
   io: Io,
   { verbose, json }: { readonly verbose?: boolean; readonly json?: boolean },
 ): Promise<number> {
-  const error = explainMissing(thrown);
   const exit = exitStatusOf(error);
   if (exit === exitStatus.success) return exit;
   const report = reportOf(error, exit);
@@ -121,15 +120,6 @@ export class ExplainedError extends UserInfoError {
 interface Explanation extends Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   readonly message?: string;
   readonly settings?: readonly UsedSetting[];
-}
-
-/** A command line that cannot be carried out. Nothing was done. */
-export class UsageError extends UserInfoError {
-  readonly code = 'USAGE';
-
-  constructor(message: string, hint = 'Add --help for usage.', commands: readonly string[] = []) {
-    super(message, { hint, commands });
-  }
 }
 
 /** A check failed. Its result is on stdout already. */

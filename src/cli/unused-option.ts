@@ -1,9 +1,9 @@
 // Apart from command.ts: only a command line that is refused loads it.
 import type { Command } from 'commander';
 import { quoteWhereNeeded } from '../support/shell.js';
+import { UsageError } from './command.js';
 import { withoutPassword } from './database.js';
 import type { CommonOption } from './help-layout.js';
-import { UsageError } from './report-error.js';
 import { suggest } from './suggestions.js';
 
 /** The error of an option of all commands that this one has no use for, with the command line that was probably meant. */

@@ -25,7 +25,9 @@ const attempts = 5;
  */
 const lockTimeout = '1s';
 
-/** Maximum number of waits for such a table, and the pauses between them, in milliseconds: each longer than the last. */
+/**
+ * Maximum number of waits for such a table, and the pauses between them, in milliseconds: each longer than the last.
+ */
 const maxLockTries = 20;
 const pauseStepMs = 1000;
 const longestPauseMs = 5000;
@@ -139,8 +141,8 @@ function applyAll(driver: SqlDriver, schema: Schema): Promise<number> {
 }
 
 /**
- * The same beside a service that runs. On SQLite in one transaction. On PostgreSQL each step is one, which waits for its
- * locks a second at a time, and in which one process at a time builds the indexes, beside reads and writes.
+ * The same beside a service that runs. On SQLite in one transaction. On PostgreSQL each step is one, which waits for
+ * its locks a second at a time, and in which one process at a time builds the indexes, beside reads and writes.
  */
 async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
   const { runAlone } = driver;

@@ -22,6 +22,8 @@ export interface SettingFlags {
   readonly channel?: string | undefined;
   readonly appKey?: string | undefined;
   readonly caFile?: string | undefined;
+  /** A platform file; empty for the defaults. */
+  readonly platform?: string | undefined;
   /** Without an environment variable: one that stays set would allow plain HTTP everywhere. */
   readonly allowHttp?: boolean | undefined;
 }
@@ -44,6 +46,7 @@ export const settingNames = {
   channel: names('channel', 'channel', '--channel', 'USERINFO_CHANNEL'),
   app_key: names('app key', 'appKey', '--app-key', 'USERINFO_APP_KEY'),
   ca_file: names('CA file', 'caFile', '--ca-file', 'USERINFO_CA_FILE'),
+  platform: names('platform', 'platform', '--platform', 'USERINFO_PLATFORM'),
 };
 
 /** The environment variable of the app secret, which has no flag. */
@@ -89,6 +92,7 @@ export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables) 
     channel: read('channel', parseIdentifier),
     app_key: read('app_key', parseIdentifier),
     ca_file: read('ca_file', requireText),
+    platform: read('platform', String),
   };
 }
 

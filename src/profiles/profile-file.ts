@@ -10,7 +10,7 @@ import { noProfiles, type ProfileFileJson, type ProfileList, parseProfileList } 
 const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 
 /** The format version that conf writes into the file. Increase the major number with every change. */
-export const formatVersion = '1.0.0';
+export const formatVersion = '2.0.0';
 
 /**
  * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole read. A

@@ -24,30 +24,30 @@ export function describeSecretSource(source: SecretSource): string {
 }
 
 /**
- * Reads the secret, unchanged except for the line break at the end of a command's output. `timeoutMs` bounds a command:
- * by default long enough for a password manager that asks the user to unlock it.
+ * Reads the secret, unchanged except for the line break at the end of a command's output; messages call it `what`.
+ * `timeoutMs` bounds a command: by default long enough for a password manager that asks the user to unlock it.
  *
  * @throws CredentialError, which never shows the output of the command
  */
 export async function readSecret(
   source: SecretSource,
   env: EnvironmentVariables,
-  timeoutMs = 30_000,
+  { what = 'the app secret', timeoutMs = 30_000 } = {},
 ): Promise<Secret> {
   switch (source.kind) {
     case 'file':
       return source.value;
     case 'environment':
-      return readVariable(source.name, env[source.name]);
+      return readVariable(source.name, env[source.name], what);
     case 'command':
-      return readOutput(source.command, env, timeoutMs);
+      return readOutput(source.command, env, what, timeoutMs);
   }
 }
 
-function readVariable(name: string, value: string | undefined): Secret {
+function readVariable(name: string, value: string | undefined, what: string): Secret {
   if (value) return new Secret(value);
   const fault = value === undefined ? 'is not set' : 'is empty';
-  throw new CredentialError(`the environment variable ${name}, which should hold the app secret, ${fault}`, {
+  throw new CredentialError(`the environment variable ${name}, which should hold ${what}, ${fault}`, {
     hint: `Set ${name}, or choose another source. The options are listed by:`,
     commands: ['userinfo profile set --help'],
   });
@@ -63,7 +63,17 @@ const afterEndMs = 100;
  * Standard input is empty: ours may contain the data of our own command. A process that the command leaves in the
  * background, such as an agent, is neither waited for nor stopped.
  */
-async function readOutput(command: string, env: EnvironmentVariables, timeoutMs: number): Promise<Secret> {
+async function readOutput(
+  command: string,
+  env: EnvironmentVariables,
+  what: string,
+  timeoutMs: number,
+): Promise<Secret> {
+  const failed = (problem: string) =>
+    new CredentialError(`the command that should print ${what} ${problem}`, {
+      hint: 'Run it on its own to see the problem, or choose another. The options are listed by:',
+      commands: ['userinfo profile set --help'],
+    });
   const { spawn } = getBuiltinModule('node:child_process'); // few commands need it
   const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'inherit'], windowsHide: true });
   const chunks: Buffer[] = [];
@@ -114,13 +124,6 @@ export function keychainCommand(keychain: string, account: string): SecretSource
   if (keychain === 'macos')
     return { kind: 'command', command: `security find-generic-password -s userinfo -a ${account} -w` };
   return { kind: 'environment', name: 'USERINFO_APP_SECRET' };
-}
-
-function failed(what: string): CredentialError {
-  return new CredentialError(`the command that should print the app secret ${what}`, {
-    hint: 'Run it on its own to see the problem, or choose another. The options are listed by:',
-    commands: ['userinfo profile set --help'],
-  });
 }
 
 /** The output of a command without the line break at its end; `null` if it is not UTF-8. */

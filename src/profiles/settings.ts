@@ -1,9 +1,10 @@
-import type { PlatformResultCodes } from '../protocol/result-code-table.js';
+import { defaultPlatform, type Platform } from '../platform/platform.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError, ProfileFileError } from './errors.js';
 import {
   describeOrigin,
+  type GivenValues,
   misnamedVariables,
   type Origin,
   readGivenValues,
@@ -17,7 +18,6 @@ import type { Environment, Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
 import { pasteWarnings, readSecret, type SecretSource } from './secret.js';
-import type { SigningSource } from './signing-source.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
 export interface Settings {
@@ -30,11 +30,9 @@ export interface Settings {
   readonly channel: Setting<string>;
   readonly app_key: Setting<string>;
   readonly secret: SecretSetting;
-  /** `null`: the default recipes. */
-  readonly signing: SigningSource | null;
+  /** What the spec leaves open, as this deployment does it. */
+  readonly platform: Setting<Platform>;
   readonly key_prefix: string | null;
-  /** `null`: the result codes of this project. */
-  readonly result_codes: PlatformResultCodes | null;
   /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
   /** Whether plain HTTP to another machine is allowed; `null` if not. */
@@ -58,6 +56,8 @@ export interface SettingSources {
   readonly flags: SettingFlags;
   readonly env: EnvironmentVariables;
   readonly store: Pick<ProfileStore, 'load' | 'refuseUnsafeFile'>;
+  /** Reads a platform file; an empty name is that of the defaults. */
+  readPlatform(file: string): Promise<Platform>;
 }
 
 const identifiers = ['tenant_code', 'channel', 'app_key'] as const;
@@ -90,9 +90,8 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     environment: guarded.environment,
     ...values,
     secret,
-    signing: profile?.signing ?? null,
+    platform: await choosePlatform(sources, given, profile),
     key_prefix: profile?.key_prefix ?? null,
-    result_codes: profile?.result_codes ?? null,
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
     allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [
@@ -105,7 +104,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
 }
 
 /** The settings needed to sign, but not to send. */
-export interface SigningSettings extends Pick<Settings, 'profile' | 'signing'> {
+export interface SigningSettings extends Pick<Settings, 'profile' | 'platform'> {
   /** @throws CredentialError if there is none */
   secret(): SecretSetting;
 }
@@ -116,10 +115,10 @@ export interface SigningSettings extends Pick<Settings, 'profile' | 'signing'> {
  * @throws as `resolveSettings`, except for missing values
  */
 export async function resolveSigning(sources: SettingSources): Promise<SigningSettings> {
-  const { list, profile, secret } = await chooseProfile(sources);
+  const { given, list, profile, secret } = await chooseProfile(sources);
   return {
     profile: profile?.name ?? null,
-    signing: profile?.signing ?? null,
+    platform: await choosePlatform(sources, given, profile),
     secret() {
       if (secret === null) throw missingValues([], true, list, sources.env);
       return secret;
@@ -141,6 +140,16 @@ async function chooseProfile(sources: SettingSources) {
   });
   const profile = needsNone ? null : selectProfile(list, given.profile);
   return { given, list, profile, warnings, secret: findSecret(sources, profile) };
+}
+
+async function choosePlatform(
+  { readPlatform }: SettingSources,
+  { platform: file }: GivenValues,
+  profile: Profile | null,
+): Promise<Setting<Platform>> {
+  if (file !== null) return { value: await readPlatform(file.value), origin: file.origin };
+  if (profile?.platform === undefined) return { value: defaultPlatform, origin: { kind: 'default' } };
+  return { value: profile.platform, origin: { kind: 'profile', name: profile.name } };
 }
 
 /** @throws ProfileError if the profile does not exist */

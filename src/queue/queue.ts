@@ -164,8 +164,8 @@ export class Queue {
   }
 
   /**
-   * Makes a run ready, as soon as it is compared with all that are unfinished, and returns those that it waits for. Runs
-   * become ready one by one.
+   * Makes a run ready, as soon as it is compared with all that are unfinished, and returns those that it waits for.
+   * Runs become ready one by one.
    */
   async #release(run: string, given: NewRun, users: UserDigests, signal: AbortSignal): Promise<string[]> {
     const compared = new Map<string, boolean>();

@@ -1,4 +1,5 @@
 import {
+  checkIsOpen,
   compileSteps,
   computeDigest,
   decodeKey,
@@ -53,7 +54,8 @@ export function compileRecipe(recipe: Recipe, field = ''): Signer {
       missing: missingTokens(compiled.tokens, request),
     };
   };
-  return { digestLength: stepsLength(compiled.steps), sign, explain };
+  const isEncoded = recipe.encode.message !== 'none';
+  return { digestLength: stepsLength(isEncoded ? null : compiled.message, compiled.steps), sign, explain };
 }
 
 function missingTokens(tokens: readonly Token[], request: SignableRequest): string[] {
@@ -99,6 +101,7 @@ function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
     message: parseTemplates(recipe.sub.message, at('sub.message')),
     steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
   };
+  if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
   const key = parseTemplates(recipe.key.tokens, at('key.tokens'));
 
   const subNeeds = sub === null ? [] : [...tokensIn(sub), ...(usesKey(sub) ? tokensOf(key) : [])];

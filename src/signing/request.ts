@@ -37,8 +37,11 @@ export function paramOf({ params }: SignableRequest, name: string): string | und
   return params.find(([known]) => known === name)?.[1];
 }
 
+/** An extra value. If no name is the same, one that differs in letter case is: names of headers have none. */
 export function extraOf({ extra }: SignableRequest, name: string): string | undefined {
-  return Object.hasOwn(extra, name) ? extra[name] : undefined;
+  if (Object.hasOwn(extra, name)) return extra[name];
+  const lower = name.toLowerCase();
+  return Object.entries(extra).find(([known]) => known.toLowerCase() === lower)?.[1];
 }
 
 const urlShape = /^[a-z][a-z\d+.-]*:\/\/([^/]*)(.*)$/is;
@@ -57,7 +60,9 @@ export function pathOf(url: string, basePath: string): string {
 
 /** A signed request, or one to sign: the input of `sign explain`, `verify` and `solve`. */
 export interface Sample extends SignableRequest {
-  /** The parameter that carries the signature; `params` does not contain it. */
+  /** The names in `extra` that are headers of the request. Only some of them are signed, if any. */
+  readonly headers: readonly string[];
+  /** The parameter or header that carries the signature; `params` and `extra` do not contain it. */
   readonly signParam: string;
   /** The signature; null for none, which only `explain` accepts. */
   readonly signature: string | null;

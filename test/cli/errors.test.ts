@@ -115,7 +115,12 @@ it.runIf(process.platform === 'linux')(
 it.each<[string, readonly string[], Record<string, string>, string]>([
   ['of the demo', ['demo'], { TMPDIR: '/none' }, '/none/userinfo-demo-'],
   ['of a database', ['serve', '--port', '0', '--database', '/none/a.db'], {}, 'database /none/a.db'],
-  ['of recipes', ['profile', 'set', 'local', '--signing', '/none'], {}, 'the file "/none" cannot be read'],
+  [
+    'of a platform',
+    ['profile', 'set', 'local', '--platform', '/none'],
+    {},
+    'the file "/none" cannot be read',
+  ],
 ])('a system error is in words: %s', async (_, args, env, subject) => {
   const { stderr } = await machine.run(args, { env });
   expect(stderr).toMatch(/^error: .*: no such file or folder( \(ENOENT\))?$/m);

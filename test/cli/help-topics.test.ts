@@ -72,7 +72,7 @@ describe('the topic', () => {
   });
 
   it('info-names has every special name and key, with its meaning', () => {
-    const rows = [...Object.entries(specialInfoNames), ...Object.entries(specialUserInfoKeys)];
+    const rows = [...Object.entries(specialInfoNames()), ...Object.entries(specialUserInfoKeys)];
     for (const [name, meaning] of rows)
       expect(topics.get('info-names')).toMatch(new RegExp(`^  ${name} +${meaning}$`, 'm'));
   });

@@ -79,7 +79,7 @@ it('of read and passback lists the special names and the reserved keys', () => {
       ) ?? [];
     return list.trim().split(/,\s+/);
   };
-  expect(listed('read')).toEqual(Object.keys(specialInfoNames));
+  expect(listed('read')).toEqual(Object.keys(specialInfoNames()));
   expect(listed('passback')).toEqual(Object.keys(specialUserInfoKeys));
   expect(helps.get('passback')).toMatch('Reserved keys, which cannot be passed back: union_id, channel.');
 });
@@ -87,7 +87,7 @@ it('of read and passback lists the special names and the reserved keys', () => {
 it('of read has room for more special names', () => {
   const more = Array.from({ length: 5 }, (_, index) => `another_special_name_${index}`);
   const list = (names: readonly string[]) => listNames(names, 'Names', infoNamesPage).split('\n');
-  const names = Object.keys(specialInfoNames);
+  const names = Object.keys(specialInfoNames());
   const lines = (helps.get('read') ?? '').trimEnd().split('\n').length;
   expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(60);
   for (const line of list([...names, ...more])) expect(line.length).toBeLessThanOrEqual(80);

@@ -35,7 +35,6 @@ it('a command line without options has the defaults of all options with a value'
     serve: {
       '--host': '127.0.0.1',
       '--port': 8787,
-      '--clock-window': 300_000,
       '--log-format': 'pretty',
       '--log-level': 'info',
     },
@@ -84,6 +83,5 @@ it('a default that the help names is that of the service and of the queue', () =
   expect(named('serve', '--request-timeout')).toBe(service.requestTimeoutMs);
   expect(named('serve', '--max-body')).toBe(service.maxBodyBytes);
   expect(named('serve', '--drain-delay')).toBe(service.drainDelayMs);
-  expect(optionOf('serve', '--clock-window').defaultValue).toBe(service.clockWindowSeconds * 1000);
   expect(named('passback', '--lease')).toBe(defaultLeaseMs);
 });

@@ -345,7 +345,7 @@ describe('admin app create --profile', () => {
     const first = file().profiles.local;
     await machine.run(['profile', 'set', 'local', '--signing-preset', 'sign=taobao']);
     expect(await create('local', '--base-url', 'http://localhost:8787/')).toMatchObject({ status: 0 });
-    expect(file().profiles.local).not.toHaveProperty('signing'); // the new app signs by the default recipes
+    expect(file().profiles.local).not.toHaveProperty('platform'); // the new app signs by the default recipes
     expect(file().profiles.local.app_key).not.toBe(first.app_key);
     expect(await apps()).toBe(2);
   });

@@ -365,8 +365,8 @@ export function sign({ params }, secret) {
     expect(exported).toMatchObject({ status: 2, stdout: '' });
     expect(exported.stderr).toContain('app_sign: is signed by a module');
     expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain(`the module ${path}`);
-    expect(JSON.parse((await machine.run(['profile', 'export', 'local'])).stdout).signing).toEqual({
-      module: path,
+    expect(JSON.parse((await machine.run(['profile', 'export', 'local'])).stdout).platform).toEqual({
+      signing: { module: path },
     });
   });
 
@@ -375,7 +375,7 @@ export function sign({ params }, secret) {
       app_sign: { message: ['$secret'], steps: ['sha1'] },
       sign: { message: ['$params'], steps: ['md5'] },
     };
-    expect(await set('--signing', file('signing.json', recipes))).toMatchObject({ status: 0 });
+    expect(await set('--platform', file('platform.json', { signing: recipes }))).toMatchObject({ status: 0 });
     expect((await json([...local, 'sign', 'explain', 'read', 'c'])).app_sign).toMatchObject({
       message: '<secret>',
     });
@@ -387,11 +387,11 @@ export function sign({ params }, secret) {
   });
 
   it.each([
-    [{ sign: { message: ['$params'], steps: ['md5'] } }, 2, 'app_sign: is missing'],
+    [{ sign: { message: ['$parms'], steps: ['md5'] } }, 2, 'signing: sign.message[0]: unknown token $parms'],
     [{ module: 'left-pad' }, 2, 'module: is not the path of a file'],
     [{ module: './none.mjs' }, 3, './none.mjs cannot be read: no such file or folder'],
   ])('refuses %j', async (signing, status, problem) => {
-    const done = await set('--signing', file('signing.json', signing));
+    const done = await set('--platform', file('platform.json', { signing }));
     expect(done.status).toBe(status);
     expect(done.stderr).toContain(problem);
   });

@@ -70,8 +70,8 @@ describe('sign solve', () => {
         'app',
         'create',
         ...app,
-        '--signing',
-        file('odd.json', unusual),
+        '--platform',
+        file('odd.json', { signing: unusual }),
         '--profile',
         'odd',
       ]);
@@ -194,10 +194,12 @@ describe('sign solve', () => {
   });
 });
 
-describe('admin app create --signing', () => {
+describe('admin app create --platform', () => {
   it('names the field that is wrong, and makes no app', async () => {
-    const wrong = file('wrong.json', { ...unusual, sign: { message: ['$parms'], steps: ['md5'] } });
-    const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'never', '--signing', wrong];
+    const wrong = file('wrong.json', {
+      signing: { ...unusual, sign: { message: ['$parms'], steps: ['md5'] } },
+    });
+    const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'never', '--platform', wrong];
     const made = await machine.run(['admin', 'app', 'create', ...args, '--database', machine.database]);
     expect(made).toMatchObject({ status: 2, stdout: '' });
     expect(made.stderr).toContain('unknown token $parms');
@@ -205,8 +207,10 @@ describe('admin app create --signing', () => {
   });
 
   it('warns about unsigned parameters, and creates the app anyway', async () => {
-    const weak = file('weak.json', { ...unusual, sign: { message: ['$param:user_info'], steps: ['md5'] } });
-    const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'weak', '--signing', weak];
+    const weak = file('weak.json', {
+      signing: { ...unusual, sign: { message: ['$param:user_info'], steps: ['md5'] } },
+    });
+    const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'weak', '--platform', weak];
     const made = await machine.run(['admin', 'app', 'create', ...args, '--database', machine.database]);
     expect(made.status).toBe(0);
     expect(made.stderr).toContain('warning: sign does not depend on the secret: anybody can compute it\n');

@@ -19,6 +19,7 @@ const story = [
   'admin user find',
   'admin user show',
   'admin user list',
+  'admin user digest',
   'admin code issue',
   'admin code list',
   'admin code revoke',

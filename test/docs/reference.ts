@@ -1,10 +1,11 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
-import { environmentTopic, exitMeanings, infoNamesTopic } from '../../src/cli/commands/help/topics.js';
+import { environmentTopic, exitMeanings, topicPage } from '../../src/cli/commands/help/topics.js';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
 import { presets } from '../../src/signing/presets.js';
+import { sampleFormats } from '../../src/signing/samples/formats.js';
 import { errorTexts } from './messages.js';
 
 /** A command with what its help says. */
@@ -82,7 +83,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
   const variables = environmentTopic.replace(/^.*\n\n/, '');
   pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
-  const names = infoNamesTopic.replace(/^.*\n\n/, '');
+  const names = topicPage('info-names', 'chat_').replace(/^.*\n\n/, '');
   pages.set(
     'info-names.md',
     `${made}# Names and keys with a special meaning\n\n\`\`\`text\n${names}\`\`\`\n`,
@@ -95,6 +96,8 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('result-codes.md', `${made}# Result codes\n\n${table(heads, codes)}`);
   const rules = presets.map(({ name, description }) => [`\`${name}\``, description]);
   pages.set('presets.md', `${made}# Signing presets\n\n${table(['preset', 'rule'], rules)}`);
+  const formats = sampleFormats.map(({ name, from }) => [name, from]);
+  pages.set('requests.md', `${made}# Requests that can be read\n\n${table(['format', 'from'], formats)}`);
   pages.set('messages.md', messagesPage());
   pages.set('README.md', indexPage(commands));
   return pages;
@@ -105,7 +108,7 @@ function indexPage(commands: readonly Documented[]): string {
   return `${made}# Reference
 
 [Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
-[error messages](messages.md) · [signing presets](presets.md) · [info names](info-names.md)
+[error messages](messages.md) · [signing presets](presets.md) · [requests](requests.md) · [info names](info-names.md)
 
 ${table(['command', 'what it does'], rows)}`;
 }
@@ -210,7 +213,7 @@ export function manPage(commands: readonly Documented[]): string {
     ...commands.filter(({ isGroup }) => !isGroup).flatMap(manCommand),
     '.SH INFO NAMES',
     '.nf',
-    ...infoNamesTopic.trimEnd().split('\n').slice(2).map(roff),
+    ...topicPage('info-names', 'chat_').trimEnd().split('\n').slice(2).map(roff),
     '.fi',
     '.SH EXIT STATUS',
     ...Object.entries(exitMeanings).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, roff(meaning)]),

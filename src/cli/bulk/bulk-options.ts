@@ -107,7 +107,10 @@ const onlyWithoutQueue = [
 /** Adds the options of `passback --from`, after those of every run. */
 export function addPassbackManyOptions(command: Command): Command {
   return command
-    .option('--union-id-column <name>', 'the column of user IDs (default: union_id)')
+    .option(
+      '--union-id-column <name>',
+      'the column of user IDs (default: union_id); beside --primary-key, both are sent',
+    )
     .option('--types <list>', 'columns that are not text, as age:number,vip:boolean')
     .addOption(
       new Option('--empty <what>', 'what to do with empty cells (default: drop)').choices(['drop', 'keep']),

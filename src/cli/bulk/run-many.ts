@@ -5,7 +5,8 @@ import { requireOurs } from '../../bulk/files/failed-file.js';
 import { JournalState } from '../../bulk/files/journal-state.js';
 import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
 import { openResults, requireResults } from '../../bulk/files/results-file.js';
-import { lockFiles, RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
+import { RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
+import { lockFiles } from '../../bulk/files/run-locks.js';
 import {
   passbackOperation,
   type RowOperation,
@@ -55,15 +56,11 @@ export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
   await runMany(call, passbackOperation(userNaming(call.options)));
 }
 
-/**
- * How the rows of `passback --from` name their users.
- *
- * @throws InvalidInputError for options that exclude each other
- */
+/** How the rows of `passback --from` name their users. */
 export function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNaming {
   if (primaryKey === undefined) return { by: 'union_id', column: unionIdColumn ?? 'union_id' };
   if (unionIdColumn === undefined) return { by: 'primary_key', key: primaryKey };
-  throw new InvalidInputError('--union-id-column and --primary-key are both given: use one of them');
+  return { by: 'union_id', column: unionIdColumn, primaryKey };
 }
 
 /**

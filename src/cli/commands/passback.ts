@@ -13,7 +13,7 @@ import {
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
-import { type Call, command } from '../command.js';
+import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
 import { describeProduction, listKeys } from '../deployment.js';
 import { infoNamesPage, listNames } from '../help-layout.js';
@@ -96,7 +96,6 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
 /** @throws UsageError for files after that of --from, as a shell makes of *.csv */
 async function refuseFiles({ context: { args } }: Call, files: readonly string[]): Promise<never> {
   const { commandLine } = await import('../bulk/summary.js');
-  const { UsageError } = await import('../report-error.js');
   const rest = args.filter((arg) => !files.includes(arg));
   const [first = ''] = files;
   const message = `--from takes one file: ${quoteName(first)} is one more`;

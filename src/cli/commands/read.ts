@@ -5,14 +5,14 @@ import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
-import { type Call, command } from '../command.js';
+import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
 import { formatColumns, infoNamesPage, listNames } from '../help-layout.js';
 import { printMessage, write } from '../io.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
-import { UsageError } from '../report-error.js';
+import { profileOutline } from '../profile-outline.js';
 
 export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly scope?: string;
@@ -67,11 +67,11 @@ export const declareRead = command({
       'the code from standard input, and one value of the answer',
     ],
   ],
-  takes: (command) => {
+  takes: (command, { io }) => {
     addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
-      () => `${listNames(Object.keys(specialInfoNames), 'Names with a special meaning', infoNamesPage)}
+      () => `${listNames(Object.keys(specialInfoNames(profileOutline(io.env).chatPrefix)), 'Names with a special meaning', infoNamesPage)}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );

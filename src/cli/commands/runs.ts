@@ -124,7 +124,10 @@ function summarize({ run, state, source, rows, done, not_ok, created_at }: Queue
 
 /** A run for the output, without what it does not have. */
 function describe({ run, state, target, source, naming, keepsRows, leaseMs: _, ...progress }: QueuedRun) {
-  const users = naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key };
+  const users =
+    naming.by === 'union_id'
+      ? { union_id_column: naming.column, primary_key: naming.primaryKey ?? null }
+      : { primary_key: naming.key };
   const found = { run, state, ...target, from: source.from, ...users, keeps_rows: keepsRows, ...progress };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
 }

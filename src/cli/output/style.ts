@@ -45,7 +45,7 @@ export interface OutputStyle {
 /**
  * The output style from the options, else USERINFO_OUTPUT. Call it before anything is sent.
  *
- * @throws InvalidInputError for an unknown format, a missing package or an invalid `--query`
+ * @throws InvalidInputError for an unknown format or an invalid `--query`
  */
 export async function outputStyle(
   options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'mask'>,
@@ -61,7 +61,6 @@ export async function outputStyle(
   }
   const columns = stdout.isTTY ? stdout.columns : undefined;
   const style = { format, colors: colorsFor(stdout, env), columns, ...(mask && { mask }) };
-  if (style.format === 'yaml') await import('./yaml.js'); // it may need a package that is not installed
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
   return { ...style, select: compileQuery(options.query) };

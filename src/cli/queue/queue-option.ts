@@ -1,7 +1,5 @@
 import { type Command, Option } from 'commander';
 import type { Queue } from '../../queue/queue.js';
-import { type EnvironmentVariables, quoteWhereNeeded } from '../../support/shell.js';
-import { withoutPassword } from '../database.js';
 import type { CommonOptions } from '../options.js';
 
 /** The options of a command that works on a queue. */
@@ -19,13 +17,6 @@ export const exampleQueue = '--queue postgres://userinfo@db.example/queue';
 
 export function addQueueOption(command: Command): Command {
   return command.addOption(queueOption('where the runs are').env('USERINFO_QUEUE').makeOptionMandatory());
-}
-
-/** `--queue` for a command to paste, without the password of the URL; empty for a variable, which stays set. */
-export function queueFlag(url: string | undefined, env: EnvironmentVariables): string {
-  return url === undefined || env.USERINFO_QUEUE === url
-    ? ''
-    : ` --queue ${quoteWhereNeeded(withoutPassword(url))}`;
 }
 
 /** Opens a queue for the work, and closes it afterwards. */

@@ -57,13 +57,13 @@ export async function writeAppProfile(
   { profiles }: CliContext,
   name: string,
   { app_secret, ...app }: AppCredentials,
-  { base_url, signing }: Pick<Profile, 'base_url' | 'signing'>,
+  { base_url, platform }: Pick<Profile, 'base_url' | 'platform'>,
   isNew: boolean,
 ): Promise<void> {
   const values = { ...app, base_url, secret: { kind: 'file', value: app_secret } } as const;
   if (isNew)
     await profiles.change((list) =>
-      addProfile(list, { name, environment: 'test', ...values, ...(signing && { signing }) }),
+      addProfile(list, { name, environment: 'test', ...values, ...(platform && { platform }) }),
     );
-  else await profiles.change((list) => updateProfile(list, name, { ...values, signing: signing ?? null }));
+  else await profiles.change((list) => updateProfile(list, name, { ...values, platform: platform ?? null }));
 }

@@ -1,17 +1,19 @@
 import { type Command, Option } from 'commander';
+import type { Platform } from '../../../platform/platform.js';
+import { onlyRecipes } from '../../../platform/signing-source.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
-import { parseSigningRecipes } from '../../../signing/recipe-json.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { databaseFlag } from '../../database.js';
-import { readJson } from '../../input.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { parseDuration } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { warn } from '../../output/style.js';
+import { readPlatform } from '../../platform-file.js';
 import { confirm } from '../../prompt.js';
 import { defaultUrl } from '../serve/options.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
@@ -23,8 +25,8 @@ interface CreateOptions {
   readonly channel: string;
   readonly appKey?: string;
   readonly baseUrl: string;
-  /** Path of a file with its recipes. */
-  readonly signing?: string;
+  /** Path of a platform file. */
+  readonly platform?: string;
 }
 
 interface AppOptions {
@@ -78,7 +80,7 @@ const declareCreate = storeCommand({
       .requiredOption('--tenant-code <code>', 'tenant of the app')
       .requiredOption('--channel <code>', 'channel of the app')
       .option('--app-key <key>', 'key of the app (default: generated)')
-      .option('--signing <file>', 'file with its recipes {app_sign, sign}; - for standard input')
+      .option('--platform <file>', 'platform file with its recipes; - for standard input')
       .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl),
   run: createApp,
 });
@@ -157,10 +159,9 @@ const declareSet = storeCommand({
     takesKey(command)
       .option('--channel <code>', 'channel of the app')
       .addOption(
-        new Option(
-          '--signing <file>',
-          'file with its recipes {app_sign, sign}; - for standard input',
-        ).conflicts('defaultSigning'),
+        new Option('--platform <file>', 'platform file with its recipes; - for standard input').conflicts(
+          'defaultSigning',
+        ),
       )
       .option('--default-signing', 'use the default recipes'),
   run: setApp,
@@ -235,14 +236,15 @@ async function hasOldSecret(store: Admin, appKey: string): Promise<boolean> {
 
 interface SetOptions extends AppOptions {
   readonly channel?: string;
-  /** Path of a file with its recipes. */
-  readonly signing?: string;
+  /** Path of a platform file. */
+  readonly platform?: string;
   readonly defaultSigning?: true;
 }
 
 async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>): Promise<void> {
-  const { appKey, channel, signing, defaultSigning } = options;
-  const recipes = signing === undefined ? undefined : await readRecipes(context, signing);
+  const { appKey, channel, platform: file, defaultSigning } = options;
+  const recipes =
+    file === undefined ? undefined : await recipesOf(context, await readPlatform(context, file));
   await withStore((store) =>
     store.setApp({
       appKey,
@@ -254,9 +256,14 @@ async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>
   await printMessage(io, `changed app "${appKey}"`);
 }
 
-/** The recipes of a file; warns of their weaknesses. */
-async function readRecipes(context: CliContext, file: string): Promise<SigningRecipes> {
-  const recipes = parseSigningRecipes(await readJson(context, file));
+/**
+ * The recipes of a platform; warns of their weaknesses.
+ *
+ * @throws InvalidInputError for a module
+ */
+async function recipesOf(context: CliContext, { signing }: Platform): Promise<SigningRecipes> {
+  const recipes = onlyRecipes(signing);
+  if (recipes === null) throw new InvalidInputError('the service signs by recipes, not by a module');
   const { recipeWarnings } = await import('../../../service/index.js');
   for (const warning of recipeWarnings(recipes)) await warn(context.io, warning);
   return recipes;
@@ -270,10 +277,11 @@ async function createApp({
   withStore,
 }: StoreCall<CreateOptions>): Promise<void> {
   // Only the flag: a profile named by USERINFO_PROFILE is not written to.
-  const { profile, tenantCode, channel, appKey, signing } = options;
+  const { profile, tenantCode, channel, appKey, platform: file } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');
   const existing = profile === undefined ? undefined : await profileOfService(context, profile, base_url);
-  const recipes = signing === undefined ? undefined : await readRecipes(context, signing);
+  const platform = file === undefined ? undefined : await readPlatform(context, file);
+  const recipes = platform && (await recipesOf(context, platform));
   const { app_secret, ...created } = await withStore(async (store) => {
     if (existing !== undefined) await checkKnownApp(existing, store);
     const app = await store.createApp({
@@ -284,7 +292,7 @@ async function createApp({
     });
     if (profile === undefined) return app;
     try {
-      const settings = { base_url, ...(recipes && { signing: recipes }) };
+      const settings = { base_url, ...(platform && { platform }) };
       await writeAppProfile(context, profile, app, settings, existing === undefined);
     } catch (error) {
       await store.removeApp({ appKey: app.app_key }); // its secret would be lost

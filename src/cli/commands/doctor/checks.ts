@@ -20,7 +20,7 @@ import { findUnsafePath } from '../../../support/trusted-path.js';
 import { clientOptions } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
 import { announceProduction, settingSources } from '../../deployment.js';
-import { explainFailure } from '../../explain-failure.js';
+import { describeRule, explainFailure } from '../../explain-failure.js';
 import { networkOptions, proxyFor } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
@@ -167,7 +167,7 @@ async function checkSigning(known: Known): Promise<Finding> {
   known.client = await known.context.connect(await clientOptions(known.context, settings, once, secret));
   const { searchParams } = known.client.signRead({ code: 'self-test' }).url;
   const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
-  const by = settings.signing === null ? 'the default recipes' : 'the signing of the profile';
+  const by = describeRule(settings);
   const detail = `by ${by}: app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
   if (lengthOf('sign') === signLength) return { detail };
   return {
@@ -285,7 +285,7 @@ async function checkAcceptance(known: Known): Promise<Finding> {
   const code = refused.resultCode;
   return {
     detail: `not known: the code ${code} is the platform's own`,
-    next: `Ask the operator what ${code} means, and name it in a file for --result-codes.`,
+    next: `Ask the operator what ${code} means, and name it under result_codes of the platform file.`,
     skipped: true,
   };
 }

@@ -19,7 +19,7 @@ export const declareDoctor = command({
     ['userinfo doctor', 'with the active profile'],
     ["userinfo doctor -p local --query '[?status==`failed`]' --json", 'what failed, for a program'],
   ],
-  takes: addConnectionOptions,
+  takes: (command) => addConnectionOptions(command),
   run: runChecks,
 });
 

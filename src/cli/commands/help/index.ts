@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CliContext } from '../../context.js';
 import { examples, formatColumns, showCommon } from '../../help-layout.js';
 import { write } from '../../io.js';
+import { profileOutline } from '../../profile-outline.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
@@ -12,6 +13,7 @@ export const helpTopics = {
   'info-names': 'names and keys with a special meaning',
   operation: 'settings of a service in operation',
   output: 'output formats, and how to print only a part',
+  requests: 'signed requests that the commands of "sign" can read',
   signing: 'how requests are signed, and how to find out',
 } as const;
 export type HelpTopic = keyof typeof helpTopics;
@@ -40,7 +42,9 @@ export function declareHelp(program: Command, context: CliContext): void {
     .action(async (words: string[]) => {
       const [word = ''] = words;
       if (words.length === 1 && Object.hasOwn(helpTopics, word)) {
-        return write(context.io.stdout, (await import('./topics.js')).topics[word as HelpTopic]);
+        const { topicPage } = await import('./topics.js');
+        const { chatPrefix } = profileOutline(context.io.env);
+        return write(context.io.stdout, topicPage(word as HelpTopic, chatPrefix));
       }
       const found = findCommand(program, words);
       if (found !== undefined) return found.outputHelp();

@@ -2,9 +2,9 @@
 
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { updateProfile } from '../../../profiles/profile-store.js';
-import { isModule, type SignerSources } from '../../../profiles/signing-source.js';
-import { defaultRecipes } from '../../../signing/presets.js';
+import { defaultPlatform } from '../../../platform/platform.js';
+import { isModule, type SignerSources } from '../../../platform/signing-source.js';
+import { findProfile, updateProfile } from '../../../profiles/profile-store.js';
 import type { Sample } from '../../../signing/request.js';
 import { solve } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
@@ -28,7 +28,8 @@ export async function solveSamples(
 ): Promise<void> {
   const { profiles } = context;
   const { save } = options;
-  const present = save === undefined ? null : ((await profiles.get(save)).signing ?? defaultRecipes);
+  // Fails before the search if there is no such profile.
+  if (save !== undefined) await profiles.get(save);
   const signed: SignedSample[] = [];
   for (const sample of samples) {
     signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
@@ -37,9 +38,13 @@ export async function solveSamples(
   await print(isTable ? showSolveReport(report) : solveReportRecord(report));
   const found = likeliest(report);
   const names = Object.keys(found);
-  if (save !== undefined && present !== null && names.length > 0) {
-    const sources = isModule(present) ? { app_sign: present, sign: present } : present;
-    await profiles.change((list) => updateProfile(list, save, { signing: { ...sources, ...found } }));
+  if (save !== undefined && names.length > 0) {
+    await profiles.change((list) => {
+      const platform = findProfile(list, save).platform ?? defaultPlatform;
+      const { signing } = platform;
+      const sources = isModule(signing) ? { app_sign: signing, sign: signing } : signing;
+      return updateProfile(list, save, { platform: { ...platform, signing: { ...sources, ...found } } });
+    });
     await printMessage(io, `saved in profile "${save}": ${names.join(' and ')}`);
     if (isAmbiguous(report)) {
       await printMessage(

@@ -1,6 +1,6 @@
+import { isModule, type SignerSource } from '../../../platform/signing-source.js';
 import type { Profile } from '../../../profiles/profile.js';
 import type { SecretSource } from '../../../profiles/secret.js';
-import { isModule, type SignerSource } from '../../../profiles/signing-source.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../../../protocol/errors.js';
 import { checkParameters, collectParameters, unsentParameters } from '../../../protocol/parameters.js';
@@ -151,8 +151,9 @@ function secretAtHand(source: SecretSource, env: CliContext['io']['env']): Secre
   return text ? new Secret(text) : null;
 }
 
-function recipesOf({ name, signing }: Profile): Named<Recipe>[] {
-  if (signing === undefined || isModule(signing)) return [];
+function recipesOf({ name, platform }: Profile): Named<Recipe>[] {
+  if (platform === undefined || isModule(platform.signing)) return [];
+  const { signing } = platform;
   const named = (signature: 'app_sign' | 'sign', source: SignerSource) =>
     isModule(source) ? [] : [{ name: `the ${signature} recipe of profile "${name}"`, value: source }];
   return [...named('app_sign', signing.app_sign), ...named('sign', signing.sign)];
