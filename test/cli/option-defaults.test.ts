@@ -51,7 +51,7 @@ it('what is on without its --no- option is on', () => {
     return options.map((option) => [words, option.long, command.getOptionValue(option.attributeName())]);
   });
   expect(negated.toSorted()).toEqual([
-    ['', '--no-color', true],
+    ['', '--no-color', undefined], // beside --color
     ['', '--no-input', true],
     ['passback', '--no-preflight', true],
     ['profile set', '--no-allow-http', undefined],
