@@ -13,7 +13,7 @@ type Failed = 'read' | 'passback' | 'doctor';
 
 /** Where the secret and the rule came from, and the commands that find the fault, each in a line of its own. */
 function refusedSignatureHint(settings: Settings, operation: Failed): string {
-  const { profile } = settings;
+  const { profile, environment } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const example = operation === 'passback' ? 'passback name=x --union-id ID' : 'read CODE';
@@ -21,9 +21,17 @@ function refusedSignatureHint(settings: Settings, operation: Failed): string {
   const commands = [
     ['What is signed:', `sign explain ${example}${profileFlag}`],
     ['The rule of an accepted request:', `sign solve -${flag('--save')}${profileFlag}`],
-    ['Every setting:', `doctor${profileFlag}`],
-  ].slice(0, operation === 'doctor' ? 2 : 3);
+    ...(environment.value === 'production'
+      ? []
+      : [['No accepted request, test deployment:', `sign try${flag('--save')}${profileFlag}`] as const]),
+    ...(operation === 'doctor' ? [] : [['Every setting:', `doctor${profileFlag}`] as const]),
+  ];
   return [inputs, ...commands.flatMap(([purpose, line]) => [purpose, `  userinfo ${line}`])].join('\n');
+}
+
+/** Whether the service refuses the length of `sign` (§5.4): a rule that is wrong may give another one. */
+export function refusesSignLength({ means, msg }: RejectedError): boolean {
+  return means === 'malformedParameter' && msg.startsWith('sign ');
 }
 
 /** The same error; its hint says where the settings came from that may be wrong. */
@@ -35,10 +43,8 @@ export function explainFailure<T>(error: T, settings: Settings, operation: Faile
     return Object.assign(error, { hint });
   }
   if (!(error instanceof RejectedError)) return error;
-  const { means, msg } = error;
-  // §5.4: a rule that is wrong also gives a sign of another length.
-  const isWrongLength = means === 'malformedParameter' && msg.startsWith('sign ');
-  if (means === 'wrongAppSign' || means === 'wrongSign' || isWrongLength)
+  const { means } = error;
+  if (means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error))
     return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return error;
   const sent = (['tenant_code', 'channel', 'app_key'] as const).map((field) => {
