@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printedBy } from '../support/cli.js';
 import { commands, examplesIn, helps } from '../support/help-texts.js';
@@ -36,6 +38,7 @@ const story = [
   'sign explain',
   'sign verify',
   'sign solve',
+  'sign try',
   'sign presets',
   'sign vectors export',
   'sign vectors verify',
@@ -69,6 +72,7 @@ const overQueue = [
 
 /** These ask questions, or lock the database for the others: they have tests of their own. */
 const interactive = [
+  'userinfo sign try -p local',
   'userinfo profile add shop',
   'userinfo profile import shop-test.json',
   'userinfo profile delete shop-test',
@@ -120,6 +124,7 @@ describe('the examples of help', () => {
   });
 
   it('of serve start the service', { timeout: 60_000 }, async () => {
+    writeFileSync(join(machine.folder, 'platform.json'), '{"http_status":200}');
     for (const line of examplesIn(helps.get('serve') ?? '')) {
       if (line.includes('postgres://')) continue; // needs that server; several-processes.test.ts has one
       // A free port: others may hold the one that the example leaves to the default.

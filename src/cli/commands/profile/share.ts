@@ -4,6 +4,7 @@ import { describeProfile, type Profile } from '../../../profiles/profile.js';
 import { exportProfile, parseProfile } from '../../../profiles/profile-json.js';
 import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
 import { describeSecretSource } from '../../../profiles/secret.js';
+import { refuseApiPath } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { type Call, command } from '../../command.js';
@@ -79,6 +80,7 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   const isHere = (exported as { readonly kind?: unknown } | null | undefined)?.kind !== 'file';
   // The file is checked before anything is asked; a secret that was not exported follows.
   const read = parseProfile(name, { ...fields, secret: isHere ? exported : { kind: 'file', value: 'x' } });
+  refuseApiPath(read.base_url);
   const chosen = await secretSourceOf(options, context);
   const given = chosen ?? (isHere ? read.secret : undefined);
   if (given === undefined && !prompt.possible) {
@@ -101,6 +103,9 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
 function risksOf(profile: Profile, choosesSecret: boolean): string[] {
   const { name, secret, platform } = profile;
   const source = secret.kind === 'environment' ? `$${secret.name}` : describeSecretSource(secret);
+  const variables = Object.values(platform?.headers ?? {}).flatMap((header) =>
+    typeof header === 'object' && 'env' in header ? [`$${header.env}`] : [],
+  );
   const code = [
     ...(choosesSecret && secret.kind === 'command' ? [`"${secret.command}"`] : []),
     ...(platform === undefined ? [] : codeOf(platform)),
@@ -110,6 +115,9 @@ function risksOf(profile: Profile, choosesSecret: boolean): string[] {
       ? [
           `${quoteName(name)} reads its secret from ${source}, and digests of it go to ${destination(profile)}.`,
         ]
+      : []),
+    ...(variables.length > 0
+      ? [`The values of ${variables.join(', ')} go to ${destination(profile)} in headers.`]
       : []),
     ...(code.length > 0 ? [`The profile runs code with your permissions: ${code.join('; ')}.`] : []),
   ];
