@@ -230,7 +230,7 @@ it('describes the platform rightly with a test user, in a file and in the profil
   expect({ ...learned, signing }).toEqual(operatorsFile);
   expect(done.stdout).toMatch(/│ a wrong sign +│ 40103, HTTP 401 │ 1003 "sign error", HTTP 200/);
   expect(done.stdout).toMatch(/│ absent +│ "omit" +│ "null": null in a read by names/);
-  expect(done.stdout).toMatch(/│ unknown_user +│ "refuse" +│ not known: not asked/);
+  expect(done.stdout).toMatch(/│ unknown_user +│ "refuse" +│ not known: asking could create a user/);
   expect(done.stdout).toMatch(/│ §4\.2 │ a reserved key in user_info is accepted +│ 1 /);
   expect(done.stdout).toMatch(/│ §4\.1 │ "userinfo_probe" is a number, not text +│ 1 /);
   // Nothing was written but the key of the probe.

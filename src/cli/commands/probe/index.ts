@@ -8,6 +8,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import { describeSystemError, isSystemError } from '../../../support/errors.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
 import { clientOptions, loadSigning, readSecretOf } from '../../client-options.js';
 import { type Call, command } from '../../command.js';
 import { resolveDeployment } from '../../deployment.js';
@@ -226,7 +227,10 @@ async function saveFound(
         `left out, as they may be secret: the values of the headers ${names.join(', ')}`,
       );
     if (usesModule(platform.signing)) await printMessage(io, 'left out: the signing module of the profile');
-    await printMessage(io, `saved in ${quoteName(save)}: "userinfo serve --platform ${save}" answers so`);
+    await printMessage(
+      io,
+      `saved in ${quoteName(save)}: "userinfo serve --platform ${quoteWhereNeeded(save)}" answers so`,
+    );
   }
   if (!saveProfile || profile === null) return;
   await context.profiles.change((list) => updateProfile(list, profile, { platform }));

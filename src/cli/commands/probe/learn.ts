@@ -81,8 +81,8 @@ export function learn(evidence: Evidence): Learned {
     ...(isTold ? findChecks(evidence) : uncheckable()),
     replay: findReplay(evidence, isTold),
     code_uses: findUses(evidence),
-    code_ttl_seconds: open('not asked: it would take waiting'),
-    unknown_user: open('not asked: it could create a user'),
+    code_ttl_seconds: open('it would take waiting'),
+    unknown_user: open('asking could create a user'),
     passback_union_id: findPassbackId(evidence),
     chat_prefix: findPrefix(evidence),
   };
