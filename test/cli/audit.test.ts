@@ -38,6 +38,9 @@ it.each([
   [['audit', '--union-id', 'u001'], 'the tenant of the user is missing'],
   [['audit', '--tenant-code', 'acme', '--union-id', 'u', '--primary-key', 'mobile'], 'either --union-id or'],
   [['user', 'digest', '--tenant-code', 'acme'], 'either --union-id or'],
+  // Of a variable that is not set: "nobody" would be the wrong answer.
+  [['audit', '--tenant-code', 'acme', '--union-id', ''], '--union-id is empty'],
+  [['audit', '--tenant-code', ''], '--tenant-code is empty'],
   [['audit', '--since', 'yesterday'], '"yesterday" is not a time'],
   [['audit', '--since', '2026-13-40'], '"2026-13-40" is not a time'],
   [['audit', '--limit', 'all'], 'Give a number from 1, or "unlimited"'],

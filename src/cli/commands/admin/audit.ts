@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
-import { parseCount, parseDuration } from '../../option-values.js';
+import { parseCount, parseDuration, parseFilled } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { namedUser, type StoreCall, storeCommand, takesNamedUser } from './store.js';
 
@@ -44,9 +44,9 @@ export const declareAudit = storeCommand({
             'from a time on, such as 2026-11-22T14:03, or a duration ago, such as 24h',
           ).argParser(parseSince),
         )
-        .option('--action <action>', 'an action alone, such as "user show"')
-        .option('--app-key <key>', 'actions on an app')
-        .option('--tenant-code <code>', 'actions on a tenant'),
+        .option('--action <action>', 'an action alone, such as "user show"', parseFilled('--action'))
+        .option('--app-key <key>', 'actions on an app', parseFilled('--app-key'))
+        .option('--tenant-code <code>', 'actions on a tenant', parseFilled('--tenant-code')),
     ),
   run: async ({ context, io, options, style, withStore }: StoreCall<AuditOptions>) => {
     const { limit, since, action, appKey, tenantCode } = options;
