@@ -127,7 +127,7 @@ it('admin works on the database of the same variable', async () => {
   );
   expect(created.status).toBe(0);
   const { stdout } = await machine.run(['admin', 'app', 'list', '--json', '--database', env.DATABASE_URL]);
-  expect(JSON.parse(stdout)).toMatchObject({ app_key: 'a' });
+  expect(JSON.parse(stdout)).toMatchObject([{ app_key: 'a' }]);
 });
 
 it('takes the master key from a file, and needs it from then on', async () => {

@@ -175,7 +175,7 @@ describe('a curl command', () => {
     ['curl https://e.com https://f.com', 'the curl command has 2 URLs'],
     ['curl https://e.com?a=%B2%E2', 'parameter "a" is not percent-encoded UTF-8'],
     ['curl "https://e.com?sign=1&sign=2"', 'parameter "sign" is given twice'],
-    ['curl failed', 'this is no request that can be read'],
+    ['curl failed', 'this does not look like a request'],
     ['', 'the request is empty'],
     ['GET /p HTTP/1.1\n\n', 'the HTTP request has no Host header'],
     ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is no header'],

@@ -50,7 +50,7 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
 function unreadable({ text, json }: GivenText): SampleError {
   if (json === undefined && /^[{[]/.test(text)) return new SampleError('the sample is not JSON');
   const fault = typeof json === 'object' && !Array.isArray(json) ? sampleFileFault(text) : null;
-  return fault ?? new SampleError('this is no request that can be read', formatsHint());
+  return fault ?? new SampleError('this does not look like a request', formatsHint());
 }
 
 /** `readSamples` for a text with one request. */

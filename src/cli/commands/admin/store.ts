@@ -55,7 +55,7 @@ export async function namedUser(
 /** JSON lines unless another format is asked for: there may be more items than fit into memory. */
 export function linesByDefault({ io, options, style }: Call): OutputStyle {
   const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
-  return isDefault && style.format === 'table' ? { ...style, format: 'json' } : style;
+  return isDefault && style.format === 'table' ? { ...style, format: 'ndjson' } : style;
 }
 
 /** A command that works on the store of `--database`. */

@@ -70,7 +70,7 @@ function whyOf(fit: Fit, first: Fit): string {
   const words = describeRecipe(fit.recipe);
   if (fit === first) return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
   const times = 2 ** (fit.bits - first.bits);
-  return `${times < 1.05 ? 'as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
+  return `${times < 1.5 ? 'about as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
 }
 
 function count(times: number): string {

@@ -13,7 +13,7 @@ import { formatCount } from '../../../support/count.js';
 import { UserInfoError } from '../../../support/errors.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { printMessage } from '../../io.js';
+import { printAdvice, printMessage } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
 import { selectRule, selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
@@ -59,7 +59,10 @@ export async function solveSamples(
   }
   const fault = solveFault(report);
   if (fault !== null) throw fault;
-  if (isTable) await printMessage(io, `As source code: ${exportCommand(save)}`);
+  if (!isTable) return;
+  const rule = save === undefined ? '--recipe -' : `-p ${save}`;
+  const hint = save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
+  await printAdvice(io, { hint, commands: [`userinfo sign export --lang python ${rule}`] });
 }
 
 /**
@@ -106,11 +109,6 @@ function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
       throw error;
     }
   });
-}
-
-function exportCommand(save: string | undefined): string {
-  if (save === undefined) return 'pipe --json into "userinfo sign export --lang python --recipe -"';
-  return `"userinfo sign export --lang python -p ${save}"`;
 }
 
 /** Searches `app_sign` first, for at most half of the time, then the signature itself. */

@@ -80,7 +80,8 @@ function wrongSignature(name: string, { findings: [finding] }: Verification): Ch
     });
   }
   return new CheckFailedError(`${name} is wrong, and no common mistake explains it`, {
-    hint: 'Compare the texts to sign with --theirs, or find the rule with "userinfo sign solve".',
+    hint: 'Compare the texts to sign with --theirs, or find the rule:',
+    commands: ['userinfo sign solve -'],
   });
 }
 

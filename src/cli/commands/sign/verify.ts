@@ -113,7 +113,7 @@ function receivedSignatures(
   if (canBeUnsigned) return new Map(present);
   if (present.length > 0) return received;
   throw new InvalidInputError(`the request has no ${names.join(' and no ')}`, {
-    hint: 'Name the parameter with --sign-param, or see "sign explain" for the expected signature.',
+    hint: 'Name the parameter with --sign-param. For the expected signature, pass the request to "sign explain".',
   });
 }
 
@@ -123,7 +123,10 @@ function receivedSignatures(
  */
 async function readTheirs(context: CliContext, theirs: string): Promise<string> {
   if (theirs !== '-' && !theirs.startsWith('@')) return theirs;
-  return (await readText(context, theirs.replace(/^@/, ''))).replace(/\r?\n$/, '');
+  return (await readText(context, theirs.replace(/^@/, ''), "the operator's text to sign")).replace(
+    /\r?\n$/,
+    '',
+  );
 }
 
 /**
