@@ -96,12 +96,15 @@ export function onlySignature(values: readonly string[], signParam: string): str
 
 /** The parameters of the query, then those of a form. */
 function parametersOf({ url, body, headers }: CapturedRequest): Param[] {
+  const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
+  return [...decodePairs(queryOf(url)), ...decodePairs(form)];
+}
+
+/** Copied from HTML, a query has `&amp;` between its pairs. */
+function queryOf(url: string): string {
   const [address = ''] = url.split('#', 1);
   const at = address.indexOf('?');
-  // Copied from HTML, a query has &amp; between its pairs.
-  const query = at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
-  const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
-  return [...decodePairs(query), ...decodePairs(form)];
+  return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
 }
 
 /** The members of a JSON object in the body; null for another body. */

@@ -9,7 +9,7 @@ import { declareSignVerify } from './verify.js';
 
 export const declareSign = command({
   name: 'sign',
-  summary: 'explain and verify signatures, find and export signing rules',
+  summary: 'find, verify, explain and export signing rules',
   description:
     'Explain how a request becomes app_sign and sign, verify signatures, find signing rules, and export them as ' +
     'source code. Only "sign try" sends anything.',

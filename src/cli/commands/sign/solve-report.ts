@@ -5,6 +5,7 @@ import { describeRecipe } from '../../../solve/describe-recipe.js';
 import type { Solution } from '../../../solve/solve.js';
 import type { SignedSample } from '../../../solve/tasks.js';
 import { formatCount } from '../../../support/count.js';
+import type { UserInfoErrorOptions } from '../../../support/errors.js';
 import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the recipes of signed samples. */
@@ -137,9 +138,7 @@ export function solveFault({ name, samples, sign, appSign }: SolveReport): Check
     if (solution === null || solution.fits.length > 0) continue;
     return new CheckFailedError(
       `no recipe found for ${signature}: ${whatWasTried(solution, samples.length)}`,
-      {
-        hint: whatToDo(solution),
-      },
+      whatToDo(solution),
     );
   }
   return null;
@@ -153,15 +152,20 @@ function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples:
   return `${formatCount(tried)} were tried, ${covered}`;
 }
 
-function whatToDo({ isDivided, isComplete }: Solution): string {
-  if (isDivided) return 'Check that all were signed by the same rule, with the given secret.';
-  return [
+function whatToDo({ isDivided, isComplete }: Solution): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+  if (isDivided) return { hint: 'Check that all were signed by the same rule, with the given secret.' };
+  const hint = [
     `${isComplete ? '' : 'Allow more time with --max-time. '}Check the secret, and that the request is as it was signed: ` +
       'all parameters, raw and in order, and the signed headers. A second --sample helps, best one with few parameters.',
     'Not covered: constants of the operator, shortened or computed values. Ask the operator for digest, order, ' +
-      'separators, place of the secret, and what is left out. Then write the rule by hand, and compare:',
-    '  userinfo sign explain --recipe rule.json --sample request.txt',
-    'docs/signing.md has the language of recipes. A rule that it cannot say is a module:',
-    '  userinfo profile set PROFILE --signing-module ./my-signer.mjs',
+      'separators, place of the secret, and what is left out.',
+    'To compare a rule that you wrote by hand (docs/signing.md has the language), or sign by a module:',
   ].join('\n');
+  return {
+    hint,
+    commands: [
+      'userinfo sign explain --recipe rule.json --sample request.txt',
+      'userinfo profile set shop --signing-module ./my-signer.mjs',
+    ],
+  };
 }

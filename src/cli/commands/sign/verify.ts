@@ -29,7 +29,7 @@ export const declareSignVerify = command({
   common: ['profile', 'output'],
   summary: 'check a signed request, and explain what is wrong',
   description:
-    'Check the signatures of a request: a URL, a curl command, an HTTP request as text, or a sample file. A wrong ' +
+    'Check the signatures of a request, in any form that "userinfo help requests" lists. A wrong ' +
     "signature is compared with common mistakes. --theirs compares the operator's text to sign with ours.",
   examples: [
     [
@@ -47,7 +47,7 @@ export const declareSignVerify = command({
     addSampleOptions(
       addRecipeOption(
         command
-          .argument('[request]', 'URL or curl command; - for standard input')
+          .argument('[request]', 'such as a URL or a curl command; - for standard input')
           .option('--theirs <text>', "the operator's text to sign, @file, or - for standard input"),
       ),
     ),
