@@ -644,6 +644,15 @@ describe('a secret', () => {
   });
 });
 
+it('of a name: read --names lists those that have a meaning, and sends nothing', async () => {
+  const { env, sent } = newRow();
+  const { status, stdout, stderr } = await machine.run(['read', '--names'], { env });
+  expect([status, sent(), stderr]).toEqual([0, [], expect.stringContaining('Nothing was sent.')]);
+  expect(stdout).toMatch(/^ {2}mobile {2,}Mobile phone number$/m);
+  const json = JSON.parse((await machine.run(['read', '--names', '--json'], { env })).stdout);
+  expect(json).toContainEqual({ name: 'mobile', meaning: 'Mobile phone number' });
+});
+
 describe('a name that does not exist', () => {
   it.each<[string, string, string | null]>([
     ['raed c1', 'unknown command "raed"', 'read'],

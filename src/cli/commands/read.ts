@@ -92,7 +92,7 @@ Names missing from the answer are reported on stderr.`,
 
 /** Prints the names that have a meaning of their own; nothing is sent. */
 async function printNames({ isTable, io, print }: Call): Promise<void> {
-  const names = Object.entries(specialInfoNames);
+  const names = Object.entries(specialInfoNames(profileOutline(io.env).chatPrefix));
   if (isTable) await write(io.stdout, formatColumns(names));
   else await print(names.map(([name, meaning]) => ({ name, meaning })));
   await printMessage(io, 'Any other name is a key that an application passed back. Nothing was sent.');
@@ -113,7 +113,7 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
       hint: 'Give what follows the = sign alone.',
     });
   }
-  if (Object.hasOwn(specialInfoNames, trimmed)) {
+  if (Object.hasOwn(specialInfoNames(), trimmed)) {
     throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {
       sent: 'nothing',
       hint: 'The code comes first, then the names.',

@@ -21,7 +21,7 @@ export const declareAudit = storeCommand({
   examples: [
     ['userinfo admin audit', 'the last 100 actions'],
     [
-      'userinfo admin audit --since 2026-11-01 --limit unlimited --json > audit.ndjson',
+      'userinfo admin audit --since 2026-11-01 --limit unlimited -o ndjson > audit.ndjson',
       'export all actions since a day, one JSON object per line',
     ],
     ['userinfo admin audit --tenant-code acme --union-id u001', 'who saw the record of a user'],
