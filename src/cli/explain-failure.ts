@@ -14,20 +14,29 @@ type Failed = 'read' | 'passback' | 'doctor';
 
 /** Where the secret and the rule came from, and the commands that find the fault. */
 function refusedSignature(settings: Settings, operation: Failed) {
-  const { profile } = settings;
+  const { profile, environment } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const example = operation === 'passback' ? 'passback name=x --union-id u001' : 'read c1';
-  const commands = [
-    `userinfo sign explain ${example}${profileFlag}`,
-    `userinfo sign solve -${flag('--save')}${profileFlag}`,
-    `userinfo doctor${profileFlag}`,
-  ].slice(0, operation === 'doctor' ? 2 : 3);
-  const rest = operation === 'doctor' ? ' or' : ',';
-  const last = operation === 'doctor' ? '' : ', or check every setting';
-  const purposes = `See what is signed${rest} find the rule of a request that was accepted${last}:`;
-  const hint = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\n${purposes}`;
+  const steps: readonly (readonly [purpose: string, command: string])[] = [
+    ['see what is signed', `sign explain ${example}${profileFlag}`],
+    ['find the rule of a request that was accepted', `sign solve -${flag('--save')}${profileFlag}`],
+    ...(environment.value === 'production'
+      ? []
+      : [['try the presets without one', `sign try${flag('--save')}${profileFlag}`] as const]),
+    ...(operation === 'doctor' ? [] : [['check every setting', `doctor${profileFlag}`] as const]),
+  ];
+  const purposes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    steps.map(([purpose]) => purpose),
+  );
+  const commands = steps.map(([, command]) => `userinfo ${command}`);
+  const hint = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\nTo ${purposes}:`;
   return { hint, commands };
+}
+
+/** Whether the service refuses the length of `sign` (§5.4): a rule that is wrong may give another one. */
+export function refusesSignLength({ means, msg }: RejectedError): boolean {
+  return means === 'malformedParameter' && msg.startsWith('sign ');
 }
 
 /** The error of a call, with where the settings come from that may be wrong. */
@@ -51,10 +60,9 @@ function aboutBaseUrl({ reason }: NoAnswerError, settings: Settings) {
     : { settings: [used('base_url', settings, false)] };
 }
 
-function aboutRefusal({ means, msg }: RejectedError, settings: Settings, operation: Failed) {
-  // §5.4: a rule that is wrong also gives a sign of another length.
-  const isWrongLength = means === 'malformedParameter' && msg.startsWith('sign ');
-  if (means === 'wrongAppSign' || means === 'wrongSign' || isWrongLength)
+function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
+  const { means } = error;
+  if (means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error))
     return refusedSignature(settings, operation);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
   return {

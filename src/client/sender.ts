@@ -76,6 +76,7 @@ export class Sender {
     const { appSecret } = options;
     this.#provideSecret = typeof appSecret === 'function' ? appSecret : null;
     this.#secret = typeof appSecret === 'function' ? null : toSecret(appSecret);
+    refuseSecretIn(this.headers, this.#secret);
     const { result_codes } = this.platform;
     this.resultCodes =
       result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the option platform');
@@ -99,6 +100,7 @@ export class Sender {
       .catch(refuseFailure)
       .then((given) => {
         this.#secret = provided(given);
+        refuseSecretIn(this.headers, this.#secret);
       });
   }
 
@@ -119,6 +121,17 @@ export class Sender {
   async drop(): Promise<void> {
     if (this.#ownsConnections) await this.connections.drop();
   }
+}
+
+/**
+ * §5.2: the secret is never sent.
+ *
+ * @throws InvalidInputError for a header that holds it
+ */
+function refuseSecretIn({ given }: RequestHeaders, secret: Secret | null): void {
+  if (secret === null) return;
+  const [name] = [...given].find(([, value]) => value.includes(secret.reveal())) ?? [];
+  if (name !== undefined) throw new InvalidInputError(`the header ${name} would send the app secret`);
 }
 
 /**

@@ -17,7 +17,7 @@ export type { PlatformFile } from '../platform/platform.js';
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
-export type { AuditFilter, AuditOperations, NamedUser } from './admin/audit.js';
+export type { AuditFilter, NamedUser } from './admin/audit.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
 export { recipeWarnings } from './admin/recipe-warnings.js';
 export type { UserKey } from './admin/users.js';

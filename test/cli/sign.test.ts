@@ -128,7 +128,8 @@ describe('sign verify', () => {
       });
     }
     const asArgument = await machine.run([...local, 'sign', 'verify', curl]);
-    expect(asArgument).toMatchObject({ status: 0, stderr: '' });
+    expect(asArgument).toMatchObject({ status: 0, stdout: expect.stringContaining('the default recipes') });
+    expect(asArgument.stderr).toContain('right by the default recipes: if the platform refused it');
     const asFile = await machine.run([...local, 'sign', 'verify', '--sample', file('request.txt', http)]);
     expect(asFile).toMatchObject({ status: 0, stdout: asArgument.stdout });
   });

@@ -103,6 +103,9 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
 function risksOf(profile: Profile, choosesSecret: boolean): string[] {
   const { name, secret, platform } = profile;
   const source = secret.kind === 'environment' ? `$${secret.name}` : describeSecretSource(secret);
+  const variables = Object.values(platform?.headers ?? {}).flatMap((header) =>
+    typeof header === 'object' && 'env' in header ? [`$${header.env}`] : [],
+  );
   const code = [
     ...(choosesSecret && secret.kind === 'command' ? [`"${secret.command}"`] : []),
     ...(platform === undefined ? [] : codeOf(platform)),
@@ -112,6 +115,9 @@ function risksOf(profile: Profile, choosesSecret: boolean): string[] {
       ? [
           `${quoteName(name)} reads its secret from ${source}, and digests of it go to ${destination(profile)}.`,
         ]
+      : []),
+    ...(variables.length > 0
+      ? [`The values of ${variables.join(', ')} go to ${destination(profile)} in headers.`]
       : []),
     ...(code.length > 0 ? [`The profile runs code with your permissions: ${code.join('; ')}.`] : []),
   ];

@@ -14,8 +14,9 @@ import { verifySignature } from '../../../signing/verify/verify-signature.js';
 import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
+import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
-import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
+import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../resolve-signing.js';
 import { addSampleOptions, readSignedInput, type SampleOptions } from './sample-input.js';
 import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 
@@ -57,7 +58,7 @@ async function verify(
   { context, io, options, isTable, print }: Call<VerifyOptions>,
   request?: string,
 ): Promise<void> {
-  const signing = await selectSigning(context, options);
+  const { signing, from } = await selectRule(context, options);
   const sample = await readSignedInput(context, request, options);
   if (options.theirs === '-' && (request ?? options.sample) === '-') {
     throw new InvalidInputError('the request and --theirs cannot both come from standard input', {
@@ -76,6 +77,7 @@ async function verify(
   const secret = await selectSecret(context, options, sample.secret);
   const others = await otherInputs(context, sample);
   const report: VerifyReport = {
+    rule: from,
     verdicts: new Map(
       signatures.flatMap(({ name, ...signature }) => {
         const digest = received.get(name);
@@ -89,6 +91,13 @@ async function verify(
   await print(isTable ? showReport(report) : reportRecord(report));
   const fault = faultOf(report);
   if (fault !== null) throw fault;
+  if (isTable && options.recipe === undefined && theirs === null) {
+    await printMessage(
+      io,
+      `right by ${from}: if the platform refused it, its rule is another one. Find that from a request that the ` +
+        'platform accepted: userinfo sign solve',
+    );
+  }
 }
 
 /** The received signature by each name to judge; null where the request lacks it. */
