@@ -100,7 +100,7 @@ describe('help', () => {
     ['bulk', /^Bulk runs: userinfo read --from/],
     [
       'rate',
-      /^--rate <n\/s> {2}maximum number of requests a second\n {2}in: userinfo read, userinfo passback\n {2}see: userinfo help bulk\n/,
+      /^--rate <n\/s> {2}maximum number of requests a second\n {2}in: userinfo read, userinfo passback.*\n {2}see: userinfo help bulk\n/,
     ],
     ['--rate', /^--rate <n\/s> /],
     ['--timeout', /^--timeout <duration> .*\n {2}in: most commands\n {2}see: userinfo --help\n$/],

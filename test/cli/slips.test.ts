@@ -644,6 +644,13 @@ describe('a secret', () => {
   });
 });
 
+it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal shows, and no pipe', async () => {
+  const { env: all } = newRow();
+  const env = { ...all, USERINFO_MASK: '1' };
+  expect((await machine.onTerminal(['read', 'c1'], [], { env })).stdout).toMatch(/mobile +│ \*{4}/);
+  expect((await machine.run(['read', 'c1'], { env })).stdout).toMatch(/mobile +│ 138/);
+});
+
 it('of a name: read --names lists those that have a meaning, and sends nothing', async () => {
   const { env, sent } = newRow();
   const { status, stdout, stderr } = await machine.run(['read', '--names'], { env });
