@@ -131,11 +131,8 @@ const refused: readonly Slip[] = [
   {
     typed: file('union_id,mobile\\nu001,13900139000.0\\n'),
     cause: 'the cell of column "mobile" is a number that a spreadsheet damaged',
-    next: 'To send it as it is: --types mobile:text',
-    paste: {
-      line: 'userinfo passback --from $d/a.csv --types mobile:text',
-      sends: '{"mobile":"13900139000.0"}',
-    },
+    next: 'To send it as it is:\n  userinfo passback',
+    paste: { sends: '{"mobile":"13900139000.0"}' },
   },
   {
     typed: file('{"union_id":"u001","mobile":13900139000.0}\\n', 'a.ndjson'),
@@ -365,6 +362,17 @@ const refused: readonly Slip[] = [
     typed: file('u001,gold\\nu002,silver\\n'),
     cause: 'no column is named "union_id"; found "u001", "gold"',
     next: 'The first line has to name the columns.',
+  },
+  {
+    typed: `${file('union_id,mobile,age\\nu001,1.38E+10,1\\n')} --types age:number`,
+    cause: 'is a number that a spreadsheet damaged',
+    next: '--types age:number,mobile:text',
+    paste: { sends: '{"mobile":"1.38E+10","age":1}' },
+  },
+  {
+    typed: file('union_id,a\\nu001,b\\n,c\\n'),
+    cause: 'line 3: ',
+    next: 'Correct them. To send the others:\n  userinfo passback',
   },
   ...[';', '|', '\\t'].map((delimiter) => ({
     typed: file(`union_id${delimiter}a\\nu001${delimiter}b\\n`),
