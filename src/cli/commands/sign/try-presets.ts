@@ -17,7 +17,7 @@ import { clientOptions } from '../../client-options.js';
 import type { Call } from '../../command.js';
 import { resolveDeployment } from '../../deployment.js';
 import { refusesSignLength } from '../../explain-failure.js';
-import { printAdvice, printMessage } from '../../io.js';
+import { printMessage } from '../../io.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
 import type { TryOptions } from './try.js';
@@ -61,8 +61,8 @@ export async function tryPresets(call: Call<TryOptions>): Promise<void> {
   });
   const choice = `app_sign=${found.app_sign.name},sign=${found.sign.name}`;
   if (save === undefined) {
-    const commands = [`userinfo profile set ${settings.profile ?? 'shop'} --signing-preset ${choice}`];
-    await printAdvice(io, { hint: 'To use them:', commands });
+    const profile = settings.profile ?? 'PROFILE';
+    await printMessage(io, `To use them: userinfo profile set ${profile} --signing-preset ${choice}`);
     return;
   }
   const signing = { app_sign: found.app_sign.recipe, sign: found.sign.recipe };
@@ -109,8 +109,7 @@ function noPreset(name: string, { requests }: Trial, known = ''): CheckFailedErr
     {
       hint:
         `${known}Check the secret, as "userinfo doctor" shows it. Ask the operator for a request that was accepted, and ` +
-        'find its rule:',
-      commands: ['userinfo sign solve --sample request.txt'],
+        'find its rule: userinfo sign solve --sample request.txt',
     },
   );
 }
