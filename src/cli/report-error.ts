@@ -12,6 +12,8 @@ interface Report extends Advice {
   readonly message: string;
   /** `nothing` if no request was sent; `null` if that is not known, or the message says it. */
   readonly sent: 'nothing' | null;
+  /** The code with which the service refused (§7). */
+  readonly result_code: number | null;
   readonly exit: number;
 }
 
@@ -49,7 +51,7 @@ function isFault(error: unknown, exit: number): boolean {
 }
 
 function reportOf(error: unknown, exit: number): Report {
-  const none = { sent: null, commands: [], exit };
+  const none = { sent: null, result_code: null, commands: [], exit };
   if (!(error instanceof Error))
     return { code: 'INTERNAL', message: String(error), ...none, hint: faultHint };
   const { code, sent = null } = error as Partial<UserInfoError>;
@@ -59,7 +61,8 @@ function reportOf(error: unknown, exit: number): Report {
     return { code: 'CANCELLED', message: 'interrupted', ...none, ...(isDoubtful ? advice : { hint: null }) };
   }
   const { message } = error;
-  if (!isFault(error, exit)) return { code: String(code), message, sent, ...advice, exit };
+  const result_code = error instanceof ExplainedError ? error.resultCode : null;
+  if (!isFault(error, exit)) return { code: String(code), message, sent, result_code, ...advice, exit };
   if (!isSystemError(error)) return { code: 'INTERNAL', message, ...none, hint: faultHint };
   const what = `${error.path ?? error.syscall}: ${describeSystemError(error)} (${error.code})`;
   return { code: 'INTERNAL', message: what, ...none, hint: systemHint };
@@ -103,6 +106,7 @@ export interface UsedSetting {
 export class ExplainedError extends UserInfoError {
   readonly code: string;
   readonly reason: unknown;
+  readonly resultCode: number | null;
   readonly settings: readonly UsedSetting[];
 
   /** What is not given is that of `cause`. */
@@ -112,7 +116,9 @@ export class ExplainedError extends UserInfoError {
   ) {
     super(message, { hint, commands, sent: cause.sent, cause });
     this.code = cause.code;
-    this.reason = (cause as { reason?: unknown }).reason;
+    const { reason, resultCode } = cause as { reason?: unknown; resultCode?: number };
+    this.reason = reason;
+    this.resultCode = cause.code === 'REJECTED' ? (resultCode ?? null) : null;
     this.settings = settings;
   }
 }

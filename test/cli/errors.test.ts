@@ -28,6 +28,7 @@ describe('with --json, an error', () => {
         code,
         message: expect.stringMatching(/^\S.*\S$/),
         sent: null,
+        result_code: code === 'REJECTED' ? 40106 : null,
         hint: expect.stringMatching(/\S/),
         commands: code === 'PROFILE' ? ['userinfo profile list'] : expect.any(Array),
         exit,

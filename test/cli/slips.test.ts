@@ -131,11 +131,8 @@ const refused: readonly Slip[] = [
   {
     typed: file('union_id,mobile\\nu001,13900139000.0\\n'),
     cause: 'the cell of column "mobile" is a number that a spreadsheet damaged',
-    next: 'To send it as it is: --types mobile:text',
-    paste: {
-      line: 'userinfo passback --from $d/a.csv --types mobile:text',
-      sends: '{"mobile":"13900139000.0"}',
-    },
+    next: 'To send it as it is:\n  userinfo passback',
+    paste: { sends: '{"mobile":"13900139000.0"}' },
   },
   {
     typed: file('{"union_id":"u001","mobile":13900139000.0}\\n', 'a.ndjson'),
@@ -365,6 +362,17 @@ const refused: readonly Slip[] = [
     typed: file('u001,gold\\nu002,silver\\n'),
     cause: 'no column is named "union_id"; found "u001", "gold"',
     next: 'The first line has to name the columns.',
+  },
+  {
+    typed: `${file('union_id,mobile,age\\nu001,1.38E+10,1\\n')} --types age:number`,
+    cause: 'is a number that a spreadsheet damaged',
+    next: '--types age:number,mobile:text',
+    paste: { sends: '{"mobile":"1.38E+10","age":1}' },
+  },
+  {
+    typed: file('union_id,a\\nu001,b\\n,c\\n'),
+    cause: 'line 3: ',
+    next: 'Correct them. To send the others:\n  userinfo passback',
   },
   ...[';', '|', '\\t'].map((delimiter) => ({
     typed: file(`union_id${delimiter}a\\nu001${delimiter}b\\n`),
@@ -642,6 +650,22 @@ describe('a secret', () => {
     expect([done.status, done.stdout]).toEqual([0, expect.not.stringContaining('visible-secret')]);
     expect(readFileSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'), 'utf8')).toContain('visible-secret');
   });
+});
+
+it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal shows, and no pipe', async () => {
+  const { env: all } = newRow();
+  const env = { ...all, USERINFO_MASK: '1' };
+  expect((await machine.onTerminal(['read', 'c1'], [], { env })).stdout).toMatch(/mobile +│ \*{4}/);
+  expect((await machine.run(['read', 'c1'], { env })).stdout).toMatch(/mobile +│ 138/);
+});
+
+it('of a name: read --names lists those that have a meaning, and sends nothing', async () => {
+  const { env, sent } = newRow();
+  const { status, stdout, stderr } = await machine.run(['read', '--names'], { env });
+  expect([status, sent(), stderr]).toEqual([0, [], expect.stringContaining('Nothing was sent.')]);
+  expect(stdout).toMatch(/^ {2}mobile {2,}Mobile phone number$/m);
+  const json = JSON.parse((await machine.run(['read', '--names', '--json'], { env })).stdout);
+  expect(json).toContainEqual({ name: 'mobile', meaning: 'Mobile phone number' });
 });
 
 describe('a name that does not exist', () => {

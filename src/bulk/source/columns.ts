@@ -1,7 +1,6 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName, spaceAround, textFault } from '../../protocol/unsafe-text.js';
 import { type FlatValue, isDamagedNumber, JsonNumber } from '../../protocol/user-info.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
 import { RunInputError } from './input.js';
 
 /** The types of the cells of a column; the default is text. */
@@ -42,13 +41,10 @@ export function parseCell(
 }
 
 function shortened(column: string, canBeTyped: boolean): InvalidInputError {
-  const meant = ` To send it as it is: --types ${quoteWhereNeeded(`${column}:text`)}`;
-  return new InvalidInputError(
-    `the cell of column ${quoteName(column)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`,
-    {
-      hint: `Format the column as text in Excel, enter the numbers again and save it as CSV.${canBeTyped ? meant : ''}`,
-    },
-  );
+  const message = `the cell of column ${quoteName(column)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`;
+  const hint = 'Format the column as text in Excel, enter the numbers again and save it as CSV.';
+  if (!canBeTyped) return new InvalidInputError(message, { hint });
+  return new RunInputError(message, `${hint} To send it as it is:`, '--types', `${column}:text`);
 }
 
 function parseNumber(cell: string, column: string): JsonNumber {

@@ -48,7 +48,7 @@ export async function checkRows({
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
   let [rows, faultCount] = [0, 0];
-  let hint = 'Correct them, or add --no-preflight to send the others.';
+  let first: InvalidInputError | undefined;
   const names = new Set<string>();
   const faults: string[] = [];
   const sample: [number, PlainRequest][] = [];
@@ -61,7 +61,7 @@ export async function checkRows({
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       faultCount += 1;
-      if (faultCount === 1) hint = error.hint ?? hint;
+      first ??= error;
       if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
     }
   };
@@ -81,11 +81,23 @@ export async function checkRows({
   if (options.preflight && rows === 0) throw noRows(name);
   if (faultCount > 0) {
     const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
-    throw new InvalidInputError(what, { hint });
+    throw invalidRows(what, first, options.types);
   }
   refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
   await warnOfKeys(io, operation.userInfoKeys(names), settings.key_prefix);
   return { ...checked, rows: options.preflight ? rows : null, keys: operation.userInfoKeys(names), sample };
+}
+
+/** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */
+function invalidRows(what: string, first: InvalidInputError | undefined, types: string | undefined): Error {
+  if (first instanceof RunInputError) {
+    const [option = '', value = ''] = first.options;
+    const list = option === '--types' && types !== undefined ? `${types},${value}` : value;
+    return new RunInputError(what, first.hint ?? '', option, list);
+  }
+  if (first?.hint !== undefined)
+    return new InvalidInputError(what, { hint: first.hint, commands: first.commands });
+  return new RunInputError(what, 'Correct them. To send the others:', '--no-preflight');
 }
 
 /**

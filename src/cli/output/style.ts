@@ -51,7 +51,9 @@ export async function outputStyle(
   options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'mask'>,
   { stdout, env }: Io,
 ): Promise<OutputStyle> {
-  const { mask, output, json } = options;
+  const { output, json } = options;
+  // A file or a pipe is often for another command, which needs the values.
+  const isMasked = options.mask || (stdout.isTTY === true && env.USERINFO_MASK === '1');
   const wanted = json ? 'json' : (output ?? (env.USERINFO_OUTPUT || 'table'));
   const format = outputFormats.find((known) => known === wanted);
   if (format === undefined) {
@@ -60,7 +62,7 @@ export async function outputStyle(
     });
   }
   const columns = stdout.isTTY ? stdout.columns : undefined;
-  const style = { format, colors: colorsFor(stdout, env), columns, ...(mask && { mask }) };
+  const style = { format, colors: colorsFor(stdout, env), columns, ...(isMasked && { mask: true as const }) };
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
   return { ...style, select: compileQuery(options.query) };

@@ -130,7 +130,7 @@ describe('invalid input is refused before anything is sent', () => {
     expect(done.stderr).toContain('line 4: user_info is empty: nothing to pass back\n');
     expect(done.stderr).toContain('line 5: the row is not a JSON object\n');
     expect(done.stderr).toContain(
-      'error: 4 rows of "bad.ndjson" cannot be sent\nNothing was sent. Correct them,',
+      'error: 4 rows of "bad.ndjson" cannot be sent\nNothing was sent. Correct them. To send the others:\n  userinfo',
     );
   });
 

@@ -31,6 +31,7 @@ const variables = [
   ['USERINFO_MAX_BODY', 'a setting of serve: see "userinfo help operation"'],
   ['USERINFO_QUEUE', 'queue of worker and runs; --queue overrides it'],
   ['USERINFO_OUTPUT', 'output format; -o and --json override it'],
+  ['USERINFO_MASK', '1: mask personal data on a terminal, as --mask does'],
   ['USERINFO_CONFIG_DIR', 'folder of the profile file'],
 ] as const;
 
