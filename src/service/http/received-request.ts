@@ -85,6 +85,7 @@ export function parseRequest(endpoint: Endpoint, request: FastifyRequest, public
     const signable = {
       method: endpoint.method,
       url: `${publicUrl?.replace(/\/+$/, '') ?? `http://${host}`}${path}`,
+      query: queryText,
       params,
       body,
       extra: {},

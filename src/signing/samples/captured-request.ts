@@ -1,5 +1,5 @@
 import { UserInfoError } from '../../support/errors.js';
-import type { Param, Sample, SignableRequest } from '../request.js';
+import { type Param, type Sample, type SignableRequest, withoutParams } from '../request.js';
 
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
 export class SampleError extends UserInfoError {
@@ -33,6 +33,7 @@ export function toSignable({ method, url, body, contentType }: CapturedRequest):
   return {
     method,
     url: at < 0 ? address : address.slice(0, at),
+    ...(query !== '' && { query }),
     params: [...decodePairs(query), ...decodePairs(form)],
     body,
     extra: {},
@@ -75,8 +76,7 @@ export function takeSignature(request: SignableRequest, signParam: string): Omit
   const signatures = request.params.filter(([name]) => name === signParam);
   if (signatures.length > 1) throw new SampleError(`parameter ${JSON.stringify(signParam)} is given twice`);
   return {
-    ...request,
-    params: request.params.filter(([name]) => name !== signParam),
+    ...withoutParams(request, [signParam]),
     signParam,
     signature: signatures[0]?.[1] ?? null,
   };

@@ -57,7 +57,8 @@ export function arrangementsOf(space: SearchSpace): Arrangements {
       for (const { value: secretAs, bits: nameBits } of keyed ? named : none) {
         for (const { rule, bits } of chosen) {
           if (bits + nameBits >= to) break;
-          arrange(task, { ...rule, secretAs }, bits + nameBits, orderChoices[kind], to, add);
+          const added = secretAs === null ? {} : { [secretAs]: '$secret' };
+          arrange(task, { ...rule, add: added }, bits + nameBits, orderChoices[kind], to, add);
         }
       }
       if (keyed) return;
@@ -96,7 +97,8 @@ function arrange(
     if (total >= to) return;
     const rule = { ...chosen, order: order.value };
     const select = compileSelection({ ...recipeDefaults.params, ...rule });
-    const entries = select(request.params, secret);
+    const added = Object.keys(rule.add ?? {}).map((name) => [name, secret.reveal()] as const);
+    const entries = select(request.params, added);
     add(
       { rule, entries: isByPair(order.value) ? entries : compileOrder(order.value, () => '')(entries) },
       total,
