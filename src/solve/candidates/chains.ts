@@ -75,7 +75,14 @@ const maxChainBits = 15;
 /** Maximum cost of a text between two digests, in bits. */
 const maxAffixBits = 10;
 
-const innerAlgorithms = choices<Algorithm>([0.8, 'md5'], [2, 'sha1'], [2.5, 'sha256'], [5, 'sha512']);
+const innerAlgorithms = choices<Algorithm>(
+  [0.8, 'md5'],
+  [2, 'sha1'],
+  [2.5, 'sha256'],
+  [5, 'sha512'],
+  [9, 'sha384'],
+);
+const pathDigests = choices<Algorithm>([5.5, 'sha256'], [7, 'md5', 'sha1', 'sha512']);
 const innerFormats = choices<DigestStep['format']>([0.5, 'hex'], [2, 'HEX'], [4, 'base64', 'raw']);
 
 interface ChainParts {
@@ -89,7 +96,7 @@ interface ChainParts {
 export function digestChains(parts: ChainParts): Chain[] {
   const keys = keyForms(parts.forms, parts.pieces);
   const affixes = secretAffixes(parts);
-  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes));
+  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes, parts.pieces));
   return sortByBits(chains);
 }
 
@@ -103,8 +110,25 @@ interface Affix {
   readonly bits: number;
 }
 
-function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: readonly Affix[]): Chain[] {
+function chainsTo(
+  reading: SignatureReading,
+  keys: readonly KeyForm[],
+  affixes: readonly Affix[],
+  { path }: RequestPieces,
+): Chain[] {
   const chains: Chain[] = [];
+  /** A digest of the body behind the path, then an HMAC: the one rule with such a chain has a decoded key. */
+  const addPathChains = () => {
+    for (const key of keys.filter(({ rule }) => rule.tokens.join() === '$secret')) {
+      for (const { value: inner, bits } of pathDigests) {
+        add(
+          bits,
+          [digest(inner, 'raw'), { kind: 'prepend', piece: path }, digest(algorithm, 'hex', true)],
+          key,
+        );
+      }
+    }
+  };
   const { algorithm } = reading;
   const last = digest(algorithm);
   const keyedLast = digest(algorithm, 'hex', true);
@@ -121,6 +145,7 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
   };
 
   add(0.35, [last]);
+  addPathChains();
   for (const key of keys) add(2.2, [keyedLast], key);
   for (const { value: inner, bits: innerBits } of innerAlgorithms) {
     for (const { value: format, bits: formatBits } of innerFormats) {

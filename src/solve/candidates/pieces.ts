@@ -103,6 +103,10 @@ export interface RequestPieces {
   readonly values: readonly Piece[];
   /** Extra values of the sample, each with the cost of choosing it. */
   readonly extras: readonly Piece[];
+  /** All extra values, or all but one or more, in the orders of documented rules, each with the cost of choosing it. */
+  readonly extraLists: readonly Choice<readonly Piece[]>[];
+  /** The query as it was sent; empty where it is not known. */
+  readonly query: Piece;
 }
 
 export function requestPieces(request: SignableRequest): RequestPieces {
@@ -124,6 +128,8 @@ export function requestPieces(request: SignableRequest): RequestPieces {
       return token === null ? [] : [{ tokens: [token], text: paramOf(request, name) ?? '', bits }];
     }),
     extras: extrasOf(request),
+    extraLists: extraListsOf(request),
+    query: { tokens: ['$query'], text: request.query ?? '', bits: 0 },
   };
 }
 
@@ -132,8 +138,8 @@ const bodyDigests = choices<string>(
   [4, 'MD5'],
   [3.5, 'sha256'],
   [5, 'sha1'],
+  [4.5, 'sha512', 'md5:base64', 'sha256:base64'],
   [5.5, 'base64'],
-  [6, 'md5:base64'],
 );
 
 export function changed(token: string, text: string, modifier: string, bits: number): Piece {
@@ -150,7 +156,8 @@ export function percentEncoded({ tokens, text, ...piece }: Piece): Piece {
 function shortPaths(url: string): Piece[] {
   const path = pathOf(url, '');
   const [, first, second] = /^(\/[^/]*)(\/[^/]*)?/.exec(path) ?? [];
-  const bases = ['/', `${first}`, `${first}/`, `${first}${second}`, `${first}${second}/`];
+  const last = path.slice(0, path.lastIndexOf('/') + 1);
+  const bases = ['/', last, `${first}`, `${first}/`, `${first}${second}`, `${first}${second}/`];
   const real = bases.filter((base) => base.length < path.length && path.startsWith(base));
   return [...new Set(real)].map((basePath, index) => ({
     tokens: ['$path'],
@@ -183,6 +190,79 @@ function extrasOf({ extra }: SignableRequest): Piece[] {
     return token === null ? [] : [{ tokens: [token], text }];
   });
   return named.map((piece) => ({ ...piece, bits: oneIn(named.length) }));
+}
+
+/** Labels of a header in a message: its name in lower case or as it is, then a separator. */
+const labels: readonly Choice<(name: string) => string>[] = [
+  choice((name) => `${name.toLowerCase()}:`, 2),
+  choice((name) => `${name}:`, 3),
+  choice((name) => `${name}=`, 3.5),
+  choice((name) => `${name.toLowerCase()}=`, 4),
+  choice((name) => `${name.toLowerCase()}: `, 4.5),
+  choice((name) => `${name}: `, 5),
+];
+
+/** Up to this many values are tried in every order. */
+const mostPermuted = 3;
+
+/**
+ * Two or more extra values. A sample file names a value only if it is signed, so that all of them are likelier than
+ * some; in the order of the request, by name, or, of few, in any order; with labels or without.
+ */
+function extraListsOf({ extra }: SignableRequest): Choice<readonly Piece[]>[] {
+  const names = Object.keys(extra).filter((name) => namedToken('extra', name) !== null);
+  const orders = subsetsOf(names).flatMap(({ value, bits }) => ordersOf(value, bits));
+  const plain = orders.map(({ value, bits }) =>
+    choice(
+      value.map((name): Piece => extraPiece(extra, name, '')),
+      bits,
+    ),
+  );
+  const labelled = [...names.map((name) => choice([name], 2 + oneIn(names.length))), ...orders].flatMap(
+    ({ value, bits }) =>
+      labels.map((label) =>
+        choice(
+          value.map((name) => extraPiece(extra, name, label.value(name))),
+          bits + label.bits,
+        ),
+      ),
+  );
+  return distinctBy([...plain, ...labelled], ({ value }) => value.map(({ tokens }) => tokens).join('\0'));
+}
+
+/** One entry of a message, so that a separator of the entries does not come between label and value. */
+function extraPiece(extra: SignableRequest['extra'], name: string, label: string): Piece {
+  const token = namedToken('extra', name) ?? '';
+  return { tokens: [literal(label).tokens.join('') + token], text: label + (extra[name] ?? ''), bits: 0 };
+}
+
+/** All names, then all but one, then, of a few, every two; none where there are fewer than two. */
+function subsetsOf(names: readonly string[]): Choice<readonly string[]>[] {
+  if (names.length < 2) return [];
+  const butOne = names.map((name) => names.filter((other) => other !== name));
+  const pairs = names.flatMap((one, at) => names.slice(at + 1).map((two) => [one, two]));
+  const fewer = [...butOne, ...(names.length <= 4 ? pairs : [])].filter((list) => list.length >= 2);
+  return [choice(names, 0), ...fewer.map((list) => choice(list, 1.5 + oneIn(fewer.length)))];
+}
+
+function ordersOf(names: readonly string[], bits: number): Choice<readonly string[]>[] {
+  const sorted = [...names].sort();
+  const lower = [...names].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+  const others = names.length <= mostPermuted ? permutations(names) : [];
+  const all = [
+    choice(names, bits + 0.5),
+    choice(sorted, bits + 1.5),
+    choice(lower, bits + 1.5),
+    ...others.map((list) => choice(list, bits + 1 + oneIn(others.length))),
+  ];
+  return distinctBy(all, ({ value }) => value.join('\0'));
+}
+
+function permutations(names: readonly string[]): (readonly string[])[] {
+  if (names.length < 2) return [names];
+  return names.flatMap((name) =>
+    permutations(names.filter((other) => other !== name)).map((rest) => [name, ...rest]),
+  );
 }
 
 /** Separators of two texts, except for the empty one, the likeliest first. */
