@@ -1,29 +1,33 @@
-// Makes dist: the command line in few files, the SDK as modules and as CommonJS. tsc makes the types. Where this says
-// what a start loads, docs/decisions/start-up.md says what that is worth.
+// Makes dist: the command line in few files, the SDK as modules and as CommonJS, with the packages that they use in
+// them. tsc makes the types. Where this says what a start loads, docs/decisions/start-up.md says what that is worth;
+// docs/decisions/one-install.md says why the packages are in the bundle.
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
 import { build } from 'rolldown';
+import { billOfMaterials, licenseTexts, packagesOf } from './bundled-packages.mjs';
 
-const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+/** Native code, which no bundle can hold. */
+const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const external = (id) => isBuiltin(id) || Object.hasOwn(optionalDependencies, id);
 
-const installed = Object.keys({ ...dependencies, ...optionalDependencies });
-
-/** Loaded from their packages, by the commands that need them. The others are small, or every read needs them. */
-const packages = installed.filter((name) => name !== 'undici' && name !== 'lossless-json');
-// Optional for cli-table3, which colours nothing here.
-packages.push('@colors/colors');
-
-/** The two of undici's exports that `client` imports, by the modules that make them: its index loads all others. */
+/** Of undici's exports those that `client` imports, by the modules that make them: its index loads all others. */
 const exportsOfUndici = `
   export { default as Pool } from 'undici/lib/dispatcher/pool.js';
   export { default as buildConnector } from 'undici/lib/core/connect.js';`;
 
-/** undici loads it itself, for bodies that are forms. */
-const formBody = '../web/fetch/body.js';
-
-/** undici loads it itself, on CPUs without SIMD. Its code belongs to the bundled version: it is a file of its own. */
-const plainParser = 'llhttp-wasm';
+/** What bundled packages would load for what is not used here: it is left out, as if it were not installed. */
+const absent = [
+  '@colors/colors/safe', // cli-table3, for colours of its own
+  'pg-native',
+  '../web/fetch/body.js', // undici, for bodies that are forms
+  // fastify, for schemas, its own log, and requests without a network
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  './logger-pino.js',
+  'light-my-request',
+];
 
 const http2 = './client-h2.js';
 const deferredHttp2 = '\0deferred-http2';
@@ -33,51 +37,63 @@ const undici = {
   name: 'undici',
   resolveId(id, importer = '') {
     if (id === 'undici') return '\0undici';
-    if (id === formBody) return { id: 'undici/lib/web/fetch/body.js', external: true };
-    if (id === `../llhttp/${plainParser}.js`) return { id: `./${plainParser}.cjs`, external: true };
+    if (absent.includes(id)) return `\0absent:${id}`;
     return id === http2 && importer !== deferredHttp2 ? deferredHttp2 : null;
   },
   load(id) {
     if (id === '\0undici') return exportsOfUndici;
+    if (id.startsWith('\0absent:'))
+      return `throw Object.assign(new Error('not in this bundle: ${id.slice(8)}'), { code: 'MODULE_NOT_FOUND' });`;
     if (id !== deferredHttp2) return null;
     return `module.exports = (...args) => require('undici/lib/dispatcher/${http2.slice(2)}')(...args);`;
   },
+};
+
+/** The modules of all bundles. */
+const bundled = new Set();
+
+const collected = {
+  name: 'collected',
+  generateBundle(_options, bundle) {
+    for (const { modules = {} } of Object.values(bundle))
+      for (const id of Object.keys(modules)) bundled.add(id);
+  },
+};
+
+const plainParser = 'llhttp-wasm';
+
+/** Keeps undici's parser for CPUs without SIMD in a file of its own, which the command line seldom loads. */
+const apartParser = {
+  name: 'apart-parser',
+  resolveId: (id) =>
+    id === `../llhttp/${plainParser}.js` ? { id: `./${plainParser}.cjs`, external: true } : null,
   generateBundle() {
     const source = readFileSync(`node_modules/undici/lib/llhttp/${plainParser}.js`);
     this.emitFile({ type: 'asset', fileName: `${plainParser}.cjs`, source });
   },
 };
 
-/** The licences of the bundled packages require that they are distributed with the code. */
-const licenses = {
-  name: 'licenses',
-  generateBundle(_options, bundle) {
-    const modules = Object.values(bundle).flatMap((chunk) => Object.keys(chunk.modules ?? {}));
-    const folders = modules.map((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0]);
-    const texts = [...new Set(folders)].filter((folder) => folder !== undefined).map(licenseOf);
-    this.emitFile({
-      type: 'asset',
-      fileName: 'THIRD-PARTY-LICENSES.txt',
-      source: texts.sort().join(`\n${'-'.repeat(80)}\n\n`),
-    });
+/**
+ * Lets CommonJS packages find Node's modules in an ES module, where there is no `require`, in whatever bundle that
+ * ends up.
+ */
+const builtins = {
+  name: 'builtins',
+  transform(code, id) {
+    if (!id.includes('/node_modules/') && !id.startsWith('\0')) return null;
+    return code
+      .replace(/\brequire\((['"])([\w:/]+)\1\)/g, (call, _, name) =>
+        isBuiltin(name) ? `globalThis.process.getBuiltinModule('${name}')` : call,
+      )
+      .replaceAll('require.cache', 'undefined');
   },
 };
-
-/** Throws where a package has no licence file. */
-function licenseOf(folder) {
-  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  return `${name} ${version}\n\n${readFileSync(join(folder, `${file}`), 'utf8').trim()}\n`;
-}
-
-const isOneOf = (names) => (id) =>
-  id.startsWith('node:') || names.some((name) => id === name || id.startsWith(`${name}/`));
 
 await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
-  external: isOneOf(packages),
-  plugins: [undici, licenses],
+  external,
+  plugins: [undici, apartParser, collected],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
   output: {
@@ -115,13 +131,6 @@ await build({
 const table = execFileSync(process.execPath, ['bin/userinfo.cjs', 'completion-table']);
 writeFileSync('dist/cli/completion.json', table);
 
-/** Bun has a module of its own under the name of the package, which lacks what the client calls. */
-const filesOfUndici = {
-  name: 'files-of-undici',
-  resolveId: (id) => (id === 'undici' ? '\0undici' : null),
-  load: (id) => (id === '\0undici' ? exportsOfUndici : null),
-};
-
 /** The SDK, as modules and, in a folder with types of its own, as CommonJS. */
 for (const [format, dir] of [
   ['es', 'dist'],
@@ -130,8 +139,8 @@ for (const [format, dir] of [
   await build({
     platform: 'node',
     input: { index: 'src/index.ts', 'service/index': 'src/service/index.ts' },
-    external: (id) => id !== 'undici' && isOneOf(installed)(id),
-    plugins: [filesOfUndici],
+    external,
+    plugins: [undici, ...(format === 'es' ? [builtins] : []), collected],
     output: {
       dir,
       format,
@@ -155,6 +164,16 @@ for (const [format, dir] of [
   });
 }
 writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n');
-for (const path of readdirSync('dist', { recursive: true })) {
-  if (path.endsWith('.d.ts') && !path.startsWith('cjs')) cpSync(join('dist', path), join('dist/cjs', path));
+
+/** Types of both formats: those that the two entries lead to. */
+const types = new Set(['index.d.ts', 'service/index.d.ts']);
+for (const path of types) {
+  const text = readFileSync(join('dist/.types', path), 'utf8');
+  for (const [, target] of text.matchAll(/^(?:import|export) .*'(\..+)\.js';$/gm))
+    types.add(join(dirname(path), `${target}.d.ts`));
+  for (const folder of ['dist', 'dist/cjs']) cpSync(join('dist/.types', path), join(folder, path));
 }
+
+const packages = packagesOf([...bundled]);
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licenseTexts(packages));
+writeFileSync('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(packages), null, 2)}\n`);

@@ -8,6 +8,12 @@ export {
 } from './bulk/send-all.js';
 export type { Answer, AnswerHeaders } from './client/answer.js';
 export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
+export type {
+  DispatchController,
+  DispatchedRequest,
+  Dispatcher,
+  DispatchHandler,
+} from './client/dispatcher.js';
 export {
   CallError,
   CancelledError,
@@ -19,12 +25,16 @@ export {
 export type { CallTrace, ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/hooks.js';
 export type { CallOptions, DerivedOptions, SecretProvider, UserInfoClientOptions } from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
+export type { HeaderSource, HeaderSources } from './platform/header-source.js';
+export type { PlatformFile } from './platform/platform.js';
+export type { ModuleSource } from './platform/signing-source.js';
 export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';
 export type {
   InfoName,
   JsonValue,
   NamedReadData,
+  PlatformNames,
   ReadData,
   SpecialInfo,
   TenantInfo,

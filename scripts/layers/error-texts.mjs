@@ -4,12 +4,10 @@ import { folderOf } from './source-files.mjs';
 
 /** Texts of others, which have nothing but the text to tell them apart. */
 const foreignTexts = {
-  'src/cli/report-error.ts': 'commander',
   'src/cli/explain-failure.ts': 'the service, of a sign of another length',
   'src/database/postgres-errors.ts': 'pg, of a lost connection',
   'src/database/sqlite-errors.ts': 'SQLite, of a closed database',
   'src/protocol/masking.ts': 'a refusal, whose quoted names are masked for the log',
-  'src/support/errors.ts': 'Node, of a missing package',
   'src/support/json-fault.ts': "V8 and lossless-json, of a fault's position",
 };
 

@@ -10,31 +10,45 @@ const arrows = {
   protocol: ['support'],
   signing: ['support'],
   solve: ['signing', 'support'],
-  client: ['signing', 'protocol', 'support'],
-  profiles: ['signing', 'protocol', 'support'],
+  platform: ['signing', 'protocol', 'support'],
+  client: ['platform', 'signing', 'protocol', 'support'],
+  profiles: ['platform', 'signing', 'protocol', 'support'],
   bulk: ['client', 'protocol', 'support'],
   database: ['protocol', 'support'],
   queue: ['bulk', 'client', 'database', 'protocol', 'support'],
-  service: ['database', 'signing', 'protocol', 'support'],
-  index: ['bulk', 'client', 'signing', 'protocol', 'support'],
-  cli: ['queue', 'bulk', 'service', 'profiles', 'client', 'solve', 'signing', 'protocol', 'support'],
+  service: ['database', 'platform', 'signing', 'protocol', 'support'],
+  index: ['bulk', 'client', 'platform', 'signing', 'protocol', 'support'],
+  cli: [
+    'queue',
+    'bulk',
+    'service',
+    'profiles',
+    'client',
+    'platform',
+    'solve',
+    'signing',
+    'protocol',
+    'support',
+  ],
 };
 
 /**
- * The faces of each folder: the files that other folders may import. `support` and `protocol` are faces throughout.
+ * The faces of each folder: the files that other folders may import. `support`, `protocol` and `platform` are faces
+ * throughout.
  * No `index.ts`: it would load all of a folder for one of its files.
  */
 const faces = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings export/export module-signer params
-    presets recipe-json recipe recipe-language request samples/captured-request samples/read-sample secret signer
-    template vectors verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
+    presets recipe-json recipe recipe-language request samples/captured-request samples/formats samples/read-sample
+    secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
+    verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
-  client: `answer attempt client errors hooks members options proxy request retry sender tls-trust
+  client: `answer attempt client dispatcher errors hooks members options proxy request retry sender tls-trust
     transport-errors`,
   profiles: `errors flags-and-environment load-signers profile-json profile-name profile-store profile secret
-    settings signing-source`,
+    settings`,
   bulk: `engine/flow-control engine/row-engine failure-groups file-run files/failed-file
-    files/journal-state files/recorder files/result-line files/results-file files/run-files operations outcome send-all
+    files/journal-state files/recorder files/result-line files/results-file files/run-files files/run-locks operations outcome send-all
     source/checked-input source/columns source/csv source/input source/lines source/ndjson source/rows
     source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,

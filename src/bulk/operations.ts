@@ -86,15 +86,19 @@ export function userOf(row: FileRow, operation: RowOperation): string | null {
   }
 }
 
-/** The naming of users in rows (§4.2): by a column of union IDs, or by one of the values that are passed back. */
+/**
+ * The naming of users in rows (§4.2): by a column of union IDs, by one of the values that are passed back, or by both,
+ * where the union ID takes priority.
+ */
 export type UserNaming =
-  | { readonly by: 'union_id'; readonly column: string }
+  | { readonly by: 'union_id'; readonly column: string; readonly primaryKey?: string }
   | { readonly by: 'primary_key'; readonly key: string };
 
 /** Passes back the values of each row, except the column of union IDs. */
 export function passbackOperation(naming: UserNaming): RowOperation {
   const byUnionId = naming.by === 'union_id';
   const name = byUnionId ? naming.column : naming.key;
+  const primaryKey = byUnionId ? naming.primaryKey : naming.key;
   const isKey = (key: string) => !byUnionId || key !== name;
   return {
     name: 'passback',
@@ -104,21 +108,26 @@ export function passbackOperation(naming: UserNaming): RowOperation {
       required: name,
       reserved: reservedKeys.filter(isKey),
       needsMore: byUnionId,
+      option: byUnionId ? '--union-id-column' : '--primary-key',
       hint: byUnionId
-        ? 'Name the column of user IDs with --union-id-column, or the key that identifies users with --primary-key.'
+        ? 'The first line has to name the columns. Name that of user IDs with --union-id-column, or the key that identifies users with --primary-key.'
         : 'Name the column that identifies users with --primary-key.',
     },
-    identity: { [byUnionId ? 'union ID column' : 'primary key']: name },
+    identity: {
+      ...(byUnionId && { 'union ID column': name }),
+      ...(primaryKey !== undefined && { 'primary key': primaryKey }),
+    },
     userKey: byUnionId ? 'union_id' : name,
     userInfoKeys: (names) => [...names].filter(isKey),
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
       refuseSlips(fields);
       const user = refuseSpace(name, requiredText(fields, name));
-      if (!byUnionId)
-        return { request: passbackRequest({ primaryKey: name }, () => checkUserInfo(fields)), user };
-      fields.delete(name);
-      return { request: passbackRequest({ unionId: user }, () => checkUserInfo(fields)), user };
+      if (byUnionId) fields.delete(name);
+      // Beside a union ID a platform may not need it: a row without it is a slip all the same.
+      if (primaryKey !== undefined) refuseSpace(primaryKey, requiredText(fields, primaryKey));
+      const target = { ...(byUnionId && { unionId: user }), primaryKey };
+      return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
     },
   };
 }

@@ -3,7 +3,7 @@ import { NoAnswerError, RejectedError } from '../client/errors.js';
 import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
-import { missingInfoNames, reasonsForMissing, splitInfoNames } from '../protocol/info-names.js';
+import { missingInfoNames, reasonsForMissing } from '../protocol/info-names.js';
 import { clientOptions } from './client-options.js';
 import type { Call } from './command.js';
 import { resolveDeployment } from './deployment.js';
@@ -46,21 +46,20 @@ export async function callService(
       await printUnknownBody(error.body, io, style, options.verbose);
     }
     const { explainFailure } = await import('./explain-failure.js');
-    explainFailure(error, settings, request.endpoint.operation);
     // The table above the error says the reason.
     const isSaid = error instanceof RejectedError && isTable && io.stdout.isTTY;
-    throw isSaid ? Object.assign(error, { message: 'the service refused the request' }) : error;
+    const message = isSaid ? 'the service refused the request' : undefined;
+    throw explainFailure(error, settings, request.endpoint.operation, message);
   }
 }
 
 /** Reports requested names that the answer lacks: a mistyped name looks like one without a value. */
 async function reportMissing(
-  { parameters }: PlainRequest,
+  { infoNames }: PlainRequest,
   { envelope }: Answer<Envelope>,
   io: Io,
 ): Promise<void> {
-  const names = splitInfoNames(parameters.get('info_name') ?? '');
-  const missing = missingInfoNames(names, envelope.data);
+  const missing = missingInfoNames(infoNames, envelope.data);
   if (missing.length > 0)
     await printMessage(io, `not in the answer: ${missing.join(', ')} (${reasonsForMissing})`);
 }

@@ -1,18 +1,16 @@
 import { dirname } from 'node:path';
 import type { ClientHooks } from '../client/hooks.js';
 import type { UserInfoClientOptions } from '../client/options.js';
-import { howToMend, secretWarnings } from '../profiles/secret.js';
+import type { HeaderSources } from '../platform/header-source.js';
+import { type SigningSource, usesModule } from '../platform/signing-source.js';
+import { howToMend, readSecret, secretWarnings } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
-import { type SigningSource, usesModule } from '../profiles/signing-source.js';
-import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import type { CliContext } from './context.js';
-import { readJson } from './input.js';
-import { type Io, printMessage } from './io.js';
+import { type Io, printAdvice } from './io.js';
 import { networkOptions } from './network.js';
-import type { CommonOptions, ConnectionOptions } from './options.js';
+import type { CommonOptions } from './options.js';
 import { warn } from './output/style.js';
 import { showText } from './output/terminal-text.js';
 
@@ -24,7 +22,7 @@ export async function readSecretOf(
   const secret = await settings.secret.read();
   const warnings = secretWarnings(secret);
   for (const warning of warnings) await warn(io, warning);
-  if (warnings.length > 0) await printMessage(io, howToMend(settings.profile, settings.secret.source));
+  if (warnings.length > 0) await printAdvice(io, howToMend(settings.profile, settings.secret.source));
   return secret;
 }
 
@@ -39,11 +37,11 @@ export async function loadSigning({ profiles }: CliContext, source: SigningSourc
 export async function clientOptions(
   context: CliContext,
   settings: Settings,
-  options: CommonOptions & Pick<ConnectionOptions, 'resultCodes'>,
+  options: CommonOptions,
   secret?: Secret,
 ): Promise<UserInfoClientOptions> {
   const { io } = context;
-  const resultCodes = (await readResultCodes(context, options.resultCodes)) ?? settings.result_codes;
+  const { signing, ...platform } = settings.platform.value;
   return {
     baseUrl: settings.base_url.value,
     tenantCode: settings.tenant_code.value,
@@ -53,26 +51,33 @@ export async function clientOptions(
     timeoutMs: options.timeout,
     attempts: options.attempts,
     ...(await networkOptions(settings, io.env)),
-    ...(settings.signing === null ? {} : { signing: await loadSigning(context, settings.signing) }),
-    ...(resultCodes === null ? {} : { resultCodes }),
+    platform,
+    signing: await loadSigning(context, signing),
+    headers: await readHeaders(context, platform.headers),
     ...(options.verbose ? traceExchange(io) : {}),
   };
 }
 
 /**
- * The result codes of the file of `--result-codes`; `null` if it is empty, `undefined` without the option.
+ * Reads the values of headers that are in a variable or the output of a command.
  *
- * @throws InvalidInputError for a file that cannot be read, or codes that are not valid
+ * @throws CredentialError for one that has none
  */
-export async function readResultCodes(
-  context: CliContext,
-  file: string | undefined,
-): Promise<PlatformResultCodes | null | undefined> {
-  if (file === undefined) return undefined;
-  if (file === '') return null;
-  const json = await readJson(context, file);
-  parseResultCodes(json, quoteName(file));
-  return json as PlatformResultCodes;
+async function readHeaders(
+  { io, profiles }: CliContext,
+  sources: HeaderSources,
+): Promise<Readonly<Record<string, Secret>>> {
+  const values: Record<string, Secret> = {};
+  for (const [name, source] of Object.entries(sources)) {
+    if (typeof source === 'string') continue;
+    if ('command' in source) profiles.refuseUnsafeFile();
+    const from =
+      'env' in source
+        ? ({ kind: 'environment', name: source.env } as const)
+        : ({ kind: 'command', command: source.command } as const);
+    values[name] = await readSecret(from, io.env, { what: `the header ${name}` });
+  }
+  return values;
 }
 
 /** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */

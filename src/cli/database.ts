@@ -43,6 +43,13 @@ export function databaseFlag(option: string | undefined): string {
   return option === undefined ? '' : ` --database ${quoteWhereNeeded(withoutPassword(option))}`;
 }
 
+/** `--queue` for a command to paste, without the password of the URL; empty for a variable, which stays set. */
+export function queueFlag(url: string | undefined, env: Io['env']): string {
+  return url === undefined || env.USERINFO_QUEUE === url
+    ? ''
+    : ` --queue ${quoteWhereNeeded(withoutPassword(url))}`;
+}
+
 /** The URL of a database without its passwords; any other argument as it is. */
 export function withoutPassword(arg: string): string {
   if (!/postgres(?:ql)?:\/\//i.test(arg)) return arg;
@@ -86,30 +93,36 @@ async function readSecretOf(
 }
 
 /**
- * The token for issuing codes over HTTP, of USERINFO_ADMIN_TOKEN or the file that USERINFO_ADMIN_TOKEN_FILE names;
- * `undefined` if none is set.
+ * The tokens for issuing codes over HTTP, of USERINFO_ADMIN_TOKEN or the file that USERINFO_ADMIN_TOKEN_FILE names;
+ * none if none is set.
  *
- * @throws InvalidInputError if its file cannot be read, or is empty
+ * @throws InvalidInputError as `masterKeys` does
  */
-export async function adminToken(env: Io['env']): Promise<Secret | undefined> {
-  const token = await readSecretOf(env, 'USERINFO_ADMIN_TOKEN');
-  return token === undefined ? undefined : new Secret(token);
+export function adminTokens(env: Io['env']): Promise<Secret[]> {
+  return readSecretsOf(env, 'USERINFO_ADMIN_TOKEN', 'an admin token');
 }
 
 /**
- * The master keys of the store, separated by commas or white space; none if none is set.
+ * The master keys of the store; none if none is set.
  *
  * @throws InvalidInputError if their file cannot be read or is empty, or there is no key before or after a comma
  */
-export async function masterKeys(env: Io['env']): Promise<Secret[]> {
-  const keys = await readSecretOf(env, 'USERINFO_MASTER_KEY');
-  if (keys === undefined) return [];
-  const parts = keys.split(/\s*,\s*|\s+/);
+export function masterKeys(env: Io['env']): Promise<Secret[]> {
+  return readSecretsOf(env, 'USERINFO_MASTER_KEY', 'a master key');
+}
+
+/** Secrets that are separated by commas or white space; `what` one is in messages. */
+async function readSecretsOf(
+  env: Io['env'],
+  name: Parameters<typeof readSecretOf>[1],
+  what: string,
+): Promise<Secret[]> {
+  const parts = (await readSecretOf(env, name))?.split(/\s*,\s*|\s+/) ?? [];
   // As of "$NEW,$OLD" where a variable is not set: the old key, or none, would encrypt.
   if (parts.includes('')) {
-    throw new InvalidInputError('a master key is missing before or after a comma', {
+    throw new InvalidInputError(`${what} is missing before or after a comma`, {
       hint: 'Is it a variable that is not set?',
     });
   }
-  return parts.map((key) => new Secret(key));
+  return parts.map((secret) => new Secret(secret));
 }

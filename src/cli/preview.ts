@@ -27,13 +27,16 @@ export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
   return printCurl === true || dryRun === true;
 }
 
+/** Below what a preview masks. */
+export const revealAdvice = 'Codes, signatures and personal data are masked: --reveal shows them.';
+
 /** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
 export async function printPreview(
   { io, options: { printCurl, reveal }, isTable, print }: Call<PreviewOptions>,
   request: WireRequest,
   { ca_file }: Settings,
 ): Promise<void> {
-  const parts = partsOf(request, reveal ? (_, value) => value : showParameter);
+  const parts = partsOf(request, reveal ? (_, value) => value : showParameter, reveal);
   if (printCurl) {
     const { contentType, body, method } = request;
     const shown = reveal ? { url: request.url.href, body } : encodeMasked(parts);
@@ -42,6 +45,7 @@ export async function printPreview(
       ...(ca_file === null ? [] : [['--cacert', ca_file.value]]),
       ['--header', 'Accept: application/json'],
       ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
+      ...Object.entries(parts.headers ?? {}).map(([name, value]) => ['--header', `${name}: ${value}`]),
       ...(shown.body === null ? [] : [['--data-raw', shown.body]]),
       ['--url', shown.url],
     ];
@@ -50,22 +54,29 @@ export async function printPreview(
   } else {
     await print(parts);
   }
-  if (!reveal) await printMessage(io, 'Codes, signatures and personal data are masked: --reveal shows them.');
+  if (!reveal) await printMessage(io, revealAdvice);
 }
 
-function partsOf({ method, url, body }: WireRequest, show: (name: string, value: string) => string) {
+/** The values of headers may be secret: they are masked whole. */
+function partsOf(
+  { method, url, headers, body }: WireRequest,
+  show: (name: string, value: string) => string,
+  reveal = false,
+) {
+  const shownHeaders = Object.entries(headers).map(([name, value]) => [name, reveal ? value : '****']);
   const shownPairs = (encoded: string) =>
     Object.fromEntries([...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]));
   return {
     method,
     url: url.href.split('?', 1)[0] ?? '',
+    ...(shownHeaders.length === 0 ? {} : { headers: Object.fromEntries(shownHeaders) }),
     query: shownPairs(url.search),
     ...(body === null ? {} : { form: shownPairs(body) }),
   };
 }
 
 /** Encodes the request, except for the masking characters, which stay readable. */
-function encodeMasked({ url, query, form }: ReturnType<typeof partsOf>) {
+function encodeMasked({ url, query, form }: Pick<ReturnType<typeof partsOf>, 'url' | 'query' | 'form'>) {
   const encode = (fields: Readonly<Record<string, string>>) =>
     encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');
   return { url: `${url}?${encode(query)}`, body: form === undefined ? null : encode(form) };

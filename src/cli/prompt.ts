@@ -4,7 +4,6 @@ import { showText } from './output/terminal-text.js';
 
 /** Prompts to the user at the terminal, written to stderr. Their library is loaded for the first of them. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
-  const load = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
     /** Whether stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set. */
@@ -15,19 +14,23 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
       message: string,
       check: (answer: string) => true | string = (answer) => answer.trim() !== '' || required,
     ): Promise<string> {
-      return (await load()).input({ message: showText(message), validate: check }, place());
+      const { input } = await import('@inquirer/prompts');
+      return input({ message: showText(message), validate: check }, place());
     },
     /** The input is not echoed. */
     async secret(message: string): Promise<string> {
       const validate = (answer: string) => answer !== '' || required;
-      return (await load()).password({ message: showText(message), mask: false, validate }, place());
+      const { password } = await import('@inquirer/prompts');
+      return password({ message: showText(message), mask: false, validate }, place());
     },
     async confirm(message: string): Promise<boolean> {
-      return (await load()).confirm({ message: showText(message), default: false }, place());
+      const { confirm } = await import('@inquirer/prompts');
+      return confirm({ message: showText(message), default: false }, place());
     },
     async choose(message: string, choices: readonly string[]): Promise<string> {
       const options = choices.map((value) => ({ value }));
-      return (await load()).select({ message: showText(message), choices: options }, place());
+      const { select } = await import('@inquirer/prompts');
+      return select({ message: showText(message), choices: options }, place());
     },
   };
 }

@@ -1,13 +1,16 @@
 import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
+import { parsePlatform } from '../platform/platform.js';
+import { defaultSigning, onlyRecipes, recipesOf, type SigningSource } from '../platform/signing-source.js';
+import { describeOrigin } from '../profiles/flags-and-environment.js';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
-import { recipesOf, type SigningSource } from '../profiles/signing-source.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
+import { isObject } from '../protocol/fields.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type SignerPair, type SigningChoice } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
-import { defaultRecipes, findPreset, type Preset, presets } from '../signing/presets.js';
+import { findPreset, type Preset, presets } from '../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../signing/recipe.js';
 import { parseObject, parseRecipe, parseSigningRecipes } from '../signing/recipe-json.js';
 import type { Secret } from '../signing/secret.js';
@@ -16,7 +19,7 @@ import { nearestName } from '../support/nearest-name.js';
 import { loadSigning, readSecretOf } from './client-options.js';
 import type { CliContext } from './context.js';
 import { settingSources } from './deployment.js';
-import { readJson } from './input.js';
+import { inputName, readJson } from './input.js';
 import type { CommonOptions } from './options.js';
 
 export interface RecipeOptions {
@@ -47,9 +50,10 @@ export async function selectRule(
   options: CommonOptions & RecipeOptions,
 ): Promise<SelectedRule> {
   if (options.recipe === undefined) {
-    const { signing, profile } = await settingsOf(context, options);
-    const from =
-      signing === null || profile === null ? 'the default recipes' : `the profile ${quoteName(profile)}`;
+    const { platform } = await settingsOf(context, options);
+    const { signing } = platform.value;
+    const isUsual = isDeepStrictEqual(signing, defaultSigning);
+    const from = isUsual ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
     return { signing: await profileSigning(context, signing), from, fits: 1 };
   }
   const { recipes, from, fits } = await readRecipes(context, options.recipe);
@@ -62,11 +66,8 @@ export function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
   return { kind: 'pair', signers: compileRecipes(given), recipes: given };
 }
 
-/** The signers of a profile; `null` stands for the default recipes. */
-export async function profileSigning(context: CliContext, source: SigningSource | null): Promise<SignerPair> {
-  if (source === null) {
-    return { kind: 'pair', signers: compileRecipes(defaultRecipes), recipes: defaultRecipes };
-  }
+/** The signers of a profile. */
+export async function profileSigning(context: CliContext, source: SigningSource): Promise<SignerPair> {
   return { kind: 'pair', signers: await loadSigning(context, source), recipes: recipesOf(source) };
 }
 
@@ -90,19 +91,21 @@ interface NamedRecipes extends Omit<SelectedRule, 'signing'> {
 }
 
 /**
- * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file of recipes or of what `sign solve
- * --json` printed, where the first rule is taken.
+ * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file: of recipes, of a platform, or of what
+ * `sign solve --json` printed, where the first rule is taken.
  *
  * @throws InvalidInputError, or RecipeError that names the invalid field, token or step
  */
 async function readRecipes(context: CliContext, source: string): Promise<NamedRecipes> {
   const preset = findPreset(source);
   if (preset !== undefined) return { recipes: preset.recipe, from: `the preset ${source}`, fits: 1 };
-  const { signing } = await readSigningFile(context, source).catch((error: unknown) => {
+  const json = await readJson(context, source).catch((error: unknown) => {
     // A missing file without a dot or a slash in its name is more likely a misspelt preset.
     if (isSystemError((error as Error).cause, 'ENOENT') && /^[\w-]+$/.test(source)) requirePreset(source);
     throw error;
   });
+  const signing =
+    isObject(json) && 'signing' in json ? onlyRecipes(parsePlatform(json, inputName(source)).signing) : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
   if (isSolveReport(signing)) {
     // The report has the fits of app_sign apart, where a request has both signatures.
@@ -133,22 +136,6 @@ function parseFound(first: unknown): Recipe | SigningRecipes {
   return parseSigningRecipes({ app_sign, sign: recipe });
 }
 
-/** A file of recipes, which may also have the `result_codes` of the platform. */
-interface SigningFile {
-  /** Untrusted JSON. */
-  readonly signing: unknown;
-  readonly resultCodes?: PlatformResultCodes;
-}
-
-/** @throws InvalidInputError for a file that cannot be read, or result codes that are not valid */
-export async function readSigningFile(context: CliContext, file: string): Promise<SigningFile> {
-  const json = await readJson(context, file);
-  if (typeof json !== 'object' || json === null || !('result_codes' in json)) return { signing: json };
-  const { result_codes, ...signing } = json;
-  parseResultCodes(result_codes, `${quoteName(file)}: result_codes`);
-  return { signing, resultCodes: result_codes as PlatformResultCodes };
-}
-
 /** @throws InvalidInputError that suggests the most similar name */
 export function requirePreset(name: string): Preset {
   const preset = findPreset(name);
@@ -156,7 +143,8 @@ export function requirePreset(name: string): Preset {
   const names = presets.map((known) => known.name);
   const nearest = nearestName(name, names);
   throw new InvalidInputError(`there is no preset ${quoteName(name)}`, {
-    hint: `${nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `}"userinfo sign presets" lists them.`,
+    hint: `${nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `}They are listed by:`,
+    commands: ['userinfo sign presets'],
   });
 }
 

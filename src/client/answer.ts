@@ -40,7 +40,7 @@ export interface Answer<E extends Envelope<unknown> = Envelope> {
  */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Any HTTP answer. */
+/** @internal Any HTTP answer. */
 export interface WireAnswer {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;

@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import { InvalidInputError } from '../protocol/errors.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
+import type { DispatchController, DispatchHandler } from './dispatcher.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { parseAnswer } from './parse-answer.js';
@@ -31,14 +31,14 @@ interface NewAttempt {
 }
 
 /** One request in flight: the handler of its answer. `done` is called once, unless it is cancelled. */
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt implements DispatchHandler {
   readonly #sender: Sender;
   readonly #request: SignedRequest;
   readonly #attempt: number;
   readonly #done: (result: AttemptResult) => void;
   readonly #context: unknown;
   readonly #sentAt = performance.now();
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: DispatchController | undefined;
   #httpStatus = 0;
   #headers: AnswerHeaders | undefined;
   /** The body so far: the first `#size` bytes. */
@@ -92,14 +92,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#abandon(new CancelledError(undefined, this.hasStarted));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) controller.abort(new Error('abandoned'));
     else this.hasStarted = true;
   }
 
   onResponseStart(
-    _: Dispatcher.DispatchController,
+    _: DispatchController,
     httpStatus: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
@@ -111,7 +111,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#refuseBeyond(Number(headerOf(headers, 'content-length')));
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_: DispatchController, bytes: Uint8Array): void {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const size = this.#size + chunk.length;
     this.#refuseBeyond(size);
     if (this.#isOver) return;
@@ -139,7 +140,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_: DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#failed(this.#toNoAnswerError(error));

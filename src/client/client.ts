@@ -193,7 +193,7 @@ export class UserInfoClient implements AsyncDisposable {
 
   /** @internal Signs a request without sending it. */
   sign(request: PlainRequest): WireRequest {
-    return toWireRequest(this.#sender.sign(request), this.#sender.baseUrl);
+    return toWireRequest(this.#sender.sign(request), this.#sender);
   }
 
   /** @internal Sends a request, with further attempts where they are safe. */

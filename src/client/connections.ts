@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { request } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import { isLoopback } from '../protocol/base-url.js';
+import type { Dispatcher } from './dispatcher.js';
 import type { UserInfoClientOptions } from './options.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { secureContextWith } from './tls-trust.js';
@@ -13,7 +14,7 @@ const limits = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** The connections of a client, kept open between requests. */
 export interface Connections {
-  readonly dispatcher: Pick<Dispatcher, 'dispatch'>;
+  readonly dispatcher: Dispatcher;
   readonly proxy: HttpProxy | null;
   /** Whether the proxy reads and forwards the requests: for plain http, few proxies allow a tunnel. */
   readonly isForwarded: boolean;

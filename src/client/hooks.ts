@@ -195,7 +195,7 @@ export function showParameter(name: string, value: string): string {
   return maskParameter(name, value);
 }
 
-/** The fields of a `ResponseEvent` that come from the answer, masked. */
+/** @internal The fields of a `ResponseEvent` that come from the answer, masked. */
 export function showAnswer(
   received: WireAnswer,
   outcome: AttemptOutcome,

@@ -1,8 +1,7 @@
-import type { Dispatcher } from 'undici';
-import type { PlatformResultCodes } from '../protocol/result-code-table.js';
+import type { PlatformFile } from '../platform/platform.js';
 import type { Signers } from '../signing/app-signatures.js';
-import type { SigningRecipes } from '../signing/recipe.js';
 import type { Secret } from '../signing/secret.js';
+import type { Dispatcher } from './dispatcher.js';
 import type { ClientHooks } from './hooks.js';
 import {
   hasMembers,
@@ -11,6 +10,7 @@ import {
   isDuration,
   isFunction,
   isParameter,
+  isPlainObject,
   isSecret,
   isSignal,
   isText,
@@ -37,8 +37,15 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly appKey: string;
   /** The app secret, or a function that returns it, for each attempt anew: a secret that is rotated. */
   readonly appSecret: string | Secret | SecretProvider;
-  /** The rules of `app_sign` and `sign` (§5.5, §5.6). Default: the default recipes. */
-  readonly signing?: SigningRecipes | Signers;
+  /**
+   * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes sign; on its result
+   * codes depend retries, throttling, hints and `error.means`.
+   */
+  readonly platform?: PlatformFile;
+  /** Signers of your own (§5.5, §5.6), in place of the recipes of `platform`. */
+  readonly signing?: Signers;
+  /** Headers of every request, such as the key of a gateway, besides those whose value `platform` has. */
+  readonly headers?: Readonly<Record<string, string | Secret>>;
   /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
   /** Maximum time to open a connection, in milliseconds. Default: 5 seconds. */
@@ -57,15 +64,10 @@ export interface UserInfoClientOptions extends ClientHooks {
    */
   readonly proxy?: string;
   /**
-   * A dispatcher of undici 7 or later to use instead of the client's own connections; `close` leaves it open.
+   * A dispatcher, of undici 7 or later or of your own, to use instead of the client's own connections; `close` leaves it open.
    * `connections`, `connectTimeoutMs`, `extraCa` and `proxy` then have no effect.
    */
   readonly dispatcher?: Dispatcher;
-  /**
-   * The result codes of the platform (§7.2), in place of those of this project: retries, throttling, hints and
-   * `error.means` depend on them.
-   */
-  readonly resultCodes?: PlatformResultCodes;
   /** Returns milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
   /** Returns a new `random` (§5.4). Default: from a cryptographic source. */
@@ -119,10 +121,9 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
     channel: isParameter,
     appKey: isParameter,
     appSecret: isSecret,
-    signing: isA('an object of app_sign and sign', (value) =>
-      hasMembers(value, { app_sign: 'object', sign: 'object' }),
-    ),
-    resultCodes: () => null, // parseResultCodes checks them
+    platform: () => null, // parsePlatform checks it
+    signing: isA('the signers app_sign and sign (recipes belong into platform.signing)', isSignerPair),
+    headers: isPlainObject,
     timeoutMs: isDuration,
     connectTimeoutMs: isDuration,
     attempts: isCount,
@@ -139,6 +140,11 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
   },
   required: ['baseUrl', 'tenantCode', 'channel', 'appKey', 'appSecret'],
 };
+
+function isSignerPair(value: unknown): boolean {
+  const { app_sign, sign } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return [app_sign, sign].every((signer) => hasMembers(signer, { sign: 'function' }));
+}
 
 const { baseUrl, allowHttp, connectTimeoutMs, connections, extraCa, proxy, dispatcher, ...derivable } =
   clientMembers.members;

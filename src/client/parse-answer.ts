@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
+import type { Platform } from '../platform/platform.js';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { isObject } from '../protocol/fields.js';
-import { splitInfoNames } from '../protocol/info-names.js';
 import { readDataWarnings } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
@@ -12,12 +12,19 @@ import type { AttemptOutcome } from './retry.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** What an answer is judged by besides its request. */
+interface AnswerExpectation {
+  readonly host: string;
+  readonly resultCodes: ResultCodeTable;
+  readonly platform: Platform;
+}
+
 /** Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status (§7.2). */
 export function parseAnswer(
   received: WireAnswer,
   request: SignedRequest,
   attempt: number,
-  { host, resultCodes }: { readonly host: string; readonly resultCodes: ResultCodeTable },
+  { host, resultCodes, platform }: AnswerExpectation,
 ): AttemptOutcome {
   const { httpStatus, headers } = received;
   const decoded = decodeBody(received);
@@ -36,10 +43,10 @@ export function parseAnswer(
   const { data } = envelope;
   const date = headerOf(headers, 'date');
   const requestId = request.random;
-  const warnings = envelope.code === resultCode.ok ? dataWarnings(data, request) : [];
+  const warnings = envelope.code === resultCode.ok ? dataWarnings(data, request, platform) : [];
   const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt, warnings };
   if (envelope.code !== resultCode.ok) return new RejectedError(answer, resultCodes);
-  const fault = dataFault(data, request);
+  const fault = dataFault(data, request, platform);
   if (fault === null) return answer;
   return new NoAnswerError(`${host} answered ${envelope.code}, but ${fault}`, {
     reason: 'wrong-data',
@@ -53,18 +60,24 @@ export function parseAnswer(
 }
 
 /** §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named. */
-function dataFault(data: Record<string, unknown>, { unionId }: SignedRequest): string | null {
+function dataFault(
+  data: Record<string, unknown>,
+  { unionId }: SignedRequest,
+  { passback_union_id }: Platform,
+): string | null {
   const { union_id } = data;
   if (typeof union_id !== 'string' || union_id === '') return 'without the union_id of a user';
-  if (unionId !== undefined && unionId !== union_id) return 'for another user than the request names';
+  const isOther = unionId !== undefined && unionId !== union_id;
+  if (isOther && passback_union_id === 'same') return 'for another user than the request names';
   return null;
 }
 
 function dataWarnings(
   data: Record<string, unknown>,
   { endpoint, infoNames }: SignedRequest,
+  platform: Platform,
 ): readonly string[] {
-  return endpoint.operation === 'read' ? readDataWarnings(data, splitInfoNames(infoNames)) : [];
+  return endpoint.operation === 'read' ? readDataWarnings(data, infoNames, platform) : [];
 }
 
 /** A body as UTF-8, and as text, or why it has none. */

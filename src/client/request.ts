@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   type Endpoint,
@@ -9,7 +8,7 @@ import {
 } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { kindOf } from '../protocol/fields.js';
-import { joinInfoNames } from '../protocol/info-names.js';
+import { checkInfoNames } from '../protocol/info-names.js';
 import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
 import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
@@ -25,6 +24,7 @@ import {
 import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
+import type { DispatchedRequest } from './dispatcher.js';
 import { checkMembers, isFilledText, isPlainObject, isText, type Shape } from './members.js';
 
 /** An app as its requests name it, and its signers. */
@@ -68,6 +68,8 @@ export interface PlainRequest {
   readonly endpoint: Endpoint;
   /** The parameters of the operation, without those of the caller, in the order of the spec's tables. */
   readonly parameters: Parameters;
+  /** The names that a read requests; none for the whole record, and for a passback. */
+  readonly infoNames: readonly string[];
 }
 
 /**
@@ -80,7 +82,8 @@ export function readRequest({ code, infoNames, scope }: ReadInput): PlainRequest
   if (code === '') {
     throw new InvalidInputError('parameter code is missing', { resultCode: resultCode.missingParameter });
   }
-  return plainRequest(readEndpoint, { code, scope, info_name: infoNames && joinInfoNames(infoNames) });
+  const names = infoNames === undefined ? [] : checkInfoNames(infoNames);
+  return plainRequest(readEndpoint, { code, scope, info_name: names.join(',') || undefined }, names);
 }
 
 const readMembers: Shape<ReadInput> = {
@@ -139,7 +142,11 @@ export function passbackRequest(target: PassbackTarget, readUserInfo: () => User
   });
 }
 
-function plainRequest(endpoint: Endpoint, values: Record<string, string | undefined>): PlainRequest {
+function plainRequest(
+  endpoint: Endpoint,
+  values: Record<string, string | undefined>,
+  infoNames: readonly string[] = [],
+): PlainRequest {
   const parameters = new Map<string, string>();
   for (const name of Object.keys(values)) {
     const value = values[name];
@@ -147,20 +154,23 @@ function plainRequest(endpoint: Endpoint, values: Record<string, string | undefi
     checkText(name, value);
     parameters.set(name, value);
   }
-  return { endpoint, parameters };
+  return { endpoint, parameters, infoNames };
 }
 
 /**
  * A signed request with its full URL.
  *
  * @example
- * const { method, url, contentType, body }: WireRequest = client.signRead({ code });
- * await fetch(url, { method, body, headers: contentType === null ? {} : { 'content-type': contentType } });
+ * const { method, url, contentType, headers, body }: WireRequest = client.signRead({ code });
+ * const type = contentType === null ? {} : { 'content-type': contentType };
+ * await fetch(url, { method, body, headers: { ...headers, ...type } });
  */
 export interface WireRequest {
   readonly method: 'GET' | 'PUT';
   readonly url: URL;
   readonly contentType: string | null;
+  /** The headers of the platform, such as the key of a gateway. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
 
@@ -173,16 +183,20 @@ export interface SignedRequest {
   readonly body: string | null;
   /** The user that a passback names (§4.2); undefined if it names the user by `primary_key`. */
   readonly unionId: string | undefined;
-  /** `info_name` of a read; empty if there is none. */
-  readonly infoNames: string;
+  /** As in `PlainRequest`. */
+  readonly infoNames: readonly string[];
   /** `random` (§5.4). */
   readonly random: string;
 }
 
-/** A signed request with the URL at `baseUrl`. */
-export function toWireRequest({ endpoint, target, body }: SignedRequest, baseUrl: string): WireRequest {
+/** A signed request as a sender sends it. */
+export function toWireRequest(
+  { endpoint, target, body }: SignedRequest,
+  { baseUrl, headers }: { readonly baseUrl: string; readonly headers: RequestHeaders },
+): WireRequest {
   const contentType = body === null ? null : formContentType;
-  return { method: endpoint.method, url: new URL(baseUrl + target), contentType, body };
+  const url = new URL(baseUrl + target);
+  return { method: endpoint.method, url, contentType, headers: Object.fromEntries(headers.given), body };
 }
 
 /** The parameters that differ in each attempt (§5.4). */
@@ -277,7 +291,7 @@ export function signRequest(
     target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
     body: signable.body,
     unionId: parameters.get('union_id'),
-    infoNames: parameters.get('info_name') ?? '',
+    infoNames: request.infoNames,
     random: moment.random,
   };
 }
@@ -292,16 +306,26 @@ function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Pick<Param
   return text;
 }
 
-/** Alternating names and values: undici processes them faster than an object. */
-const headers = [
-  'accept',
-  'application/json',
-  'accept-encoding',
-  'identity',
-  'user-agent', // protection services may refuse requests without it
-  `userinfo/${manifest.version}`,
-];
-const formHeaders = [...headers, 'content-type', formContentType];
+/** Protection services may refuse requests without a `User-Agent`. */
+const usualHeaders = {
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  'user-agent': `userinfo/${manifest.version}`,
+};
+
+/** The headers of requests: names and values alternating, which undici processes faster than an object. */
+export class RequestHeaders {
+  /** Those of the platform, by their names in lower case. */
+  readonly given: ReadonlyMap<string, string>;
+  readonly ofRead: string[];
+  readonly ofPassback: string[];
+
+  constructor(given: ReadonlyMap<string, string>) {
+    this.given = given;
+    this.ofRead = [...new Map([...Object.entries(usualHeaders), ...given])].flat();
+    this.ofPassback = [...this.ofRead, 'content-type', formContentType];
+  }
+}
 
 /**
  * The request for undici, which follows no redirect: a signed URL belongs to one host. It accepts no content
@@ -309,13 +333,17 @@ const formHeaders = [...headers, 'content-type', formContentType];
  */
 export function dispatchOptions(
   { endpoint: { method }, target, body }: SignedRequest,
-  { origin, pathPrefix }: { readonly origin: string; readonly pathPrefix: string },
-): Dispatcher.DispatchOptions {
+  {
+    origin,
+    pathPrefix,
+    headers,
+  }: { readonly origin: string; readonly pathPrefix: string; readonly headers: RequestHeaders },
+): DispatchedRequest {
   return {
     origin,
     path: pathPrefix + target,
     method,
-    headers: body === null ? headers : formHeaders,
+    headers: body === null ? headers.ofRead : headers.ofPassback,
     body,
   };
 }

@@ -1,20 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { checkHeaderName, checkHeaderValue, type HeaderSources } from '../platform/header-source.js';
+import { type Platform, parsePlatform } from '../platform/platform.js';
+import { onlyRecipes } from '../platform/signing-source.js';
 import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
 import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
-import { defaultRecipes } from '../signing/presets.js';
-import { parseSigningRecipes } from '../signing/recipe-json.js';
 import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { Hooks } from './hooks.js';
 import { checkMembers, isSecret } from './members.js';
 import { clientMembers, type SecretProvider, type UserInfoClientOptions } from './options.js';
 import { nameHost } from './proxy.js';
-import { type PlainRequest, type SignedRequest, type SigningApp, signRequest } from './request.js';
+import {
+  type PlainRequest,
+  RequestHeaders,
+  type SignedRequest,
+  type SigningApp,
+  signRequest,
+} from './request.js';
 
 /** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
 const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
@@ -29,6 +37,9 @@ export class Sender {
   readonly host: string;
   readonly connections: Connections;
   readonly hooks: Hooks;
+  /** What the spec leaves open, as the service does it. */
+  readonly platform: Platform;
+  readonly headers: RequestHeaders;
   /** The result codes of the service. */
   readonly resultCodes: ResultCodeTable;
   readonly #app: SigningApp;
@@ -51,6 +62,8 @@ export class Sender {
     checkMembers(clientMembers, options);
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
+    this.platform = parsePlatform(options.platform ?? {}, 'the option platform');
+    this.headers = new RequestHeaders(headerValues(this.platform.headers, options.headers ?? {}));
     const { host, origin } = new URL(this.baseUrl);
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
@@ -58,15 +71,15 @@ export class Sender {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
-      signers: toSigners(options.signing),
+      signers: options.signing ?? toSigners(this.platform),
     };
     const { appSecret } = options;
     this.#provideSecret = typeof appSecret === 'function' ? appSecret : null;
     this.#secret = typeof appSecret === 'function' ? null : toSecret(appSecret);
+    refuseSecretIn(this.headers, this.#secret);
+    const { result_codes } = this.platform;
     this.resultCodes =
-      options.resultCodes === undefined
-        ? ownResultCodes
-        : parseResultCodes(options.resultCodes, 'the option resultCodes');
+      result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the option platform');
     this.#random = options.random ?? randomString;
     this.hooks = new Hooks(options);
     this.now = options.now ?? Date.now;
@@ -87,6 +100,7 @@ export class Sender {
       .catch(refuseFailure)
       .then((given) => {
         this.#secret = provided(given);
+        refuseSecretIn(this.headers, this.#secret);
       });
   }
 
@@ -107,6 +121,17 @@ export class Sender {
   async drop(): Promise<void> {
     if (this.#ownsConnections) await this.connections.drop();
   }
+}
+
+/**
+ * §5.2: the secret is never sent.
+ *
+ * @throws InvalidInputError for a header that holds it
+ */
+function refuseSecretIn({ given }: RequestHeaders, secret: Secret | null): void {
+  if (secret === null) return;
+  const [name] = [...given].find(([, value]) => value.includes(secret.reveal())) ?? [];
+  if (name !== undefined) throw new InvalidInputError(`the header ${name} would send the app secret`);
 }
 
 /**
@@ -146,8 +171,42 @@ function toSecret(given: string | Secret): Secret {
   return given instanceof Secret ? given : new Secret(given);
 }
 
-/** Recipes may be in the short form of a file: missing parts have their defaults. */
-function toSigners(signing: UserInfoClientOptions['signing']): Signers {
-  if (signing === undefined) return compileRecipes(defaultRecipes);
-  return 'digestLength' in signing.sign ? (signing as Signers) : compileRecipes(parseSigningRecipes(signing));
+/** @throws InvalidInputError for a platform that signs by a module */
+function toSigners({ signing }: Platform): Signers {
+  const recipes = onlyRecipes(signing);
+  if (recipes !== null) return compileRecipes(recipes);
+  throw new InvalidInputError('the option platform: a module signs, which is not loaded here', {
+    hint: 'Give its signers in the option signing.',
+  });
+}
+
+/**
+ * The headers of a platform and those that are given besides, which take precedence.
+ *
+ * @throws InvalidInputError for a header whose value is elsewhere and is not given
+ */
+function headerValues(
+  sources: HeaderSources,
+  given: Readonly<Record<string, string | Secret>>,
+): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(given)) {
+    const label = `the option headers: ${quoteName(name)}`;
+    checkHeaderName(name, 'the option headers');
+    const text: unknown = value instanceof Secret ? value.reveal() : value;
+    if (typeof text !== 'string') throw new InvalidInputError(`${label} is not text`);
+    if (values.has(name.toLowerCase())) throw new InvalidInputError(`${label} is given twice`);
+    values.set(name.toLowerCase(), checkHeaderValue(text, label));
+  }
+  for (const [name, source] of Object.entries(sources)) {
+    const key = name.toLowerCase();
+    if (values.has(key)) continue;
+    if (typeof source !== 'string') {
+      throw new InvalidInputError(`the option platform: the value of the header ${name} is elsewhere`, {
+        hint: `Give it in the option headers: {${JSON.stringify(name)}: value}.`,
+      });
+    }
+    values.set(key, source);
+  }
+  return values;
 }

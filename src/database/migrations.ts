@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { missingHint, StartError, StoreUnavailableError } from './errors.js';
+import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import { LockTimeoutError } from './postgres-errors.js';
 import type { Sql, SqlDriver, SqlRow } from './sql-driver.js';
 
@@ -25,7 +25,9 @@ const attempts = 5;
  */
 const lockTimeout = '1s';
 
-/** Maximum number of waits for such a table, and the pauses between them, in milliseconds: each longer than the last. */
+/**
+ * Maximum number of waits for such a table, and the pauses between them, in milliseconds: each longer than the last.
+ */
 const maxLockTries = 20;
 const pauseStepMs = 1000;
 const longestPauseMs = 5000;
@@ -66,13 +68,16 @@ export async function migrate(
   const from = await driver.read((sql) => readVersion(sql, schema)).catch(noTable);
   if (from >= last) return { from, to: from };
   if (from === 0 && !create) {
-    throw new StartError('CANNOT_OPEN_DATABASE', `the database holds no tables of ${schema.owner}`, {
-      hint: missingHint,
-    });
+    throw new StartError(
+      'CANNOT_OPEN_DATABASE',
+      `the database holds no tables of ${schema.owner}`,
+      missingDatabase,
+    );
   }
   if (!upgrade) {
     throw new StartError('OLD_SCHEMA', `the database has schema ${from}, and this version needs ${last}`, {
-      hint: 'Apply the migrations: userinfo migrate',
+      hint: 'Apply the migrations:',
+      commands: ['userinfo migrate'],
     });
   }
   for (let attempt = 1; ; attempt++) {
@@ -136,8 +141,8 @@ function applyAll(driver: SqlDriver, schema: Schema): Promise<number> {
 }
 
 /**
- * The same beside a service that runs. On SQLite in one transaction. On PostgreSQL each step is one, which waits for its
- * locks a second at a time, and in which one process at a time builds the indexes, beside reads and writes.
+ * The same beside a service that runs. On SQLite in one transaction. On PostgreSQL each step is one, which waits for
+ * its locks a second at a time, and in which one process at a time builds the indexes, beside reads and writes.
  */
 async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
   const { runAlone } = driver;

@@ -42,8 +42,9 @@ const longestPlansMs = 10_000;
 /** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
 const withoutRowId = ' WITHOUT ROWID';
 
-/** The equivalent of `unixepoch()` in PostgreSQL. */
+/** The equivalent of `unixepoch()` in PostgreSQL, and that of `connection_id()`. */
 const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
+const connectionId = 'pg_backend_pid()';
 
 /** Maximum number of rows in one statement, whose duration is limited. */
 const maxRows = 1000;
@@ -165,7 +166,7 @@ class PostgresDriver implements SqlDriver {
   #sqlOver(client: ClientBase): Sql {
     const query = async (statement: string, values: readonly SqlParameter[] = []) => {
       checkValues(values);
-      const text = statement.replaceAll('unixepoch()', unixEpoch);
+      const text = statement.replaceAll('unixepoch()', unixEpoch).replaceAll('connection_id()', connectionId);
       if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
       // Other arrays are not of the type text.

@@ -22,7 +22,7 @@ export interface Sql {
   each(statement: string, rows: readonly (readonly string[])[]): Promise<readonly SqlRow[]>;
 }
 
-/** Receives the number of requests, or other units of work, that shared a transaction. For metrics. */
+/** @internal Receives the number of requests, or other units of work, that shared a transaction. For metrics. */
 export const sharedTransactions = channel('userinfo:transaction');
 
 /** Use of the connections of a pool. */
@@ -41,7 +41,8 @@ export interface SqlDriver {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. Concurrent work may
-   * share a commit, but not its failures; where it waits for each other, the flows take turns by the time that they took.
+   * share a commit, but not its failures; where it waits for each other, the flows take turns by the time that they
+   * took.
    */
   write<T>(work: (sql: Sql) => Promise<T>, flow?: string): Promise<T>;
   /** Runs one statement as a transaction, and returns its rows when it is durable. */

@@ -1,9 +1,13 @@
 import { chmodSync, closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
-import { missingHint, StartError, StoreUnavailableError } from './errors.js';
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+import { isSystemError } from '../support/errors.js';
+import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
+
+/** `node:sqlite`, or the package that has the same interface. */
+export type SqliteLibrary = Pick<typeof import('@photostructure/sqlite'), 'DatabaseSync'>;
 
 interface Prepared {
   readonly statement: StatementSyncInstance;
@@ -15,9 +19,9 @@ const tableNames =
   "SELECT name FROM store.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
 /**
- * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing. The
- * cache is 16 MB instead of 2 MB, for the indexes of some 30,000 users. The -wal file is written into the database after
- * 4000 pages (16 MB) instead of 1000: a page that many commits change is then written less often.
+ * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing.
+ * The cache is 16 MB instead of 2 MB, for the indexes of some 30,000 users. The -wal file is written into the database
+ * after 4000 pages (16 MB) instead of 1000: a page that many commits change is then written less often.
  */
 const settings = `
   PRAGMA temp_store = MEMORY;
@@ -35,6 +39,7 @@ const settings = `
  * detached at any time.
  */
 export class SqliteConnection {
+  readonly #library: SqliteLibrary;
   readonly #path: string;
   /** Device and inode of the file; `null` in memory. */
   readonly #identity: string | null;
@@ -49,13 +54,14 @@ export class SqliteConnection {
    *
    * @throws StartError for a missing file, or a database of another application
    */
-  constructor(file: string, create: boolean) {
+  constructor(library: SqliteLibrary, file: string, create: boolean) {
+    this.#library = library;
     const inMemory = file === ':memory:';
     // A resolved path is never a file: URI.
     this.#path = inMemory ? file : resolve(file);
     if (!inMemory) createSqliteFile(this.#path, create);
     this.#identity = inMemory ? null : fileIdentity(this.#path);
-    this.#database = new DatabaseSync(':memory:', { timeout: 0 });
+    this.#database = new library.DatabaseSync(':memory:', { timeout: 0 });
     try {
       this.#database.exec(`ATTACH '${this.#path.replaceAll("'", "''")}' AS store`);
       const hasTables = this.#refuseForeignTables(file);
@@ -98,7 +104,7 @@ export class SqliteConnection {
   reopen(): SqliteConnection {
     this.close();
     try {
-      return new SqliteConnection(this.#path, false);
+      return new SqliteConnection(this.#library, this.#path, false);
     } catch (cause) {
       if (cause instanceof StoreUnavailableError) throw cause;
       throw new StoreUnavailableError('the database file is not the one that was opened', { cause });
@@ -184,6 +190,7 @@ export class SqliteConnection {
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
       .replace(/ FOR (?:UPDATE|KEY SHARE)(?= RETURNING|$)/, '')
+      .replace('connection_id()', '0')
       .replace(/\$(?=\d)/g, '?');
     const prepared = {
       statement: this.#database.prepare(inStore),
@@ -208,15 +215,13 @@ function createSqliteFile(path: string, create: boolean): void {
   if (stats?.isFile() === false) throw new Error('it is not a file');
   if (stats !== undefined) return;
   if (!create) {
-    throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, {
-      hint: missingHint,
-    });
+    throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, missingDatabase);
   }
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     // Another process created it in the meantime.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!isSystemError(error, 'EEXIST')) throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type SqlRow,
   sharedTransactions,
 } from './sql-driver.js';
-import { SqliteConnection } from './sqlite-connection.js';
+import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
 import { describeSqliteError, isBusy } from './sqlite-errors.js';
 
 export interface SqliteOptions {
@@ -16,6 +16,21 @@ export interface SqliteOptions {
   readonly create?: boolean;
   /** Maximum wait for a lock of another process, in milliseconds. */
   readonly busyTimeoutMs?: number;
+}
+
+/** Loads the native package, or, where it is not installed or not made for this system, the SQLite of Node itself. */
+async function loadSqlite(file: string): Promise<SqliteLibrary> {
+  try {
+    return await import('@photostructure/sqlite');
+  } catch (cause) {
+    const own = process.getBuiltinModule('node:sqlite');
+    if (own !== undefined) return own as unknown as SqliteLibrary;
+    const problem = `@photostructure/sqlite cannot be loaded, and Node ${process.version} has no SQLite of its own`;
+    throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${file}: ${problem}`, {
+      hint: 'Run "npm install @photostructure/sqlite", use Node 22.13 or later, or a database of PostgreSQL.',
+      cause,
+    });
+  }
 }
 
 /** A unit of work that waits for a commit. */
@@ -38,9 +53,10 @@ const maxJobsPerCommit = 256;
  */
 export async function openSqliteDriver(file: string, options: SqliteOptions = {}): Promise<SqlDriver> {
   const { create = true, busyTimeoutMs = defaultBusyTimeoutMs } = options;
+  const library = await loadSqlite(file);
   try {
     // Processes that open a new file at the same time lock each other out while it becomes a WAL database.
-    const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(file, create));
+    const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(library, file, create));
     return new SqliteDriver(connection, busyTimeoutMs);
   } catch (error) {
     if (error instanceof StartError) throw error;

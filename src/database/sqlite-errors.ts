@@ -2,8 +2,8 @@ import { describeSystemError, isSystemError } from '../support/errors.js';
 import { StoreUnavailableError } from './errors.js';
 
 /**
- * Errors of the database, not of the statement, by primary code: https://www.sqlite.org/rescode.html. The library's `all`
- * throws errors without a code, only with SQLite's message.
+ * Errors of the database, not of the statement, by primary code: https://www.sqlite.org/rescode.html. The library's
+ * `all` throws errors without a code, only with SQLite's message.
  */
 const unavailable: Readonly<Record<number, readonly [message: string, fault: string]>> = {
   5: ['database is locked', 'the database is locked by another process'],

@@ -24,6 +24,7 @@ import {
   type ProfileList,
   parseProfileList,
   schemaRules,
+  upgradeProfiles,
 } from './profile-json.js';
 
 /**
@@ -87,8 +88,10 @@ export async function openConf(path: string): Promise<Conf<ProfileFileJson>> {
       keywords: [{ keyword: 'rule', schemaType: 'string', validate: followsRule }],
     },
     projectVersion: formatVersion,
-    // Keyed by the format version that each one leads to. There is none yet.
-    migrations: {},
+    // Keyed by the format version that each one leads to.
+    migrations: {
+      '2.0.0': (store) => store.set('profiles', upgradeProfiles(store.get('profiles')) as never),
+    },
     accessPropertiesByDotNotation: false,
     clearInvalidConfig: false,
     serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,

@@ -22,6 +22,8 @@ export interface SettingFlags {
   readonly channel?: string | undefined;
   readonly appKey?: string | undefined;
   readonly caFile?: string | undefined;
+  /** A platform file; empty for the defaults. */
+  readonly platform?: string | undefined;
   /** Without an environment variable: one that stays set would allow plain HTTP everywhere. */
   readonly allowHttp?: boolean | undefined;
 }
@@ -44,10 +46,23 @@ export const settingNames = {
   channel: names('channel', 'channel', '--channel', 'USERINFO_CHANNEL'),
   app_key: names('app key', 'appKey', '--app-key', 'USERINFO_APP_KEY'),
   ca_file: names('CA file', 'caFile', '--ca-file', 'USERINFO_CA_FILE'),
+  platform: names('platform', 'platform', '--platform', 'USERINFO_PLATFORM'),
 };
 
 /** The environment variable of the app secret, which has no flag. */
 export const secretVariable = 'USERINFO_APP_SECRET';
+
+/** A warning for each variable whose name is a part of that of a setting: nothing reads it. */
+export function misnamedVariables(env: EnvironmentVariables): string[] {
+  const known = [...Object.values(settingNames).map(({ variable }) => variable), secretVariable];
+  const words = (name: string) => name.replace(/^USERINFO_/, '').replaceAll('_', '');
+  return Object.keys(env).flatMap((name) => {
+    const rest = words(name);
+    if (!name.startsWith('USERINFO_') || known.includes(name) || rest.length < 3) return [];
+    const meant = known.find((one) => words(one).startsWith(rest) || words(one).endsWith(rest));
+    return meant === undefined ? [] : [`nothing reads the variable ${name}: did you mean ${meant}?`];
+  });
+}
 
 /** The values of flags and environment variables; `null` for those not set. */
 export type GivenValues = ReturnType<typeof readGivenValues>;
@@ -77,6 +92,7 @@ export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables) 
     channel: read('channel', parseIdentifier),
     app_key: read('app_key', parseIdentifier),
     ca_file: read('ca_file', requireText),
+    platform: read('platform', String),
   };
 }
 

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isModule, type SigningSource } from '../platform/signing-source.js';
 import type { Signers } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
 import { moduleSigner, moduleSigners } from '../signing/module-signer.js';
@@ -11,7 +12,6 @@ import { fieldPath } from '../signing/recipe.js';
 import { describeSystemError } from '../support/errors.js';
 import { findUnsafePath } from '../support/trusted-path.js';
 import { SigningModuleError } from './errors.js';
-import { isModule, type SigningSource } from './signing-source.js';
 
 /**
  * Creates the signers of a profile; `folder` is that of the profile file. A module runs with all rights of the
@@ -39,8 +39,8 @@ async function loadModule(path: string, folder: string): Promise<unknown> {
     });
   });
   if (unsafe !== null) {
-    const { reason, hint } = unsafe;
-    throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, { hint });
+    const { reason, ...advice } = unsafe;
+    throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, advice);
   }
   if (!statSync(target).isFile()) {
     throw new SigningModuleError(`the signing module ${path} is not a regular file`);

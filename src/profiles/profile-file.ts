@@ -10,7 +10,7 @@ import { noProfiles, type ProfileFileJson, type ProfileList, parseProfileList } 
 const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 
 /** The format version that conf writes into the file. Increase the major number with every change. */
-export const formatVersion = '1.0.0';
+export const formatVersion = '2.0.0';
 
 /**
  * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole read. A
@@ -41,9 +41,8 @@ export function readProfileText(path: string): string | null {
       throw new ProfileFileError(`${path}: is not UTF-8 text`, { hint: howToRepair });
     const isDenied = isSystemError(cause, 'EACCES');
     throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, {
-      hint: isDenied
-        ? `As its owner, allow it: chmod 600 ${quoteWhereNeeded(path)}`
-        : 'Set USERINFO_CONFIG_DIR to use another folder.',
+      hint: isDenied ? 'As its owner, allow it:' : 'Set USERINFO_CONFIG_DIR to use another folder.',
+      commands: isDenied ? [`chmod 600 ${quoteWhereNeeded(path)}`] : [],
       cause,
     });
   }
@@ -59,7 +58,8 @@ function refuseDanglingLink(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const target = resolve(dirname(path), readlinkSync(path));
   throw new ProfileFileError(`${path}: is a symbolic link to ${target}, which does not exist`, {
-    hint: `Mount the disk that holds it. To begin there without profiles: echo '{}' > ${quoteWhereNeeded(target)}`,
+    hint: 'Mount the disk that holds it. To begin there without profiles:',
+    commands: [`echo '{}' > ${quoteWhereNeeded(target)}`],
   });
 }
 
@@ -81,7 +81,8 @@ export async function parseProfileText(
     return parseProfileList(json);
   } catch (error) {
     if (!(error instanceof InvalidInputError || error instanceof ProfileError)) throw error;
-    throw new ProfileFileError(`${path}: ${error.message}`, { hint: error.hint ?? howToRepair });
+    const { message, hint = howToRepair, commands } = error;
+    throw new ProfileFileError(`${path}: ${message}`, { hint, commands });
   }
 }
 

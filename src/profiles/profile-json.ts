@@ -1,14 +1,12 @@
 import { isAbsolute } from 'node:path';
+import { formatPlatform, parsePlatform } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { checkFields } from '../protocol/fields.js';
-import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
+import { checkFields, isObject } from '../protocol/fields.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { RecipeError } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';
 import { checkProfileName, type Profile, parseEnvironment, parseIdentifier } from './profile.js';
 import { keychainCommand, type SecretSource } from './secret.js';
-import { formatSigningSource, parseSigningSource } from './signing-source.js';
 
 /** The content of the file. (A type, not an interface: conf needs an index signature.) */
 export type ProfileFileJson = {
@@ -46,7 +44,8 @@ function textMatching(isRight: (text: string) => boolean, problem: string, hint?
   });
 }
 
-const parseVariableName = textMatching(
+/** The name of an environment variable, without the $ that a shell writes before it. */
+export const parseVariableName = textMatching(
   (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
   'is not the name of an environment variable',
   'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
@@ -87,13 +86,9 @@ const profileFields: Parsers<Omit<Profile, 'name'>> = {
   channel: textBy(parseIdentifier),
   app_key: textBy(parseIdentifier),
   secret: parseSecret,
-  signing: (json, label) => withLabel(label, () => parseSigningSource(checkFields(json, label))),
+  platform: parsePlatform,
   key_prefix: textBy(parseIdentifier),
   ca_file: textMatching(isAbsolute, 'is not an absolute path'),
-  result_codes: (json, label) => {
-    parseResultCodes(json, label);
-    return json as PlatformResultCodes;
-  },
   allow_http: (json, label) => {
     if (json === true) return true;
     throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });
@@ -147,19 +142,43 @@ function parseFields<T extends object>(
   return parsed as T;
 }
 
-/** Begins the message of an invalid input or recipe with a label. */
+/** Begins the message of an invalid input with a label. */
 function withLabel<T>(label: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
-    if (!(cause instanceof InvalidInputError || cause instanceof RecipeError)) throw cause;
-    throw new InvalidInputError(`${label}: ${cause.message}`, { hint: cause.hint, cause });
+    if (!(cause instanceof InvalidInputError)) throw cause;
+    const { message, hint, commands } = cause;
+    throw new InvalidInputError(`${label}: ${message}`, { hint, commands, cause });
   }
 }
 
 /** @throws InvalidInputError for an invalid field */
 export function parseProfile(name: string, json: unknown): Profile {
-  return { name, ...parseFields<Omit<Profile, 'name'>>(profileFields, json, 'the profile', requiredFields) };
+  const fields = upgradeProfile(json);
+  return {
+    name,
+    ...parseFields<Omit<Profile, 'name'>>(profileFields, fields, 'the profile', requiredFields),
+  };
+}
+
+/** The fields of a platform file that a profile of format 1 has for itself. */
+const movedFields = ['signing', 'result_codes'];
+
+/** The profiles of a file of format 1; what is no profile stays, and is refused as in any file. */
+export function upgradeProfiles(json: unknown): unknown {
+  if (!isObject(json)) return json;
+  return Object.fromEntries(Object.entries(json).map(([name, profile]) => [name, upgradeProfile(profile)]));
+}
+
+/** A profile as this format has it: the recipes and result codes of format 1 are fields of its platform. */
+function upgradeProfile(json: unknown): unknown {
+  if (!isObject(json) || !movedFields.some((field) => Object.hasOwn(json, field))) return json;
+  const entries = Object.entries(json);
+  const isMoved = ([field]: readonly [string, unknown]) => movedFields.includes(field);
+  const given = isObject(json.platform) ? json.platform : {};
+  const platform = { ...Object.fromEntries(entries.filter(isMoved)), ...given };
+  return { ...Object.fromEntries(entries.filter((entry) => !isMoved(entry))), platform };
 }
 
 /** A snapshot of the profile file. */
@@ -202,19 +221,25 @@ export function formatProfileList({ active, profiles }: ProfileList): Omit<Profi
 }
 
 /** The profile as the file stores it; a secret that is kept there is in plain text. */
-export function formatProfile({ name: _, secret, signing, ...fields }: Profile): JsonObject {
+export function formatProfile({ name: _, secret, platform, ...fields }: Profile): JsonObject {
+  const given = platform && formatPlatform(platform);
   return {
     ...fields,
-    ...(signing === undefined ? {} : { signing: formatSigningSource(signing) }),
+    ...(given === undefined || Object.keys(given).length === 0 ? {} : { platform: given }),
     secret: secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
   };
 }
 
-/** The profile for another user: with its name, without its secret. A variable or a command is named. */
-export function exportProfile(profile: Profile): JsonObject {
+/**
+ * The profile for another user: with its name, without its secret and without the values of headers. A variable or a
+ * command is named.
+ */
+export function exportProfile({ platform, ...profile }: Profile): JsonObject {
   const { name, secret } = profile;
   const source = secret.kind === 'file' ? { kind: secret.kind } : secret;
-  return { name, ...formatProfile(profile), secret: source };
+  const headers = Object.entries(platform?.headers ?? {}).filter(([, value]) => typeof value !== 'string');
+  const shown = platform && { platform: { ...platform, headers: Object.fromEntries(headers) } };
+  return { name, ...formatProfile({ ...profile, ...shown }), secret: source };
 }
 
 /**

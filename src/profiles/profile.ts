@@ -1,10 +1,9 @@
+import type { Platform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import type { PlatformResultCodes } from '../protocol/result-code-table.js';
 import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import { ProfileError } from './errors.js';
 import { isProfileName } from './profile-name.js';
 import type { SecretSource } from './secret.js';
-import type { SigningSource } from './signing-source.js';
 
 /** The two deployments (§1). */
 export const environments = ['test', 'production'] as const;
@@ -20,14 +19,12 @@ export interface Profile {
   readonly channel: string;
   readonly app_key: string;
   readonly secret: SecretSource;
-  /** Absent: the default recipes. */
-  readonly signing?: SigningSource;
+  /** What the spec leaves open, as this deployment does it. Absent: the defaults. */
+  readonly platform?: Platform;
   /** The prefix that custom keys should have (§4.2 rule 6). */
   readonly key_prefix?: string;
   /** PEM file of certificate authorities to trust in addition to Node's; an absolute path. */
   readonly ca_file?: string;
-  /** The result codes of the platform (§7.2). Absent: those of this project. */
-  readonly result_codes?: PlatformResultCodes;
   /** Whether the base URL may be plain HTTP on another machine. */
   readonly allow_http?: true;
 }
@@ -36,7 +33,7 @@ export interface Profile {
 export type ProfilePatch = Partial<Omit<Profile, 'name' | OptionalField>> & {
   readonly [Field in OptionalField]?: Profile[Field] | null;
 };
-type OptionalField = 'signing' | 'key_prefix' | 'ca_file' | 'result_codes' | 'allow_http';
+type OptionalField = 'platform' | 'key_prefix' | 'ca_file' | 'allow_http';
 
 /** @throws ProfileError for an invalid name */
 export function checkProfileName(name: string): void {

@@ -24,31 +24,32 @@ export function describeSecretSource(source: SecretSource): string {
 }
 
 /**
- * Reads the secret, unchanged except for the line break at the end of a command's output. `timeoutMs` bounds a command:
- * by default long enough for a password manager that asks the user to unlock it.
+ * Reads the secret, unchanged except for the line break at the end of a command's output; messages call it `what`.
+ * `timeoutMs` bounds a command: by default long enough for a password manager that asks the user to unlock it.
  *
  * @throws CredentialError, which never shows the output of the command
  */
 export async function readSecret(
   source: SecretSource,
   env: EnvironmentVariables,
-  timeoutMs = 30_000,
+  { what = 'the app secret', timeoutMs = 30_000 } = {},
 ): Promise<Secret> {
   switch (source.kind) {
     case 'file':
       return source.value;
     case 'environment':
-      return readVariable(source.name, env[source.name]);
+      return readVariable(source.name, env[source.name], what);
     case 'command':
-      return readOutput(source.command, env, timeoutMs);
+      return readOutput(source.command, env, what, timeoutMs);
   }
 }
 
-function readVariable(name: string, value: string | undefined): Secret {
+function readVariable(name: string, value: string | undefined, what: string): Secret {
   if (value) return new Secret(value);
   const fault = value === undefined ? 'is not set' : 'is empty';
-  throw new CredentialError(`the environment variable ${name}, which should hold the app secret, ${fault}`, {
-    hint: `Set ${name}, or choose another source with "userinfo profile set".`,
+  throw new CredentialError(`the environment variable ${name}, which should hold ${what}, ${fault}`, {
+    hint: `Set ${name}, or choose another source. The options are listed by:`,
+    commands: ['userinfo profile set --help'],
   });
 }
 
@@ -62,7 +63,17 @@ const afterEndMs = 100;
  * Standard input is empty: ours may contain the data of our own command. A process that the command leaves in the
  * background, such as an agent, is neither waited for nor stopped.
  */
-async function readOutput(command: string, env: EnvironmentVariables, timeoutMs: number): Promise<Secret> {
+async function readOutput(
+  command: string,
+  env: EnvironmentVariables,
+  what: string,
+  timeoutMs: number,
+): Promise<Secret> {
+  const failed = (problem: string) =>
+    new CredentialError(`the command that should print ${what} ${problem}`, {
+      hint: 'Run it on its own to see the problem, or choose another. The options are listed by:',
+      commands: ['userinfo profile set --help'],
+    });
   const { spawn } = getBuiltinModule('node:child_process'); // few commands need it
   const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'inherit'], windowsHide: true });
   const chunks: Buffer[] = [];
@@ -115,12 +126,6 @@ export function keychainCommand(keychain: string, account: string): SecretSource
   return { kind: 'environment', name: 'USERINFO_APP_SECRET' };
 }
 
-function failed(what: string): CredentialError {
-  return new CredentialError(`the command that should print the app secret ${what}`, {
-    hint: 'Run it on its own to see the problem, or set another with "userinfo profile set".',
-  });
-}
-
 /** The output of a command without the line break at its end; `null` if it is not UTF-8. */
 function outputText(output: Uint8Array): string | null {
   try {
@@ -162,9 +167,14 @@ export function secretWarnings(secret: Secret): string[] {
   return warnings;
 }
 
-/** What mends a secret that has such warnings, in a line. */
-export function howToMend(profile: string | null, source: SecretSource): string {
-  if (source.kind === 'environment') return `Set ${source.name} again.`;
-  if (source.kind === 'command' || profile === null) return 'Correct what the command prints.';
-  return `Set it again: userinfo profile set ${quoteWhereNeeded(profile)} --app-secret-stdin`;
+/** What mends a secret that has such warnings: a sentence, and its command. */
+export function howToMend(
+  profile: string | null,
+  source: SecretSource,
+): { readonly hint: string; readonly commands: readonly string[] } {
+  if (source.kind === 'environment') return { hint: `Set ${source.name} again.`, commands: [] };
+  if (source.kind === 'command' || profile === null)
+    return { hint: 'Correct what the command prints.', commands: [] };
+  const command = `userinfo profile set ${quoteWhereNeeded(profile)} --app-secret-stdin`;
+  return { hint: 'Set it again:', commands: [command] };
 }

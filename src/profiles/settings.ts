@@ -1,9 +1,11 @@
-import type { PlatformResultCodes } from '../protocol/result-code-table.js';
+import { defaultPlatform, type Platform } from '../platform/platform.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError, ProfileFileError } from './errors.js';
 import {
   describeOrigin,
+  type GivenValues,
+  misnamedVariables,
   type Origin,
   readGivenValues,
   type Setting,
@@ -14,9 +16,8 @@ import {
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
-import { activeProfile, findProfile, type ProfileStore } from './profile-store.js';
+import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
 import { pasteWarnings, readSecret, type SecretSource } from './secret.js';
-import type { SigningSource } from './signing-source.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
 export interface Settings {
@@ -29,11 +30,9 @@ export interface Settings {
   readonly channel: Setting<string>;
   readonly app_key: Setting<string>;
   readonly secret: SecretSetting;
-  /** `null`: the default recipes. */
-  readonly signing: SigningSource | null;
+  /** What the spec leaves open, as this deployment does it. */
+  readonly platform: Setting<Platform>;
   readonly key_prefix: string | null;
-  /** `null`: the result codes of this project. */
-  readonly result_codes: PlatformResultCodes | null;
   /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
   /** Whether plain HTTP to another machine is allowed; `null` if not. */
@@ -57,6 +56,8 @@ export interface SettingSources {
   readonly flags: SettingFlags;
   readonly env: EnvironmentVariables;
   readonly store: Pick<ProfileStore, 'load' | 'refuseUnsafeFile'>;
+  /** Reads a platform file; an empty name is that of the defaults. */
+  readPlatform(file: string): Promise<Platform>;
 }
 
 const identifiers = ['tenant_code', 'channel', 'app_key'] as const;
@@ -76,7 +77,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     profile && value !== undefined ? { value, origin: { kind: 'profile', name: profile.name } } : null;
   const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
   const missing = required.filter((field) => find(field) === null);
-  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list);
+  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list, sources.env);
   const values = Object.fromEntries(required.map((field) => [field, find(field)])) as Record<
     RequiredField,
     Setting<string>
@@ -89,12 +90,12 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     environment: guarded.environment,
     ...values,
     secret,
-    signing: profile?.signing ?? null,
+    platform: await choosePlatform(sources, given, profile),
     key_prefix: profile?.key_prefix ?? null,
-    result_codes: profile?.result_codes ?? null,
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
     allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [
+      ...misnamedVariables(sources.env),
       ...warnings,
       ...guarded.warnings,
       ...identifiers.flatMap((field) => spaceWarnings(field, values[field])),
@@ -103,7 +104,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
 }
 
 /** The settings needed to sign, but not to send. */
-export interface SigningSettings extends Pick<Settings, 'profile' | 'signing'> {
+export interface SigningSettings extends Pick<Settings, 'profile' | 'platform'> {
   /** @throws CredentialError if there is none */
   secret(): SecretSetting;
 }
@@ -114,12 +115,12 @@ export interface SigningSettings extends Pick<Settings, 'profile' | 'signing'> {
  * @throws as `resolveSettings`, except for missing values
  */
 export async function resolveSigning(sources: SettingSources): Promise<SigningSettings> {
-  const { list, profile, secret } = await chooseProfile(sources);
+  const { given, list, profile, secret } = await chooseProfile(sources);
   return {
     profile: profile?.name ?? null,
-    signing: profile?.signing ?? null,
+    platform: await choosePlatform(sources, given, profile),
     secret() {
-      if (secret === null) throw missingValues([], true, list);
+      if (secret === null) throw missingValues([], true, list, sources.env);
       return secret;
     },
   };
@@ -139,6 +140,16 @@ async function chooseProfile(sources: SettingSources) {
   });
   const profile = needsNone ? null : selectProfile(list, given.profile);
   return { given, list, profile, warnings, secret: findSecret(sources, profile) };
+}
+
+async function choosePlatform(
+  { readPlatform }: SettingSources,
+  { platform: file }: GivenValues,
+  profile: Profile | null,
+): Promise<Setting<Platform>> {
+  if (file !== null) return { value: await readPlatform(file.value), origin: file.origin };
+  if (profile?.platform === undefined) return { value: defaultPlatform, origin: { kind: 'default' } };
+  return { value: profile.platform, origin: { kind: 'profile', name: profile.name } };
 }
 
 /** @throws ProfileError if the profile does not exist */
@@ -180,17 +191,24 @@ function missingValues(
   fields: readonly RequiredField[],
   needsSecret: boolean,
   list: ProfileList,
+  env: EnvironmentVariables,
 ): CredentialError {
   const missing = fields.map((field) => {
     const { title, flag, variable } = settingNames[field];
     return `${title} (${flag} or ${variable})`;
   });
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
-  const hint =
-    list.profiles.size === 0
-      ? 'Store them in a profile: "userinfo profile add <name>" prompts for each.'
-      : 'No profile is active: select one with -p, or permanently with "userinfo profile use <name>".';
-  return new CredentialError(`missing: ${missing.join(', ')}`, { hint });
+  const misnamed = misnamedVariables(env).map(
+    (warning) => `${warning[0]?.toUpperCase()}${warning.slice(1)} `,
+  );
+  const isNone = list.profiles.size === 0;
+  const advice = isNone
+    ? 'Store them in a profile, which prompts for each:'
+    : 'No profile is active. Select one with -p, or for all commands:';
+  return new CredentialError(`missing: ${missing.join(', ')}`, {
+    hint: misnamed.join('') + advice,
+    ...selecting(list),
+  });
 }
 
 function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {

@@ -1,6 +1,8 @@
 import { isObject } from './fields.js';
 import { isNestedBeyond, topLevelKeys } from './json-tokens.js';
-import { messageOf, type ResultCode, resultCode } from './result-codes.js';
+import { resultCode } from './result-codes.js';
+import { JsonNumber } from './user-info.js';
+import type { AnswerShape } from './user-record.js';
 
 /**
  * §1: the shape of every answer.
@@ -22,14 +24,23 @@ export const envelopeContentType = 'application/json; charset=utf-8';
 /** Maximum nesting of an answer's JSON: §4 needs 4 levels, and code that prints an answer may be recursive. */
 const maxLevels = 100;
 
-/** The envelope of a success, as JSON text. */
-export function formatSuccess(data: object): string {
-  return JSON.stringify({ code: resultCode.ok, msg: 'ok', data });
+/** The envelope of a success, as JSON text. With `values` as written, `data` may hold JsonNumbers. */
+export function formatSuccess(data: object, values: AnswerShape['values']): string {
+  const envelope = { code: resultCode.ok, msg: 'ok', data };
+  return values === 'text' ? JSON.stringify(envelope) : stringify(envelope);
 }
 
-/** The envelope of a failure, as JSON text, with an empty `data`. `msg` defaults to that of the table. */
-export function formatFailure(code: ResultCode, msg: string = messageOf(code)): string {
-  return JSON.stringify({ code, msg, data: {} });
+function stringify(value: unknown): string {
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** The envelope of a failure, as JSON text. */
+export function formatFailure(code: number, msg: string, data: object | null): string {
+  return JSON.stringify({ code, msg, data });
 }
 
 /** Why a body is no envelope, and its members if it is a JSON object. */
@@ -39,9 +50,9 @@ interface NotEnvelope {
 }
 
 /**
- * Parses a body into the envelope of §1, or returns why it is none. §7.2 does not show failures, and gateways have their
- * own: a failure may come without `msg`, with its `code` as digits in a text, without `data`, or with one that is no
- * object, which then is `{}`.
+ * Parses a body into the envelope of §1, or returns why it is none. §7.2 does not show failures, and gateways have
+ * their own: a failure may come without `msg`, with its `code` as digits in a text, without `data`, or with one that is
+ * no object, which then is `{}`.
  */
 export function parseEnvelope(text: string): Envelope | NotEnvelope {
   if (text.trim() === '') return { fault: 'an empty body' };
@@ -65,7 +76,9 @@ export function parseEnvelope(text: string): Envelope | NotEnvelope {
   return { code, msg, data };
 }
 
-/** The code of an envelope; `null` if there is none. A success has an integer; of a failure, digits in a text will do. */
+/**
+ * The code of an envelope; `null` if there is none. A success has an integer; of a failure, digits in a text will do.
+ */
 function codeOf(value: unknown): number | null {
   if (Number.isInteger(value)) return value as number;
   const code = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : resultCode.ok;

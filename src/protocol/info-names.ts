@@ -14,29 +14,71 @@ const special = {
   location_info: 'Login location information',
 } as const;
 
-/** §4.1: the values of `info_name` with a special meaning. */
-export const specialInfoNames: Readonly<Record<string, string>> = special;
 export type SpecialInfoName = keyof typeof special;
+
+/** A prefix of the names of the chat platform. */
+export type ChatPrefix = `${string}_`;
+
+/** §2.2: the prefix of the spec is neutral; a deployment has its own. */
+export const neutralChatPrefix = 'chat_';
+
+/** The form of a prefix. */
+export const chatPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,30}_$/;
+
+/** What follows the prefix (§2.2). */
+const chatNames = Object.keys(special).flatMap((name) =>
+  name.startsWith(neutralChatPrefix) ? [name.slice(neutralChatPrefix.length)] : [],
+);
+
+/** A name of the chat platform with any prefix. */
+const anyChatName = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,30}_(${chatNames.join('|')})$`);
+
+/** The neutral name of a name of the chat platform with any prefix; other names as they are. */
+export function neutralName(name: string): string {
+  return name.replace(anyChatName, `${neutralChatPrefix}$1`);
+}
+
+/**
+ * Exchanges the neutral prefix and that of a platform in a name of the chat platform; other names stay. Applied twice, it
+ * returns the name: to a platform with another prefix, a neutral name is one like any other.
+ */
+export function exchangeChatPrefix(name: string, prefix: ChatPrefix): string {
+  if (prefix === neutralChatPrefix) return name;
+  for (const [from, to] of [[prefix, neutralChatPrefix] as const, [neutralChatPrefix, prefix] as const]) {
+    if (name.startsWith(from) && chatNames.includes(name.slice(from.length)))
+      return to + name.slice(from.length);
+  }
+  return name;
+}
+
+/** §4.1: the values of `info_name` with a special meaning, and what they mean. */
+export function specialInfoNames(prefix: ChatPrefix = neutralChatPrefix): Readonly<Record<string, string>> {
+  const entries = Object.entries(special);
+  return Object.fromEntries(entries.map(([name, meaning]) => [exchangeChatPrefix(name, prefix), meaning]));
+}
 
 /**
  * Parses names from texts, each one name or several separated by commas: "mobile, chat_nickname". Names are
  * trimmed; empty and duplicate ones are dropped.
  *
- * @throws InvalidInputError if there is no name, or for a name that `joinInfoNames` refuses
+ * @throws InvalidInputError if there is no name, or for a name that `checkInfoNames` refuses
  */
 export function parseInfoNames(texts: readonly string[]): readonly string[] {
-  const names = splitInfoNames(texts.join(','));
-  joinInfoNames(names);
-  return names;
+  return checkInfoNames(splitInfoNames(texts.join(',')));
+}
+
+/** The value of `info_name`: the names, checked and joined by the ASCII comma (§4.1). */
+export function joinInfoNames(names: readonly string[]): string {
+  return checkInfoNames(names).join(',');
 }
 
 /**
- * The value of `info_name`: the names, trimmed, joined by the ASCII comma (§4.1).
+ * The names, trimmed.
  *
  * @throws InvalidInputError for an empty list, which would request the whole record, and for a name that is empty,
  * holds a comma or cannot be stored undamaged
  */
-export function joinInfoNames(names: readonly string[]): string {
+export function checkInfoNames(names: readonly string[]): readonly string[] {
   if (names.length === 0) {
     throw new InvalidInputError('the list of info names is empty', {
       hint: 'List the names of the requested information, or omit the list to request all of it.',
@@ -44,7 +86,7 @@ export function joinInfoNames(names: readonly string[]): string {
   }
   const trimmed = names.map((name) => name.trim());
   for (const name of trimmed) checkInfoName(name);
-  return trimmed.join(',');
+  return trimmed;
 }
 
 function checkInfoName(name: string): void {

@@ -28,21 +28,17 @@ export function maskPath(path: string): string {
 }
 
 /** Names whose values are personal data, masked wherever they would be logged. */
-const personalNames: readonly string[] = [
-  'mobile',
-  'id_card',
-  'device_token',
-  'uuid',
-  'gps',
-  'chat_union_id',
-  'chat_open_id',
-  'chat_nickname',
-  'chat_avatar',
-];
+const personalNames: readonly string[] = ['mobile', 'id_card', 'device_token', 'uuid', 'gps'];
+
+/** The same of the chat platform, whose prefix a deployment chooses. */
+const personalChatNames: readonly string[] = ['union_id', 'open_id', 'nickname', 'avatar'];
 
 /** Whether values of this name are personal data, also with a tenant's prefix, such as `acme_mobile`. */
 export function isPersonalName(name: string): boolean {
-  return personalNames.some((personal) => name === personal || name.endsWith(`_${personal}`));
+  return (
+    personalNames.includes(name) ||
+    [...personalNames, ...personalChatNames].some((personal) => name.endsWith(`_${personal}`))
+  );
 }
 
 /** Masks the middle of a value: `138****1234`. A value shorter than a mobile number is masked whole. */

@@ -1,25 +1,32 @@
-import { defaultScope, type Endpoint, endpoints, formContentType, type Parameter } from './endpoints.js';
-import { specialInfoNames } from './info-names.js';
+import { type Endpoint, endpoints, formContentType, type Parameter } from './endpoints.js';
+import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
-import {
-  entryOf,
-  httpStatusOf,
-  messageOf,
-  type ResultCode,
-  resultCode,
-  resultCodes,
-} from './result-codes.js';
+import { type PlatformRefusal, type PlatformResultCodes, platformRefusal } from './result-code-table.js';
+import { entryOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
-import { basicInfoFields, deviceInfoKeys, locationInfoKeys, loginDeviceFields } from './user-record.js';
+import {
+  type AnswerShape,
+  basicInfoFields,
+  deviceInfoKeys,
+  locationInfoKeys,
+  loginDeviceFields,
+} from './user-record.js';
 
 /** The version in the paths (§9). */
 const apiVersion = 'v1';
 
+/** What the spec leaves open and the document says. */
+export interface DescribedPlatform extends AnswerShape {
+  readonly result_codes: PlatformResultCodes | null;
+  readonly http_status: 'by-code' | 200;
+  readonly scopes: readonly string[] | 'any';
+}
+
 /**
- * The two operations as an OpenAPI 3.1 document, generated from the tables of this folder. `servers` is its
- * `servers`.
+ * The two operations as an OpenAPI 3.1 document of a platform, generated from the tables of this folder. `servers` is
+ * its `servers`.
  */
-export function openApiDocument(servers: readonly Json[]): Json {
+export function openApiDocument(servers: readonly Json[], platform: DescribedPlatform): Json {
   return {
     openapi: '3.1.0',
     info: {
@@ -28,17 +35,24 @@ export function openApiDocument(servers: readonly Json[]): Json {
       description:
         'Reads the information record of a user of a tenant, and passes information about a user back. ' +
         "Called from an application's server only. Every request is signed by `app_sign` and `sign`; how these are " +
-        "computed is agreed with the platform's operator. Codes other than 200 are those of the service that comes " +
-        'with userinfo.',
+        "computed is agreed with the platform's operator. " +
+        (platform.result_codes === null
+          ? 'Codes other than 200 are those of the service that comes with userinfo.'
+          : 'Codes other than 200 are those of its platform file.'),
+      contact: { name: "The platform's operator" },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers,
     // The signatures are parameters: OpenAPI has no security scheme for them.
     security: [],
+    tags: [{ name: 'users', description: 'Records of the users of a tenant' }],
     paths: Object.fromEntries(
-      endpoints.map((endpoint) => [endpoint.path, { [endpoint.method.toLowerCase()]: operation(endpoint) }]),
+      endpoints.map((endpoint) => [
+        endpoint.path,
+        { [endpoint.method.toLowerCase()]: operation(endpoint, platform) },
+      ]),
     ),
-    components: { schemas: openApiSchemas() },
+    components: { schemas: openApiSchemas(platform) },
   };
 }
 
@@ -55,34 +69,39 @@ const texts = {
   },
 } as const;
 
-function operation(endpoint: Endpoint): Json {
+function operation(endpoint: Endpoint, platform: DescribedPlatform): Json {
   const { summary, description, success } = texts[endpoint.operation];
+  const examples = endpoint.operation === 'read' ? readExamples(platform) : passbackExamples;
   const form = endpoint.parameters.filter((parameter) => parameter.in === 'form');
   return {
     operationId: endpoint.operation,
+    tags: ['users'],
     summary,
     description,
-    parameters: endpoint.parameters.filter((parameter) => parameter.in === 'query').map(queryParameter),
+    parameters: endpoint.parameters
+      .filter((parameter) => parameter.in === 'query')
+      .map((parameter) => queryParameter(parameter, platform)),
     ...(form.length === 0 ? {} : { requestBody: formBody(form) }),
     responses: {
-      200: { description: entryOf(resultCode.ok).meaning, content: json(success) },
-      ...failures(endpoint.operation),
+      ...answers(endpoint.operation, success, examples, platform),
     },
   };
 }
 
-function queryParameter(parameter: Parameter): Json {
-  const { name, required, meaning } = parameter;
+function queryParameter(parameter: Parameter, { chat_prefix, scopes }: DescribedPlatform): Json {
+  const { name, required, meaning, isList } = parameter;
   const known: Readonly<Record<string, string>> = {
-    info_name: `. Special ones: ${Object.keys(specialInfoNames).join(', ')}`,
-    scope: `. The service that comes with userinfo knows ${defaultScope} alone`,
+    info_name: `. Special ones: ${Object.keys(specialInfoNames(chat_prefix)).join(', ')}`,
+    scope: scopes === 'any' ? '' : `. The service knows ${scopes.join(', ')}`,
   };
   return {
     name,
     in: 'query',
     required,
     description: meaning + (known[name] ?? ''),
-    schema: valueSchema(parameter),
+    // Joined by the comma, as a list of OpenAPI in this style is.
+    ...(isList && { style: 'form', explode: false, example: ['mobile', 'device_info'] }),
+    schema: isList ? { type: 'array', items: text } : valueSchema(parameter),
   };
 }
 
@@ -118,53 +137,119 @@ function valueSchema({ name, type, required, length, digits, default: whenAbsent
   };
 }
 
-/** The refusals of an operation, by their HTTP status. */
-function failures(operation: Endpoint['operation']): Json {
-  const byStatus = new Map<number, ResultCode[]>();
+/** The answers of an operation, by their HTTP status: a refusal may have that of a success. */
+function answers(
+  operation: Endpoint['operation'],
+  success: Json,
+  examples: Json,
+  platform: DescribedPlatform,
+): Json {
+  const byStatus = new Map<number, (PlatformRefusal & { readonly means: ResultCode })[]>([[200, []]]);
   for (const code of resultCodes) {
     const { operations = [operation] } = entryOf(code);
     if (code === resultCode.ok || !operations.includes(operation)) continue;
-    const status = httpStatusOf(code);
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
+    byStatus.set(refusal.httpStatus, [
+      ...(byStatus.get(refusal.httpStatus) ?? []),
+      { ...refusal, means: code },
+    ]);
   }
-  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, failure(codes)]));
+  const entries = [...byStatus].map(([status, refusals]) => {
+    const codes = [...new Set(refusals.map(({ code }) => code))];
+    const failure = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
+    const isSuccess = status === 200;
+    const refused = refusals.map(({ code, msg }) => `${code}: ${msg}`).join('; ');
+    const isThrottling = refusals.some(({ means }) => means === resultCode.tooManyRequests);
+    const [first] = refusals;
+    const schema = codes.length === 0 ? success : isSuccess ? { anyOf: [success, failure] } : failure;
+    const data = emptyObjects[platform.empty_object].example;
+    const refusedExample = first && { refused: { value: { code: first.code, msg: first.msg, data } } };
+    return [
+      status,
+      {
+        description: [...(isSuccess ? [entryOf(resultCode.ok).meaning] : []), refused]
+          .filter(Boolean)
+          .join(' '),
+        ...(isThrottling ? { headers: { 'Retry-After': retryAfter } } : {}),
+        content: json(schema, { ...(isSuccess && examples), ...refusedExample }),
+      },
+    ];
+  });
+  const hasOthers = [...byStatus.keys()].some((status) => status >= 400 && status < 500);
+  const gateway = { description: 'Not of the platform, whose refusals are 200, but of a gateway before it' };
+  return { ...Object.fromEntries(entries), ...(!hasOthers && { '4XX': gateway }) };
 }
 
-function failure(codes: readonly ResultCode[]): Json {
-  const schema = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
-  const isThrottling = codes.includes(resultCode.tooManyRequests);
+/** An object without keys, as a schema and as an example. */
+const emptyObjects = {
+  object: { schemas: [], example: {} },
+  list: { schemas: [{ type: 'array', maxItems: 0, items: {} }], example: [] },
+  null: { schemas: [{ type: 'null' }], example: null },
+} as const;
+
+/** An object, or what the platform writes for one without keys. */
+function orEmpty(schema: Json, { empty_object }: DescribedPlatform): Json {
+  const { schemas } = emptyObjects[empty_object];
+  return schemas.length === 0 ? schema : { anyOf: [schema, ...schemas] };
+}
+
+function readExamples({ chat_prefix }: DescribedPlatform): Json {
+  const nickname = exchangeChatPrefix('chat_nickname', chat_prefix);
+  const whole = {
+    union_id: 'u001',
+    basic_info: { mobile: '13800138000', [nickname]: '张三' },
+    extension_info: { acme_level: 'gold' },
+    login_device_info: [Object.fromEntries(loginDeviceFields.map((field) => [field, '']))],
+  };
+  const named = { union_id: 'u001', mobile: '13800138000', acme_level: 'gold' };
   return {
-    description: codes.map((code) => `${code}: ${messageOf(code)}`).join('; '),
-    ...(isThrottling ? { headers: { 'Retry-After': retryAfter } } : {}),
-    content: json(schema),
+    whole: { summary: 'Without info_name', value: { code: 200, msg: 'ok', data: whole } },
+    named: { summary: 'With info_name', value: { code: 200, msg: 'ok', data: named } },
   };
 }
 
+const passbackExamples = { written: { value: { code: 200, msg: 'ok', data: { union_id: 'u001' } } } };
+
 const retryAfter = { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } };
 
-function json(schema: Json): Json {
-  return { 'application/json': { schema } };
+function json(schema: Json, examples: Json): Json {
+  return { 'application/json': { schema, examples } };
 }
 
 /** A part of an OpenAPI document. */
 type Json = { readonly [name: string]: unknown };
 
 /** The shapes of requests and answers, as JSON Schema (OpenAPI 3.1), by name. */
-function openApiSchemas(): Readonly<Record<string, Json>> {
+function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Json>> {
+  const { chat_prefix } = platform;
+  const value = valueTypes(platform);
+  const meanings = specialInfoNames(chat_prefix);
+  const described = (names: readonly string[], schema: Json): Json =>
+    Object.fromEntries(
+      names.map((neutral) => {
+        const name = exchangeChatPrefix(neutral, chat_prefix);
+        const description = meanings[name];
+        return [name, description === undefined ? schema : { ...schema, description }];
+      }),
+    );
   return {
     ReadSuccess: success({ anyOf: [schemaRef('User'), schemaRef('NamedPieces')] }),
     PassbackSuccess: success(object({ union_id: userId }, ['union_id'])),
     Failure: {
       description: 'What every refusal is answered with',
-      ...object({ code: { type: 'integer' }, msg: text, data: { type: 'object' } }, ['code', 'msg', 'data']),
+      ...object({ code: { type: 'integer' }, msg: text, data: orEmpty({ type: 'object' }, platform) }, [
+        'code',
+        'msg',
+        'data',
+      ]),
     },
     User: {
       description: 'Without `info_name`',
       ...object(
         {
           union_id: userId,
-          basic_info: schemaRef('BasicInfo'),
-          extension_info: schemaRef('ExtensionInfo'),
+          basic_info: orEmpty(schemaRef('BasicInfo'), platform),
+          extension_info: orEmpty(schemaRef('ExtensionInfo'), platform),
           login_device_info: { type: 'array', items: schemaRef('LoginDevice') },
         },
         ['union_id', 'basic_info', 'extension_info', 'login_device_info'],
@@ -175,28 +260,27 @@ function openApiSchemas(): Readonly<Record<string, Json>> {
       type: 'object',
       properties: {
         union_id: userId,
-        ...describedTexts(Object.keys(specialInfoNames)),
-        device_info: encodedObjects('device_info', deviceInfoKeys),
-        location_info: encodedObjects('location_info', locationInfoKeys),
+        ...described(Object.keys(specialInfoNames()), value),
+        device_info: encodedObjects(deviceInfoKeys, meanings.device_info, platform),
+        location_info: encodedObjects(locationInfoKeys, meanings.location_info, platform),
       },
       required: ['union_id'],
-      additionalProperties: text,
+      // Of any type: generators give it to the named properties, too.
+      additionalProperties: true,
     },
-    BasicInfo: object(describedTexts(basicInfoFields), []),
+    BasicInfo: object(described(basicInfoFields, value), []),
     ExtensionInfo: {
       description: "Keys that the tenant's applications passed back",
       type: 'object',
-      additionalProperties: text,
+      additionalProperties: value,
     },
-    LoginDevice: object(describedTexts(loginDeviceFields), []),
+    LoginDevice: object(Object.fromEntries(loginDeviceFields.map((field) => [field, text])), []),
+    // Without properties: generators make an optional one undefined, which is none of the types of the others.
     UserInfo: {
-      description: 'One level of key/value pairs',
+      description: `One level of key/value pairs. Keys with a special meaning: ${specialKeys}`,
       type: 'object',
       minProperties: 1,
       propertyNames: { minLength: 1, not: { enum: reservedKeys } },
-      properties: Object.fromEntries(
-        Object.entries(specialUserInfoKeys).map(([key, description]) => [key, { ...scalar, description }]),
-      ),
       additionalProperties: scalar,
     },
   };
@@ -208,6 +292,10 @@ function schemaRef(name: string): Json {
 
 const text = { type: 'string' } as const;
 const userId = { ...text, description: 'User ID' } as const;
+const specialKeys = Object.entries(specialUserInfoKeys)
+  .map(([key, meaning]) => `\`${key}\` (${meaning})`)
+  .join(', ');
+
 /** A value that `user_info` can hold. */
 const scalar = { type: ['string', 'number', 'boolean', 'null'] } as const;
 
@@ -219,21 +307,23 @@ function object(properties: Json, required: readonly string[]): Json {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-function describedTexts(names: readonly string[]): Json {
-  return Object.fromEntries(
-    names.map((name) => {
-      const description = specialInfoNames[name];
-      return [name, description === undefined ? text : { ...text, description }];
-    }),
-  );
+/** The type of a value that was stored or passed back. */
+function valueTypes({ absent, values }: DescribedPlatform): Json {
+  const types = ['string', ...(values === 'text' ? [] : ['number', 'boolean'])];
+  const all = absent === 'null' ? [...types, 'null'] : types;
+  return all.length === 1 ? text : { type: all };
 }
 
 /** §4.1 shape rule 3: strings that hold an object each. */
-function encodedObjects(name: string, keys: readonly string[]): Json {
-  const contentSchema = { type: 'object', properties: describedTexts(keys), required: keys };
-  return {
-    type: 'array',
-    description: specialInfoNames[name],
-    items: { ...text, contentMediaType: 'application/json', contentSchema },
-  };
+function encodedObjects(
+  keys: readonly string[],
+  description: string | undefined,
+  { absent }: DescribedPlatform,
+): Json {
+  const properties = Object.fromEntries(keys.map((key) => [key, text]));
+  const contentSchema = { type: 'object', properties, required: keys };
+  const list = { type: 'array', items: { ...text, contentMediaType: 'application/json', contentSchema } };
+  if (absent === 'omit') return { ...list, description };
+  // Without authorization.
+  return { anyOf: [list, absent === 'null' ? { type: 'null' } : { const: '' }], description };
 }

@@ -2,7 +2,7 @@ import { InvalidInputError } from './errors.js';
 import { resultCode } from './result-codes.js';
 import { quoteName } from './unsafe-text.js';
 import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from './user-info.js';
-import type { BasicInfo, LoginDevice, UserRecord } from './user-record.js';
+import type { AnswerShape, BasicInfo, LoginDevice, UserRecord } from './user-record.js';
 
 /** The user of a passback (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */
 export interface PassbackTarget {
@@ -65,10 +65,16 @@ export function identifyingText(value: FlatValue | undefined): string | null {
 /**
  * The record after a passback, whose values are stored as text; `null` removes a key. `mobile`,
  * `mobile_district_code` and `id_card` go to the record's own fields, `device_token` to the first login device, `gps`
- * to the record, every other key to `extension_info`.
+ * to the record, every other key to `extension_info`. With `values` as written, the record also keeps which of them
+ * were numbers, `true` or `false`.
  */
-export function applyPassback(record: UserRecord, userInfo: UserInfoEntries): UserRecord {
-  const { tenant_code, union_id, basic_info, extension_info, login_device_info, ...rest } = record;
+export function applyPassback(
+  record: UserRecord,
+  userInfo: UserInfoEntries,
+  values: AnswerShape['values'],
+): UserRecord {
+  const { tenant_code, union_id, basic_info, extension_info, login_device_info, literals, ...rest } = record;
+  const written = new Set(literals);
   const basicInfo = new Map(Object.entries(basic_info));
   const extensionInfo = new Map(Object.entries(extension_info));
   const own = new Map<string, string>(Object.entries(rest));
@@ -79,6 +85,9 @@ export function applyPassback(record: UserRecord, userInfo: UserInfoEntries): Us
     else if (key === 'mobile' || key === 'id_card') put(basicInfo, key, text);
     else if (key === 'mobile_district_code' || key === 'gps') put(own, key, text);
     else put(extensionInfo, key, text);
+    if (values === 'as-written' && (value instanceof JsonNumber || typeof value === 'boolean'))
+      written.add(key);
+    else written.delete(key);
   }
   return {
     tenant_code,
@@ -87,6 +96,7 @@ export function applyPassback(record: UserRecord, userInfo: UserInfoEntries): Us
     extension_info: Object.fromEntries(extensionInfo),
     login_device_info: devices,
     ...Object.fromEntries(own),
+    ...(written.size === 0 ? {} : { literals: [...written] }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { SpecialInfoName } from './info-names.js';
 import { quoteName } from './unsafe-text.js';
-import type { BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
+import type { AnswerShape, BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
 
 /**
  * A JSON value, as `JSON.parse` returns it.
@@ -32,6 +32,27 @@ export type JsonValue =
 export interface TenantInfo {}
 
 /**
+ * The prefix of the names of the chat platform, if it is not the neutral one (§2.2). Extend it in your program, and the
+ * special names and the fields of `basic_info` have that prefix.
+ *
+ * @example
+ * declare module 'userinfo-cli' {
+ *   interface PlatformNames {
+ *     chat_prefix: 'wx_';
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: programs extend it
+export interface PlatformNames {}
+
+type OwnPrefix = PlatformNames extends { readonly chat_prefix: infer Prefix extends string }
+  ? Prefix
+  : 'chat_';
+
+/** A name as the platform has it. */
+type OfPlatform<Name> = Name extends `chat_${infer Rest}` ? `${OwnPrefix}${Rest}` : Name;
+
+/**
  * §4.1: the values of `info_name` with a special meaning. `device_info` and `location_info` are JSON-encoded objects
  * (shape rule 3).
  *
@@ -39,7 +60,7 @@ export interface TenantInfo {}
  * const special: (keyof SpecialInfo)[] = ['mobile', 'device_info'];
  */
 export type SpecialInfo = {
-  readonly [Name in SpecialInfoName]: Name extends 'device_info' | 'location_info'
+  readonly [Name in SpecialInfoName as OfPlatform<Name>]: Name extends 'device_info' | 'location_info'
     ? readonly string[]
     : string;
 };
@@ -67,7 +88,7 @@ export type InfoName<Name extends string> = string extends Name
 type InfoValue<Name extends string> = Name extends keyof TenantInfo ? TenantInfo[Name] : JsonValue;
 
 /** The fields of an object as a platform may send them. */
-type Received<Fields> = { readonly [Field in keyof Fields]?: JsonValue };
+type Received<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: JsonValue };
 
 /**
  * `data` of a read without `info_name` (§4.1, shape rule 1), as the platform sent it. Any field may be missing or
@@ -127,12 +148,13 @@ const dataTypes: Readonly<Record<string, SpecType>> = {
 };
 
 /**
- * Where `data` of a read does not have the types of §4.1, in words that hold no value. Keys that were not requested
- * and that §4.1 does not list are not looked at.
+ * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys that
+ * were not requested and that §4.1 does not list are not looked at.
  */
 export function readDataWarnings(
   data: Readonly<Record<string, unknown>>,
   infoNames: readonly string[],
+  shape: AnswerShape,
 ): readonly string[] {
   const warnings: string[] = [];
   for (const name of new Set([...Object.keys(dataTypes), ...infoNames])) {
@@ -142,11 +164,32 @@ export function readDataWarnings(
     const found = typeName(value);
     const wrong =
       item && Array.isArray(value) ? value.map(typeName).find((other) => other !== item) : undefined;
+    if (isOfPlatform(value, type, shape)) continue;
     if (found !== type) warnings.push(`${quoteName(name)} is ${found}, not ${type}`);
     else if (wrong !== undefined)
       warnings.push(`${quoteName(name)} is an array with ${wrong} in it, not ${item}`);
   }
   return warnings;
+}
+
+/** Whether a value that is not of its type is what the platform writes in its place. */
+function isOfPlatform(
+  value: unknown,
+  type: SpecType[0],
+  { absent, empty_object, values }: AnswerShape,
+): boolean {
+  if (type === 'text')
+    return (value === null && absent === 'null') || (isLiteral(value) && values === 'as-written');
+  if (type !== 'an object') return false;
+  return empty_object === 'null' ? value === null : empty_object === 'list' && isEmptyList(value);
+}
+
+function isLiteral(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** The JSON type of a value, without the value. */

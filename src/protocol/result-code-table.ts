@@ -2,6 +2,9 @@ import { InvalidInputError } from './errors.js';
 import { checkFields } from './fields.js';
 import {
   entryOf,
+  httpStatusOf,
+  messageOf,
+  type ResultCode,
   type ResultCodeEntry,
   type ResultCodeName,
   type ResultCodeTable,
@@ -18,6 +21,10 @@ import { quoteName } from './unsafe-text.js';
 export interface PlatformResultCode {
   /** The rest defaults to that of this code. */
   readonly means?: ResultCodeName;
+  /** `msg` of the envelope, as the service writes it. */
+  readonly msg?: string;
+  /** HTTP status of the answer, as the service sends it. Default: as `http_status` of the platform says. */
+  readonly http_status?: number;
   /** The event, in one sentence. */
   readonly meaning?: string;
   /** The next step of the caller. */
@@ -51,15 +58,20 @@ const unknownCode: ResultCodeEntry = {
 };
 
 /** The values that a field can have; `null` for any text. */
-const entryFields: Readonly<Record<keyof PlatformResultCode, readonly string[] | null>> = {
+const textFields: Readonly<
+  Record<Exclude<keyof PlatformResultCode, 'http_status'>, readonly string[] | null>
+> = {
   means: Object.keys(resultCode).filter((name) => name !== 'ok'),
+  msg: null,
   meaning: null,
   hint: null,
   retry: ['never', 'passback', 'always', 'later'],
   refuses: ['request', 'caller'],
 };
 
-const entryHint = `Write a name (${entryFields.means?.join(', ')}), or an object of ${Object.keys(entryFields).join(', ')}.`;
+const entryFields = [...Object.keys(textFields), 'http_status'];
+
+const entryHint = `Write a name (${textFields.means?.join(', ')}), or an object of ${entryFields.join(', ')}.`;
 
 /**
  * Checks the result codes of a platform.
@@ -80,13 +92,42 @@ export function parseResultCodes(json: unknown, label: string): ResultCodeTable 
 }
 
 function parseEntry(given: unknown, where: string): ResultCodeEntry {
-  const fields = checkFields(given, where, Object.keys(entryFields), entryHint);
-  for (const [field, value] of Object.entries(fields)) {
-    const allowed = entryFields[field as keyof PlatformResultCode];
+  const { http_status: status, ...texts } = checkFields(given, where, entryFields, entryHint);
+  if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599)) {
+    throw new InvalidInputError(`${where}: http_status is not a number from 200 to 599`);
+  }
+  for (const [field, value] of Object.entries(texts)) {
+    const allowed = textFields[field as keyof typeof textFields];
     if (typeof value === 'string' && (allowed === null || allowed.includes(value))) continue;
     const hint = allowed === null ? 'It is text.' : `It is one of ${allowed.join(', ')}.`;
     throw new InvalidInputError(`${where}: ${field} is not valid`, { hint });
   }
-  const { means, ...rest } = fields as PlatformResultCode;
+  const { means, ...rest } = texts as PlatformResultCode;
   return { ...(means === undefined ? unknownCode : entryOf(resultCode[means])), ...rest };
+}
+
+/** A refusal as a platform answers it. */
+export interface PlatformRefusal {
+  readonly code: number;
+  readonly msg: string;
+  readonly httpStatus: number;
+}
+
+/**
+ * The refusal with which a platform answers what this project refuses with `code`: by the first of its result codes that
+ * means the same, else by the code of this project. `httpStatus` is that of refusals, unless each has its own.
+ */
+export function platformRefusal(
+  code: ResultCode,
+  resultCodes: PlatformResultCodes | null,
+  httpStatus: 'by-code' | 200,
+): PlatformRefusal {
+  const usual = { code, msg: messageOf(code), httpStatus: httpStatus === 200 ? 200 : httpStatusOf(code) };
+  for (const [text, given] of Object.entries(resultCodes ?? {})) {
+    const entry = typeof given === 'string' ? { means: given } : given;
+    if (entry.means === undefined || resultCode[entry.means] !== code) continue;
+    const { msg = usual.msg, http_status: status = usual.httpStatus } = entry;
+    return { code: Number(text), msg, httpStatus: status };
+  }
+  return usual;
 }

@@ -1,9 +1,11 @@
 import { parse } from 'lossless-json';
 import { InvalidInputError } from './errors.js';
-import { checkFields } from './fields.js';
+import { checkFields, isObject } from './fields.js';
+import { type ChatPrefix, exchangeChatPrefix, neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';
+import { JsonNumber } from './user-info.js';
 
 /** §2.2: the fields of `basic_info`. */
 export const basicInfoFields = [
@@ -76,6 +78,8 @@ export interface UserRecord {
   readonly login_device_info: readonly LoginDevice[];
   readonly mobile_district_code?: string;
   readonly gps?: string;
+  /** Names of the values that were passed back as a number, `true` or `false`, to a platform that answers so. */
+  readonly literals?: readonly string[];
 }
 
 /**
@@ -91,23 +95,40 @@ export function parseUserRecord(json: string): UserRecord {
   } catch (error) {
     throw new InvalidInputError(`the record is not JSON: ${(error as Error).message}`);
   }
-  const { tenant_code, union_id, basic_info, extension_info, login_device_info, ...own } = checkFields(
-    value,
-    'the record',
-    ['tenant_code', 'union_id', 'basic_info', 'extension_info', 'login_device_info', ...ownFields],
-  );
+  const { tenant_code, union_id, basic_info, extension_info, login_device_info, literals, ...own } =
+    checkFields(value, 'the record', [
+      'tenant_code',
+      'union_id',
+      'basic_info',
+      'extension_info',
+      'login_device_info',
+      'literals',
+      ...ownFields,
+    ]);
   const devices = login_device_info ?? [];
   if (!Array.isArray(devices)) throw new InvalidInputError('login_device_info is not an array');
   return checkRecordSize({
     tenant_code: requiredText(tenant_code, 'tenant_code'),
     union_id: requiredText(union_id, 'union_id'),
-    basic_info: texts(basic_info ?? {}, 'basic_info', basicInfoFields),
+    basic_info: texts(neutral(basic_info ?? {}), 'basic_info', basicInfoFields),
     extension_info: texts(extension_info ?? {}, 'extension_info'),
     login_device_info: devices.map((device, index) =>
       texts(device, `login_device_info[${index}]`, loginDeviceFields),
     ),
     ...texts(own, 'the record'),
+    ...(literals == null ? {} : { literals: names(literals, 'literals') }),
   });
+}
+
+/** Fields of the chat platform may have the prefix of a deployment (§2.2): they are stored under their neutral names. */
+function neutral(fields: unknown): unknown {
+  if (!isObject(fields)) return fields;
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [neutralName(name), value]));
+}
+
+function names(value: unknown, where: string): readonly string[] {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
+  throw new InvalidInputError(`${where} is not a list of names`);
 }
 
 /**
@@ -184,50 +205,112 @@ export const deviceInfoKeys = ['device_token', 'brand', 'os', 'os_version', 'net
 /** §4.1 shape rule 3: the keys of an object in `location_info`. */
 export const locationInfoKeys = ['country', 'province', 'city'] as const;
 
+/** How a platform writes `data` (§4.1 leaves it open). */
+export interface AnswerShape {
+  /** A requested name, or a field of `basic_info`, without a value or authorization: left out, `null` or empty text. */
+  readonly absent: 'omit' | 'null' | 'empty';
+  /** An object without keys: `{}`, `[]` as PHP writes it, or `null`. */
+  readonly empty_object: 'object' | 'list' | 'null';
+  /** A value that was passed back as a number, `true` or `false`: as text, or as it was written. */
+  readonly values: 'text' | 'as-written';
+  /** The prefix of the names of the chat platform (§2.2). */
+  readonly chat_prefix: ChatPrefix;
+}
+
+/** An object as a platform writes it: one without keys may be a list, or null. */
+export function shapeObject(
+  fields: object,
+  { empty_object }: Pick<AnswerShape, 'empty_object'>,
+): object | null {
+  if (Object.keys(fields).length > 0 || empty_object === 'object') return fields;
+  return empty_object === 'list' ? [] : null;
+}
+
 /**
  * Selects `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for none;
  * `authorized` the names that the code authorizes, `null` for all. In a whole read, `device_info` and
  * `location_info` decide about the fields of a device, and `extension_info` also holds `mobile_district_code` and
- * `gps` (§2.4): they are passed back, and no fields of `basic_info`. Requested names without a value or
- * authorization are left out.
+ * `gps` (§2.4): they are passed back, and no fields of `basic_info`. A number as written is a JsonNumber.
  */
 export function readData(
   record: UserRecord,
   infoNames: readonly string[] | null,
   authorized: readonly string[] | null,
+  shape: AnswerShape,
 ): AnyReadData {
-  const allows = (name: string) => authorized === null || authorized.includes(name);
-  return infoNames === null ? wholeData(record, allows) : namedData(record, infoNames.filter(allows));
+  const allowed = authorized && new Set(authorized.flatMap((name) => [name, neutralName(name)]));
+  const view = { record, allows: (name: string) => allowed?.has(name) ?? true, shape };
+  return infoNames === null ? wholeData(view) : namedData(view, infoNames);
 }
 
-function wholeData(record: UserRecord, allows: (name: string) => boolean): AnyReadData {
+/** A record as a code and a platform show it; `allows` takes neutral names. */
+interface View {
+  readonly record: UserRecord;
+  readonly allows: (name: string) => boolean;
+  readonly shape: AnswerShape;
+}
+
+function wholeData(view: View): AnyReadData {
+  const { record, allows, shape } = view;
   const { union_id, basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
-  const allowedOf = (...fields: readonly object[]) =>
-    Object.fromEntries(
-      fields.flatMap(Object.entries).filter(([name, value]) => value !== undefined && allows(name)),
-    );
+  const shown = (fields: object, all: readonly string[] = Object.keys(fields)) => {
+    const values = new Map(Object.entries(fields));
+    const entries = all.flatMap((name) => {
+      const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
+      return value === undefined ? [] : [[exchangeChatPrefix(name, shape.chat_prefix), value] as const];
+    });
+    return shapeObject(Object.fromEntries(entries), shape);
+  };
   const locationFields: readonly string[] = locationInfoKeys;
   const deviceFields = loginDeviceFields.filter((field) =>
     allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
   );
+  // What was never passed back is no key: only fields of the table can be without a value.
+  const extension = [extension_info, { mobile_district_code, gps }]
+    .flatMap(Object.entries)
+    .filter(([name, value]) => value !== undefined && allows(name));
   return {
     union_id,
-    basic_info: allowedOf(basic_info),
-    extension_info: allowedOf(extension_info, { mobile_district_code, gps }),
+    basic_info: shown(basic_info, shape.absent === 'omit' ? undefined : basicInfoFields),
+    extension_info: shown(Object.fromEntries(extension)),
     login_device_info:
       deviceFields.length === 0 ? [] : login_device_info.map((device) => known(device, deviceFields)),
   };
 }
 
-function namedData(record: UserRecord, names: readonly string[]): AnyReadData {
+function namedData(view: View, names: readonly string[]): AnyReadData {
+  const { record, allows, shape } = view;
   const values = readableValues(record);
   const data: [string, unknown][] = [['union_id', record.union_id]];
-  for (const name of names) {
-    if (name === 'device_info') data.push([name, describeDevices(record, deviceInfoKeys)]);
-    else if (name === 'location_info') data.push([name, describeDevices(record, locationInfoKeys)]);
-    else if (name !== 'union_id' && values.has(name)) data.push([name, values.get(name)]);
+  for (const requested of names) {
+    const name = exchangeChatPrefix(requested, shape.chat_prefix);
+    const keys = deviceNames.get(name);
+    if (name === 'union_id') continue;
+    if (keys !== undefined && allows(name)) data.push([requested, describeDevices(record, keys)]);
+    else {
+      const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
+      if (value !== undefined) data.push([requested, value]);
+    }
   }
   return Object.fromEntries(data) as AnyReadData;
+}
+
+/** §4.1 shape rule 3: the names whose values are lists, and the keys of an object in them. */
+const deviceNames: ReadonlyMap<string, readonly (keyof LoginDevice)[]> = new Map<
+  string,
+  readonly (keyof LoginDevice)[]
+>([
+  ['device_info', deviceInfoKeys],
+  ['location_info', locationInfoKeys],
+]);
+
+const absentValues = { omit: undefined, null: null, empty: '' } as const;
+
+/** A value as the platform shows it, or what it shows where there is none. */
+function shownValue({ record, shape }: View, name: string, text: string | undefined): unknown {
+  if (text === undefined) return absentValues[shape.absent];
+  if (shape.values === 'text' || !record.literals?.includes(name)) return text;
+  return text === 'true' || text === 'false' ? text === 'true' : new JsonNumber(text);
 }
 
 /**

@@ -26,15 +26,14 @@ export class UserDigests {
    */
   sort(): void {
     const digests = this.#digests.subarray(0, this.#count);
-    const sorted = digests.slice().sort();
-    const twice = sorted.find((digest, i) => digest === sorted[i + 1]);
-    this.#digests = sorted;
+    this.#digests = digests.slice().sort();
+    const twice = this.#digests.find((digest, i, sorted) => digest === sorted[i + 1]);
     if (twice === undefined) return;
     const first = digests.indexOf(twice) + 1;
     const second = digests.indexOf(twice, first) + 1;
-    const hint = 'Workers do the rows of a queue in any order: keep one row a user, or leave --queue out.';
-    const message = `rows ${first} and ${second} name the same user: nothing was queued`;
-    throw new InvalidInputError(message, { hint });
+    throw new InvalidInputError(`rows ${first} and ${second} name the same user: nothing was queued`, {
+      hint: 'Workers do the rows of a queue in any order: keep one row a user, or leave --queue out.',
+    });
   }
 
   has(user: string): boolean {
@@ -53,12 +52,8 @@ function digestOf(user: string): bigint {
   return createHash('sha256').update(user).digest().readBigUInt64LE();
 }
 
-/** A chunk is full with this many rows, */
-const chunkRows = 1000;
-/** those of this many seconds at the rate of the run, */
-const chunkSeconds = 5;
-/** or this many characters. */
-const chunkLength = 256 * 1024;
+/** A chunk is full with this many rows, those of this many seconds at the rate of its run, or this many characters. */
+const [chunkRows, chunkSeconds, chunkLength] = [1000, 5, 256 * 1024];
 
 /** Cuts the rows of a run with a maximum rate a second, or `null`, into what a worker takes together. */
 export async function* cutIntoChunks(
@@ -66,14 +61,12 @@ export async function* cutIntoChunks(
   rate: number | null,
 ): AsyncGenerator<readonly NdjsonRow[]> {
   const maxRows = Math.min(chunkRows, (rate ?? chunkRows) * chunkSeconds);
-  let rows: NdjsonRow[] = [];
-  let length = 0;
+  let [rows, length]: [NdjsonRow[], number] = [[], 0];
   for await (const batch of batches) {
     for (const row of batch) {
       const queued = new NdjsonRow(row.line, formatFlatJson(row.fields()));
-      rows.push(queued);
       length += queued.size;
-      if (rows.length < maxRows && length < chunkLength) continue;
+      if (rows.push(queued) < maxRows && length < chunkLength) continue;
       yield rows;
       [rows, length] = [[], 0];
     }

@@ -164,8 +164,8 @@ export class Queue {
   }
 
   /**
-   * Makes a run ready, as soon as it is compared with all that are unfinished, and returns those that it waits for. Runs
-   * become ready one by one.
+   * Makes a run ready, as soon as it is compared with all that are unfinished, and returns those that it waits for.
+   * Runs become ready one by one.
    */
   async #release(run: string, given: NewRun, users: UserDigests, signal: AbortSignal): Promise<string[]> {
     const compared = new Map<string, boolean>();
@@ -207,7 +207,9 @@ export class Queue {
   async find(run: string): Promise<QueuedRun> {
     const [found] = await this.#driver.read((sql) => select(sql, statements.find, run));
     if (found !== undefined) return found;
-    throw new InvalidInputError(`there is no run ${quoteName(run)}: see "userinfo runs list"`);
+    throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
+      hint: 'The runs of this queue are listed by "userinfo runs list".',
+    });
   }
 
   /** All runs, or those that workers may process; the oldest first. */

@@ -3,6 +3,8 @@ import { FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
 import { RowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackOperation } from '../bulk/operations.js';
+import type { RowOutcome } from '../bulk/outcome.js';
+import type { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { allEnded } from '../database/sql-driver.js';
@@ -63,8 +65,8 @@ export class Worker {
       for (;;) {
         const ready = await this.#untilAnswered(() => queue.list('ready'));
         this.#reportEnded(ready);
-        let isIdle = true;
         const ours: QueuedRun[] = [];
+        let isIdle = true;
         for (const run of ready) {
           const work = this.#workFor(run);
           if (work === null) continue;
@@ -106,8 +108,9 @@ export class Worker {
     const flow = new FlowControl({ ...pacing, ratePerSecond: rate }, performance.now());
     const work = differences === '' ? { flow, rows: 0 } : null;
     this.#work.set(run, work);
-    if (work !== null) log(`run ${run}: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`);
-    else log(`run ${run} is for another ${differences} than this profile: left to other workers`);
+    if (work === null)
+      log(`run ${run} is for another ${differences} than this profile: left to other workers`);
+    else log(`run ${run}: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`);
     if (work !== null && waits_for.length > 0) log(`run ${run} waits for run ${waits_for.join(', ')}`);
     return work;
   }
@@ -121,41 +124,32 @@ export class Worker {
     const endsAt = leasedUntil - timeoutMs - recordMs;
     const operation = passbackOperation(run.naming);
     // A process that was suspended continues here: others may have taken its rows meanwhile.
-    const check = () => {
+    const onTurn = () => {
       if (signal.aborted || elapsedMs() > endsAt) engine.stop();
     };
     const unwritten: QueuedOutcome[] = [];
+    const onOutcome = (found: RowOutcome<NdjsonRow>) => {
+      unwritten.push({ line: found.row.line, outcome: found.outcome, result: formatOutcome(found, false) });
+      work.rows += 1;
+    };
     const engine = new RowEngine(oneBatch(taken.rows.filter(({ line }) => !done.has(line))), {
-      ...pacing,
-      timeoutMs,
-      ratePerSecond: run.rate,
-      flow: work.flow,
-      sender,
+      ...{ ...pacing, timeoutMs, ratePerSecond: run.rate, flow: work.flow, sender },
       prepare: (row) => operation.prepare(row.fields()),
-      listener: {
-        onOutcome: (found) => {
-          const { outcome, row } = found;
-          unwritten.push({ line: row.line, outcome, result: formatOutcome(found, false) });
-          work.rows += 1;
-        },
-        onTurn: check,
-      },
+      listener: { onOutcome, onTurn },
     });
     const ended = new AbortController();
     const record = async () => {
       for (let isLast = false; !isLast; ) {
         await wait(recordMs, undefined, { signal: ended.signal }).catch(() => {});
-        isLast = ended.signal.aborted;
-        check();
+        isLast = ended.signal.aborted; // not later: an outcome may come while others are recorded
+        onTurn();
         const given = unwritten.splice(0);
         if (!(await this.#untilAnswered(() => queue.record(taken, given)))) engine.stop();
       }
     };
     try {
-      await allEnded<unknown>([
-        engine.run().finally(() => ended.abort()),
-        record().finally(() => engine.stop()),
-      ]);
+      const sent = engine.run().finally(() => ended.abort());
+      await allEnded<unknown>([sent, record().finally(() => engine.stop())]);
     } finally {
       // The next chunk may go to another worker: together they keep to the rate.
       if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});

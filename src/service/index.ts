@@ -1,8 +1,8 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Migration } from '../database/migrations.js';
+import { defaultPlatform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { loadPart } from '../support/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
@@ -12,10 +12,12 @@ import type { TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
 export type { Migration } from '../database/migrations.js';
-export { MissingPackageError } from '../support/errors.js';
+export type { HeaderSource, HeaderSources } from '../platform/header-source.js';
+export type { PlatformFile } from '../platform/platform.js';
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
+export type { AuditFilter, NamedUser } from './admin/audit.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
 export { recipeWarnings } from './admin/recipe-warnings.js';
 export type { UserKey } from './admin/users.js';
@@ -71,7 +73,6 @@ function hostOf({
  *
  * @throws StartError if it cannot be started
  * @throws InvalidInputError for an invalid option
- * @throws MissingPackageError if fastify or the package of the database is not installed
  * @example
  * await using service = await createService();
  * const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
@@ -83,7 +84,7 @@ export function createService(options: ServiceOptions = {}): Promise<Service> {
 async function start(options: ServiceOptions, extension?: ServerExtension): Promise<Service> {
   const settings = checkSettings(options);
   // The admin needs no HTTP server: it does not load one.
-  const { startService } = await loadPart(() => import('./service.js'));
+  const { startService } = await import('./service.js');
   const store = await openStore(options.database ?? ':memory:', options);
   try {
     return await startService(store, settings, hostOf(options), extension);
@@ -97,7 +98,7 @@ async function start(options: ServiceOptions, extension?: ServerExtension): Prom
  * Starts the service of the spec as a test double: with one app, whose `clientOptions` a UserInfoClient takes, and
  * with failures, answers and a clock that a test decides on.
  *
- * @throws StartError, InvalidInputError, MissingPackageError as `createService` does
+ * @throws StartError, InvalidInputError as `createService` does
  * @example
  * const service = await createTestService({ users: [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }] });
  * const client = new UserInfoClient(service.clientOptions);
@@ -106,7 +107,7 @@ async function start(options: ServiceOptions, extension?: ServerExtension): Prom
  * service.requests.length; // 3
  */
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { startTestService } = await loadPart(() => import('./test-service.js'));
+  const { startTestService } = await import('./test-service.js');
   return startTestService(options, start);
 }
 
@@ -200,7 +201,6 @@ function userName(): string {
  * Opens the store of a service without HTTP, whether the service is running or not.
  *
  * @throws StartError if the database cannot be used
- * @throws MissingPackageError if its package is not installed
  * @example
  * const admin = await openAdmin({ database: 'users.db' });
  * await admin.createApp({ tenantCode: 'acme', channel: 'web' });
@@ -209,5 +209,6 @@ function userName(): string {
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);
   const { actor = userName() } = options;
-  return { ...createAdmin({ store, actor, ...hostOf(options) }), close: () => store.close() };
+  const admin = createAdmin({ store, actor, platform: defaultPlatform, ...hostOf(options) });
+  return { ...admin, close: () => store.close() };
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../database/errors.js';
 import { UserInfoError } from '../protocol/errors.js';
-import { resultCode } from '../protocol/result-codes.js';
+import { type ResultCode, resultCode } from '../protocol/result-codes.js';
 import { escapeUnsafe } from '../protocol/unsafe-text.js';
 import { describeFaults, type FaultSettings } from './fault-settings.js';
 
@@ -28,6 +28,8 @@ export type LogEvent =
 export interface ProblemEvent {
   readonly event: 'overload' | 'store_unavailable' | 'clock' | 'fault';
   readonly problem: string;
+  /** The first request that it concerned; absent if it concerned none, and from repeats. */
+  readonly request_id?: string;
   /** Number of repeats since it was last logged; absent if it is new. */
   readonly repeats?: number;
 }
@@ -53,8 +55,12 @@ export interface AnsweredEvent extends Partial<RequestSource> {
   readonly tenant_code: string | null;
   readonly status: number;
   readonly code: number;
+  /** The code of this project with the same meaning, where the platform has codes of its own. */
+  readonly means?: ResultCode;
   /** `msg` of the envelope; names that may be values are masked. */
   readonly msg: string;
+  /** The keyed digest of the user, as in the audit; absent if the user is not known. */
+  readonly user_digest?: string;
   /** From the headers of the request to the end of the answer, in milliseconds. */
   readonly ms: number;
 }
@@ -129,7 +135,9 @@ export interface LogOptions {
 export function createLog({ format, level = 'info', write, now }: LogOptions): Log {
   const least = logLevels.indexOf(level);
   return (event) => {
-    const [eventLevel, linesOf] = kinds[event.event] as [LogLevel, (event: LogEvent) => string[]];
+    const [kindLevel, linesOf] = kinds[event.event] as [LogLevel, (event: LogEvent) => string[]];
+    const isOurFault = event.event === 'request' && event.status >= 500;
+    const eventLevel = isOurFault ? 'warn' : kindLevel;
     if (logLevels.indexOf(eventLevel) < least) return;
     const time = new Date(now()).toISOString();
     const lines =
@@ -140,7 +148,7 @@ export function createLog({ format, level = 'info', write, now }: LogOptions): L
   };
 }
 
-/** The level of each event, and its lines for people. */
+/** The level of each event, and its lines for people. A request that fails by no fault of its own is a warning. */
 const kinds: {
   readonly [Name in LogEvent['event']]: readonly [LogLevel, (event: LogEvent & { event: Name }) => string[]];
 } = {
@@ -192,11 +200,16 @@ function again({ repeats }: ProblemEvent): string {
   return repeats === 1 ? ' (once more)' : ` (${repeats} more times)`;
 }
 
-/** Logs a failure that needs the operator: an error of the store, or an unexpected one. */
-export function logFault(log: Log, error: unknown): void {
-  if (error instanceof StoreUnavailableError) log({ event: 'store_unavailable', problem: error.message });
-  else if (!(error instanceof UserInfoError)) {
-    log({ event: 'fault', problem: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+/**
+ * Logs a failure that needs the operator: an error of the store, or an unexpected one. `request` is the one that it
+ * concerns.
+ */
+export function logFault(log: Log, error: unknown, request: Pick<ProblemEvent, 'request_id'> = {}): void {
+  if (error instanceof StoreUnavailableError) {
+    log({ event: 'store_unavailable', problem: error.message, ...request });
+  } else if (!(error instanceof UserInfoError)) {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    log({ event: 'fault', problem, ...request });
   }
 }
 
@@ -213,7 +226,7 @@ export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
     for (const [key, found] of recent) {
       const { event, repeats } = found;
       if (repeats === 0) recent.delete(key);
-      else log({ ...event, repeats });
+      else log({ event: event.event, problem: event.problem, repeats });
       found.repeats = 0;
     }
   };

@@ -26,7 +26,7 @@ export interface Monitored {
   /** Whether requests should be sent here. */
   isReady(): Promise<boolean>;
   /** In the format of Prometheus; `null` if there are none. */
-  readonly metrics: (() => Promise<string>) | null;
+  readonly metrics: () => Promise<string>;
   /** Issues codes. Default: not over HTTP. */
   readonly codes?: ((request: IncomingMessage) => Promise<MonitoringAnswer>) | undefined;
 }
@@ -48,7 +48,7 @@ export function answerMonitoring({ isReady, metrics, codes }: Monitored): Answer
       case '/readyz':
         return statusAnswer(await isReady());
       case '/metrics':
-        return metrics && { status: 200, type: prometheus, body: await metrics() };
+        return { status: 200, type: prometheus, body: await metrics() };
       case '/codes':
         return codes && request ? codes(request) : null;
       default:

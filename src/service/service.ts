@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadPart, MissingPackageError } from '../support/errors.js';
 import { Turns } from '../support/fair-queue.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
@@ -7,6 +6,7 @@ import { answerCodes } from './admin/post-codes.js';
 import { type ServerExtension, startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats, logFault } from './log.js';
+import { countEvents, observeStore, ownMetrics } from './metrics.js';
 import { answerMonitoring, probeStore, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
@@ -37,8 +37,10 @@ export interface Service extends AsyncDisposable {
 /** Size of the ID of a process among those that share a database. */
 const holderBytes = 16;
 
+const secondsOfDay = 86_400;
+
 /**
- * Starts the service over a store, which it closes at its end.
+ * @internal Starts the service over a store, which it closes at its end.
  *
  * @throws StartError if it cannot listen on the address
  */
@@ -48,31 +50,32 @@ export async function startService(
   host: ServiceHost,
   extension?: ServerExtension,
 ): Promise<Service> {
-  const { faults, rateLimit, adminPort, adminToken } = settings;
-  const { log: eventLog, metrics, unobserve } = await withMetrics(settings, store);
-  const { log, end } = foldRepeats(eventLog);
+  const { faults, rateLimit, adminPort, adminTokens = [], version } = settings;
+  const { log, end } = foldRepeats(countEvents(settings.log ?? (() => {}), version));
+  const unobserve = observeStore(store);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
   const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
-  const { clockWindowSeconds } = settings;
-  const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, clockWindowSeconds);
+  const { platform } = settings;
+  const window = platform.clock_window_seconds;
+  const windowSeconds = window === 'unlimited' ? Number.POSITIVE_INFINITY : window;
+  const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, windowSeconds);
   let isStopping = false;
   const monitoring = answerMonitoring({
     isReady: async () => !isStopping && (await isWritable()) && isInTime(),
-    metrics:
-      metrics &&
-      (() => {
-        // For the next scrape: this one does not wait for a database that is away.
-        void isWritable();
-        return metrics();
-      }),
+    metrics: () => {
+      // For the next scrape: this one does not wait for a database that is away.
+      void isWritable();
+      return ownMetrics();
+    },
     codes:
-      adminToken &&
-      answerCodes(
-        adminToken,
-        settings.host,
-        async () => createAdmin({ store, actor: 'POST /codes', ...host }),
-        log,
-      ),
+      adminTokens.length === 0
+        ? undefined
+        : answerCodes(
+            adminTokens,
+            settings.host,
+            async () => createAdmin({ store, actor: 'POST /codes', platform, ...host }),
+            log,
+          ),
   });
   const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
   const context = {
@@ -90,7 +93,8 @@ export async function startService(
     admin?.close();
     throw error;
   });
-  store.startPurge(randomHex(host, holderBytes), (error) => logFault(log, error));
+  const auditSeconds = settings.auditDays * secondsOfDay;
+  store.startPurge(randomHex(host, holderBytes), auditSeconds, (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
   if (admin !== null) log({ event: 'monitoring', url: admin.url });
   log({ event: 'listening', url: server.url });
@@ -114,24 +118,9 @@ export async function startService(
   };
   return {
     url: server.url,
-    admin: createAdmin({ store, actor: 'the service', ...host }),
+    admin: createAdmin({ store, actor: 'the service', platform, ...host }),
     close: closeOnce,
     reset: () => store.reset(),
     [Symbol.asyncDispose]: closeOnce,
   };
-}
-
-/**
- * The log of the settings, with its events counted for `/metrics`. Without prom-client there are no metrics.
- *
- * @throws MissingPackageError if a port for them is given
- */
-async function withMetrics({ log = () => {}, adminPort, version }: CheckedSettings, store: Store) {
-  try {
-    const { countEvents, observeStore, ownMetrics } = await loadPart(() => import('./metrics.js'));
-    return { log: countEvents(log, version), metrics: ownMetrics, unobserve: observeStore(store) };
-  } catch (error) {
-    if (adminPort !== undefined || !(error instanceof MissingPackageError)) throw error;
-    return { log, metrics: null, unobserve: () => {} };
-  }
 }

@@ -1,9 +1,12 @@
 // Apart from service.ts: options are checked before fastify is loaded.
 import { isIP } from 'node:net';
+import { type Platform, type PlatformFile, parsePlatform } from '../platform/platform.js';
+import { onlyRecipes } from '../platform/signing-source.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { defaultClockWindowSeconds, defaultMaxBodyBytes, maxClockWindowSeconds } from '../protocol/limits.js';
+import { defaultMaxBodyBytes } from '../protocol/limits.js';
 import { quoteName } from '../protocol/unsafe-text.js';
+import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import type { Log } from './log.js';
@@ -21,11 +24,8 @@ export interface ServiceSettings {
   readonly host?: string;
   /** 0, the default, selects a free one. */
   readonly port?: number;
-  /**
-   * Maximum difference of a request's `timestamp`, in either direction (§5.6), in seconds, at most 900. Default:
-   * 300.
-   */
-  readonly clockWindowSeconds?: number;
+  /** What the spec leaves open, as the content of a platform file. Its recipes are those of apps without their own. */
+  readonly platform?: PlatformFile;
   /**
    * Maximum number of requests per second of each app, and of refused, unauthenticated requests per second of each
    * client address; further ones are answered with 42901. Default: no limit.
@@ -59,8 +59,10 @@ export interface ServiceSettings {
    * port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
-  /** With it, `POST /codes` on `adminPort` issues codes; at least 16 characters. Default: none. */
-  readonly adminToken?: Secret;
+  /** How long a line of the audit is kept, in days. Default: 365. */
+  readonly auditDays?: number;
+  /** With one of them, `POST /codes` on `adminPort` issues codes; at least 16 characters each. Default: none. */
+  readonly adminTokens?: readonly Secret[];
   /**
    * The base URL at which clients reach the service through a proxy, for recipes that sign the URL (§5). Default: that
    * of the request.
@@ -104,17 +106,21 @@ export const maxTimerMs = 2 ** 31 - 1;
 /** Default, minimum and maximum of the numbers. */
 const numbers = {
   port: [0, 0, 65_535],
-  clockWindowSeconds: [defaultClockWindowSeconds, 0, maxClockWindowSeconds],
   maxBodyBytes: [defaultMaxBodyBytes, 1, Number.MAX_SAFE_INTEGER],
   requestTimeoutMs: [30_000, 1, maxTimerMs],
   maxConnections: [1000, 1, Number.MAX_SAFE_INTEGER],
   drainMs: [0, 0, maxTimerMs],
   drainDelayMs: [0, 0, maxTimerMs],
+  auditDays: [365, 1, 1_000_000],
 } as const;
 
 /** Settings that were checked, with the defaults of those that have a value for one. */
-export type CheckedSettings = ServiceSettings &
-  Required<Pick<ServiceSettings, keyof typeof numbers | 'host' | 'version'>>;
+export type CheckedSettings = Omit<ServiceSettings, 'platform'> &
+  Required<Pick<ServiceSettings, keyof typeof numbers | 'host' | 'version'>> & {
+    readonly platform: Platform;
+    /** The signers of apps without recipes of their own. */
+    readonly signers: Signers;
+  };
 
 /** @throws InvalidInputError that names an invalid setting */
 export function checkSettings(settings: ServiceSettings): CheckedSettings {
@@ -129,7 +135,7 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
   const { host = '127.0.0.1' } = settings;
   // An IPv6 address may stand in brackets, as in a URL.
   const address = host.replace(/^\[(.*)\]$/, '$1');
-  const checked = { version: '', ...given, host: address } as CheckedSettings;
+  const checked = { version: '', ...given, host: address, ...servedPlatform(settings) } as CheckedSettings;
   const { rateLimit = 1, faults } = checked;
   if (!(rateLimit > 0 && Number.isFinite(rateLimit))) {
     throw new InvalidInputError(`rateLimit is ${rateLimit}; it must be a number above 0`);
@@ -140,6 +146,16 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
   if (wrong === undefined) return checked;
   throw new InvalidInputError(`${quoteName(wrong)} is not an address or a range of addresses`, {
     hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8.',
+  });
+}
+
+/** @throws InvalidInputError for a platform that signs by a module */
+function servedPlatform(settings: ServiceSettings): Pick<CheckedSettings, 'platform' | 'signers'> {
+  const platform = parsePlatform(settings.platform ?? {}, 'platform');
+  const recipes = onlyRecipes(platform.signing);
+  if (recipes !== null) return { platform, signers: compileRecipes(recipes) };
+  throw new InvalidInputError('platform: the service signs by recipes, not by a module', {
+    hint: 'Give both recipes as data: {"signing": {"app_sign": …, "sign": …}}.',
   });
 }
 

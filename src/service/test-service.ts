@@ -4,14 +4,9 @@ import type { Endpoint } from '../protocol/endpoints.js';
 import { envelopeContentType } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { parameterText } from '../protocol/parameters.js';
-import {
-  httpStatusOf,
-  messageOf,
-  type ResultCode,
-  resultCode,
-  resultCodes,
-} from '../protocol/result-codes.js';
-import type { UserRecord } from '../protocol/user-record.js';
+import { platformRefusal } from '../protocol/result-code-table.js';
+import { type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
+import { shapeObject, type UserRecord } from '../protocol/user-record.js';
 import { type ExplanationPair, expectedSignatures, explainBoth } from '../signing/app-signatures.js';
 import type { NewCode } from './admin/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
@@ -20,7 +15,7 @@ import { signersOf } from './http/authenticate.js';
 import { parseRequest } from './http/received-request.js';
 import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
-import type { ServiceOptions } from './settings.js';
+import { type CheckedSettings, checkSettings, type ServiceOptions } from './settings.js';
 import type { Store } from './store/store.js';
 
 /**
@@ -69,7 +64,7 @@ type Operation = Endpoint['operation'];
 export interface TestFailure {
   /** Default: both operations. */
   readonly operation?: Operation;
-  /** A result code of any platform. Default: 50001. */
+  /** A result code: one of this project becomes that of the platform with the same meaning. Default: 50001. */
   readonly code?: number;
   /** Default: the first three digits of a code of this project, otherwise 200. */
   readonly httpStatus?: number;
@@ -173,8 +168,12 @@ interface Rule {
 
 const isKnown = (code: number): code is ResultCode => (resultCodes as readonly number[]).includes(code);
 
-function decode(endpoint: Endpoint, request: FastifyRequest): Omit<TestRequest, 'signatures' | 'answer'> {
-  const { parameters } = parseRequest(endpoint, request);
+function decode(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  settings: CheckedSettings,
+): Omit<TestRequest, 'signatures' | 'answer'> {
+  const { parameters } = parseRequest(endpoint, request, settings);
   return {
     operation: endpoint.operation,
     target: request.url,
@@ -195,13 +194,14 @@ async function explain(
   endpoint: Endpoint,
   request: FastifyRequest,
   store: Store,
+  settings: CheckedSettings,
 ): Promise<TestSignatures | null> {
-  const { parameters, check } = parseRequest(endpoint, request);
+  const { parameters, check } = parseRequest(endpoint, request, settings);
   const app = await store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
   if (app === null) return null;
   try {
     const { signable } = check();
-    const signers = signersOf(app.recipes);
+    const signers = signersOf(app.recipes, settings.signers);
     const expected = expectedSignatures(signers, signable, app.app_secret);
     const stages = explainBoth(signers, signable, app.app_secret);
     const of = (name: 'app_sign' | 'sign') => {
@@ -215,13 +215,17 @@ async function explain(
   }
 }
 
-function failureOf({ delayMs, cut, ...failure }: TestFailure): Fault {
+function failureOf({ delayMs, cut, ...failure }: TestFailure, { platform }: CheckedSettings): Fault {
   if (cut !== undefined) return { delayMs, cut };
-  const { code = resultCode.internal, httpStatus, msg, retryAfter } = failure;
+  const { code = resultCode.internal, retryAfter } = failure;
+  const refusal = isKnown(code)
+    ? platformRefusal(code, platform.result_codes, platform.http_status)
+    : { code, msg: 'error', httpStatus: 200 };
+  const { msg = refusal.msg, httpStatus = refusal.httpStatus } = failure;
   const answer: TestAnswer = {
-    httpStatus: httpStatus ?? (isKnown(code) ? httpStatusOf(code) : 200),
+    httpStatus,
     headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
-    body: { code, msg: msg ?? (isKnown(code) ? messageOf(code) : 'error'), data: {} },
+    body: { code: refusal.code, msg, data: shapeObject({}, platform) },
   };
   return { delayMs, answer: (reply) => send(reply, answer) };
 }
@@ -234,7 +238,7 @@ function send(reply: FastifyReply, { httpStatus = 200, headers = {}, body }: Tes
     .send(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Starts a service with what tests need around it; `start` starts the service itself. */
+/** @internal Starts a service with what tests need around it; `start` starts the service itself. */
 export async function startTestService(
   options: TestServiceOptions,
   start: (options: ServiceOptions, extension: ServerExtension) => Promise<Service>,
@@ -247,6 +251,7 @@ export async function startTestService(
     appSecret = 'test-secret',
     ...serviceOptions
   } = options;
+  const settings = checkSettings(serviceOptions);
   const requests: TestRequest[] = [];
   const rules: Rule[] = [];
   let ahead = 0;
@@ -260,7 +265,7 @@ export async function startTestService(
       if (rule !== undefined) rule.left -= 1;
       const fault = rule?.faultOf(endpoint, request) ?? drawFault?.() ?? {};
       if (fault.cut === 'before') {
-        requests.push({ ...decode(endpoint, request), signatures: null, answer: null });
+        requests.push({ ...decode(endpoint, request, settings), signatures: null, answer: null });
       }
       return fault;
     });
@@ -268,8 +273,8 @@ export async function startTestService(
       const endpoint = endpointOf(request);
       if (endpoint === undefined) return payload;
       const answer = request.socket.destroyed ? null : { httpStatus: statusCode, body: String(payload) };
-      const signatures = await explain(endpoint, request, store);
-      requests.push({ ...decode(endpoint, request), signatures, answer });
+      const signatures = await explain(endpoint, request, store, settings);
+      requests.push({ ...decode(endpoint, request, settings), signatures, answer });
       return payload;
     });
   };
@@ -296,11 +301,11 @@ export async function startTestService(
       if (!(Number.isSafeInteger(count) && count > 0)) {
         throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
       }
-      rules.push({ operation: failure.operation, left: count, faultOf: () => failureOf(failure) });
+      rules.push({ operation: failure.operation, left: count, faultOf: () => failureOf(failure, settings) });
     },
     stub(answer, { operation, times = Number.POSITIVE_INFINITY } = {}) {
       const faultOf = (endpoint: Endpoint, request: FastifyRequest): Fault => {
-        const given = typeof answer === 'function' ? answer(decode(endpoint, request)) : answer;
+        const given = typeof answer === 'function' ? answer(decode(endpoint, request, settings)) : answer;
         return { answer: (reply) => send(reply, given) };
       };
       rules.push({ operation, left: times, faultOf });

@@ -1,4 +1,5 @@
 import {
+  checkIsOpen,
   compileSteps,
   computeDigest,
   decodeKey,
@@ -53,8 +54,9 @@ export function compileRecipe(recipe: Recipe, field = ''): Signer {
       missing: missingTokens(compiled.tokens, request),
     };
   };
-  const usesQuery = compiled.tokens.some(isQuery);
-  return { digestLength: stepsLength(compiled.steps), ...(usesQuery && { usesQuery }), sign, explain };
+  const isEncoded = recipe.encode.message !== 'none';
+  const digestLength = stepsLength(isEncoded ? null : compiled.message, compiled.steps);
+  return { digestLength, ...(compiled.tokens.some(isQuery) && { usesQuery: true }), sign, explain };
 }
 
 function isQuery({ source }: Pick<Token, 'source'>): boolean {
@@ -117,6 +119,7 @@ function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
     key: recipe.sub.key === undefined ? key : parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')),
     decode: (recipe.sub.key ?? recipe.key).decode,
   };
+  if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
 
   const subNeeds = sub === null ? [] : [...tokensIn(sub), ...(usesKey(sub) ? tokensOf(sub.key) : [])];
   if (subNeeds.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');

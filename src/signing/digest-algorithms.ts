@@ -7,7 +7,7 @@ export type Algorithm = (typeof algorithms)[number];
 export const outputs = ['hex', 'HEX', 'base64', 'base64url', 'base64-of-hex'] as const;
 export type Output = (typeof outputs)[number];
 
-/** A digest, or an HMAC where there is a key, as text. */
+/** @internal A digest, or an HMAC where there is a key, as text. */
 export function digestText(
   algorithm: Algorithm,
   data: string | Buffer,
@@ -24,7 +24,7 @@ export function digestText(
   }
 }
 
-/** A digest, or an HMAC where there is a key, as bytes. */
+/** @internal A digest, or an HMAC where there is a key, as bytes. */
 export function digestBytes(algorithm: Algorithm, data: string | Buffer, key: Buffer | null): Buffer {
   return key === null ? hash(algorithm, data, 'buffer') : createHmac(algorithm, key).update(data).digest();
 }

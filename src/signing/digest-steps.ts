@@ -53,7 +53,7 @@ function bytes(data: string | Buffer): Buffer {
   return typeof data === 'string' ? Buffer.from(data) : data;
 }
 
-/** Sources that may follow the last digest. Their text is sent with it, so none may contain the secret. */
+/** Sources of a text that is sent as it is, such as one after the last digest: none contains the secret. */
 const openSources: ReadonlySet<Source> = new Set([
   'method',
   'host',
@@ -67,7 +67,7 @@ const openSources: ReadonlySet<Source> = new Set([
 
 /**
  * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`, where `output` is
- * null and each digest has its own format.
+ * null and each digest has its own format. A signature without a digest is its message: a token that the operator issued.
  *
  * @throws RecipeError for an unknown step, or one in the wrong place
  */
@@ -79,24 +79,25 @@ export function compileSteps(
   const steps = texts.map((text, index) => parseStep(text, `${field}[${index}]`));
   const last = steps.findLastIndex(({ kind }) => kind === 'digest');
   const digest = steps[last];
-  if (digest?.kind !== 'digest') {
+  if (output === null && digest === undefined) {
     throw new RecipeError(field, 'no digest among the steps', 'Add one, such as md5.');
   }
   if (output !== null) {
-    for (const [index, step] of steps.entries()) if (index > last) checkIsOpen(step, `${field}[${index}]`);
-    steps[last] = { ...digest, format: output };
+    for (const [index, step] of steps.entries())
+      if (index > last && 'template' in step) checkIsOpen(step.template, `${field}[${index}]`);
+    if (digest?.kind === 'digest') steps[last] = { ...digest, format: output };
   }
   checkBytes(steps, field);
   return steps;
 }
 
-function checkIsOpen(step: Step, field: string): void {
-  if (!('template' in step)) return;
-  const closed = tokensOf(step.template).find(({ source }) => !openSources.has(source));
+/** @throws RecipeError for a text with the secret, or with values of the request, that no digest hides */
+export function checkIsOpen(template: Template, field: string): void {
+  const closed = tokensOf(template).find(({ source }) => !openSources.has(source));
   if (closed === undefined) return;
   throw new RecipeError(
     field,
-    `$${closed.source} after the last digest would leave the machine with the signature`,
+    `$${closed.source} without a digest after it would leave the machine with the signature`,
     'Digest once more after it, or take $method $host $path $url $query $search $param:NAME $extra:NAME.',
   );
 }
@@ -113,8 +114,8 @@ function checkBytes(steps: readonly Step[], field: string): void {
 }
 
 /** The length of a signature in characters; null where it depends on the request (§5.4). */
-export function stepsLength(steps: readonly Step[]): number | null {
-  return steps.reduce(lengthAfter, null);
+export function stepsLength(message: Template | null, steps: readonly Step[]): number | null {
+  return steps.reduce(lengthAfter, message && templateLength(message));
 }
 
 function lengthAfter(length: number | null, step: Step): number | null {

@@ -40,23 +40,28 @@ export function paramOf({ params }: SignableRequest, name: string): string | und
   return params.find(([known]) => known === name)?.[1];
 }
 
+/** An extra value. If no name is the same, one that differs in letter case is: names of headers have none. */
 export function extraOf({ extra }: SignableRequest, name: string): string | undefined {
-  return Object.hasOwn(extra, name) ? extra[name] : undefined;
+  if (Object.hasOwn(extra, name)) return extra[name];
+  const lower = name.toLowerCase();
+  return Object.entries(extra).find(([known]) => known.toLowerCase() === lower)?.[1];
 }
 
 /** The request without the parameters of these names, in `params` and in the query. */
 export function withoutParams(request: SignableRequest, names: readonly string[]): SignableRequest {
   const { params, query } = request;
-  const isKept = (name: string) => !names.includes(name);
   return {
     ...request,
-    params: params.filter(([name]) => isKept(name)),
-    ...(query !== undefined && {
-      query: pairsOf(query)
-        .filter((pair) => isKept(nameIn(pair)))
-        .join('&'),
-    }),
+    params: params.filter(([name]) => !names.includes(name)),
+    ...(query !== undefined && { query: queryWithout(query, names) }),
   };
+}
+
+/** The query without the parameters of these names. */
+export function queryWithout(query: string, names: readonly string[]): string {
+  return pairsOf(query)
+    .filter((pair) => !names.includes(nameIn(pair)))
+    .join('&');
 }
 
 /** The query with this value in the place of the parameter; without one, at its end if `isAdded`. */
@@ -92,7 +97,9 @@ export function pathOf(url: string, basePath: string): string {
 
 /** A signed request, or one to sign: the input of `sign explain`, `verify` and `solve`. */
 export interface Sample extends SignableRequest {
-  /** The parameter that carries the signature; `params` does not contain it. */
+  /** The names in `extra` that are headers of the request. Only some of them are signed, if any. */
+  readonly headers: readonly string[];
+  /** The parameter or header that carries the signature; `params` and `extra` do not contain it. */
   readonly signParam: string;
   /** The signature; null for none, which only `explain` accepts. */
   readonly signature: string | null;

@@ -1,7 +1,8 @@
 import { forAppSign } from '../signing/app-signatures.js';
 import { type Param, paramOf, type Sample, type SignableRequest } from '../signing/request.js';
-import { SampleError } from '../signing/samples/captured-request.js';
+import { unsignedSample } from '../signing/samples/captured-request.js';
 import type { Secret } from '../signing/secret.js';
+import { proposedExtra } from './signed-headers.js';
 
 /** A signed request and its secret: the input of a search. */
 export interface SolveTask {
@@ -23,25 +24,30 @@ export interface SignedSample extends Sample {
  */
 export function tasksForSign(samples: readonly SignedSample[]): SolveTask[] {
   return withOthers(
-    samples.map(({ signature, signParam, secret, ...request }) => {
-      if (signature === null) {
-        throw new SampleError(
-          `the sample has no signature: there is no parameter ${JSON.stringify(signParam)}`,
-          'Name the parameter that carries it by --sign-param.',
-        );
-      }
-      return { request, secret, signature };
+    samples.map((sample) => {
+      const { signature, secret } = sample;
+      if (signature === null) throw unsignedSample(sample);
+      return { request: requestOf(sample), secret, signature };
     }),
   );
 }
 
 /** The tasks for `app_sign`, where `sign` covers it in every sample (§5.5, §5.6); else null. */
 export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] | null {
-  const tasks = samples.flatMap(({ signature: _, signParam, secret, ...request }) => {
-    const signature = paramOf(request, 'app_sign');
-    return signParam !== 'sign' || !signature ? [] : [{ request: forAppSign(request), secret, signature }];
+  const tasks = samples.flatMap((sample) => {
+    const { signParam, secret } = sample;
+    const signature = paramOf(sample, 'app_sign');
+    return signParam !== 'sign' || !signature
+      ? []
+      : [{ request: forAppSign(requestOf(sample)), secret, signature }];
   });
   return tasks.length === samples.length && tasks.length > 0 ? withOthers(tasks) : null;
+}
+
+/** What a rule may sign: of the headers only those that are worth a search. */
+function requestOf(sample: SignedSample): SignableRequest {
+  const { signature, signParam, secret, headers, ...request } = sample;
+  return { ...request, extra: proposedExtra(sample) };
 }
 
 function withOthers(tasks: readonly Omit<SolveTask, 'otherParams'>[]): SolveTask[] {

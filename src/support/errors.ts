@@ -1,7 +1,9 @@
 /** Details of an error in addition to its message. */
 export interface UserInfoErrorOptions {
-  /** The next step of the user: one sentence, shown under the message. */
+  /** The next step of the user, in a sentence or two, shown under the message. */
   readonly hint?: string | undefined;
+  /** The commands that the hint is about, each as it is typed into a POSIX shell. */
+  readonly commands?: readonly string[] | undefined;
   /** Whether the request that the user asked for was sent, where the message does not say it. */
   readonly sent?: 'nothing' | undefined;
   readonly cause?: unknown;
@@ -24,6 +26,8 @@ export abstract class UserInfoError extends Error {
   /** Stable across versions, such as `INVALID_INPUT`. */
   abstract readonly code: string;
   readonly hint: string | undefined;
+  /** The commands that the hint is about, each as it is typed into a POSIX shell. */
+  readonly commands: readonly string[];
   /** `nothing` where no request was sent, and the message does not say it. */
   readonly sent: 'nothing' | undefined;
   /** Whether the same call can be made again later, unchanged, without doing something twice. */
@@ -33,6 +37,7 @@ export abstract class UserInfoError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
+    this.commands = options.commands ?? [];
     this.sent = options.sent;
   }
 
@@ -68,7 +73,7 @@ const meanings: Readonly<Record<string, string>> = {
   ENXIO: 'it is a socket, or a device that is not there',
 };
 
-/** Whether this is an error of a system call; with `code`, whether it has that code. */
+/** @internal Whether this is an error of a system call; with `code`, whether it has that code. */
 export function isSystemError(error: unknown, code?: string): error is NodeJS.ErrnoException {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return false;
   return code === undefined || error.code === code;
@@ -82,47 +87,4 @@ export function describeSystemError(error: unknown): string {
   if (error instanceof UnsuitableFileError) return error.message;
   const code = isSystemError(error) ? error.code : undefined;
   return (code !== undefined && meanings[code]) || code || 'unknown error';
-}
-
-/**
- * A part of this package needs another package, which is not installed.
- *
- * @example
- * if (error instanceof MissingPackageError) console.error(error.hint); // which package to install
- */
-export class MissingPackageError extends UserInfoError {
-  readonly code = 'MISSING_PACKAGE';
-
-  /** `name` is that of the missing package. */
-  constructor(name: string, cause: unknown) {
-    super(`the package ${name}, which this needs, is not installed`, {
-      hint: `Run "npm install ${name}", or install userinfo-cli without --omit=optional.`,
-      cause,
-    });
-  }
-}
-
-/** Deno says "Could not". */
-const missing = /^C(?:annot|ould not) find (?:package|module) '((?:@[^/']+\/)?[^@./'][^/']*)/;
-
-/** Replaces the error of an import by a MissingPackageError if a package was not found. */
-export function explainMissing(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof MissingPackageError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return error;
-  const name = missing.exec(message)?.[1];
-  return name === undefined ? error : new MissingPackageError(name, error);
-}
-
-/**
- * Loads a part of the program that needs packages of its own.
- *
- * @throws MissingPackageError if one is not installed, as after `npm install --omit=optional`
- */
-export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (error) {
-    throw explainMissing(error);
-  }
 }

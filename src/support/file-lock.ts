@@ -92,8 +92,9 @@ export async function lockFile(
 }
 
 /**
- * The records of those locks whose process is not visible from here, and which are not renewed for `forMs` milliseconds:
- * with them, `lockFile` takes the locks over. The user has to consent, as the process may be stopped, or cut off from the disk.
+ * The records of those locks whose process is not visible from here, and which are not renewed for `forMs`
+ * milliseconds: with them, `lockFile` takes the locks over. The user has to consent, as the process may be stopped, or
+ * cut off from the disk.
  *
  * @throws FileLockedError once a lock is renewed; UnsuitableFileError, system errors
  */
@@ -202,9 +203,9 @@ function parse(text: string): RegExpExecArray | null {
 
 /**
  * Where the numbers and start times of processes have the meaning that they have for this process: the boot of the
- * kernel, the PID namespace and, since Linux 5.6, the time namespace. Empty on systems without namespaces. `null`: not known, also where /proc is that of another namespace.
- *
- * The number of a namespace is used again only after all its processes have ended.
+ * kernel, the PID namespace and, since Linux 5.6, the time namespace. Empty on systems without namespaces. `null`: not
+ * known, also where /proc is that of another namespace. The number of a namespace is used again only after all its
+ * processes have ended.
  */
 function pidSpace(): string | null {
   if (platform() !== 'linux') return '';
@@ -237,7 +238,7 @@ function startOf(process: number): string | null {
   try {
     kill(process, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return null;
+    if (isSystemError(error, 'ESRCH')) return null;
   }
   try {
     const stat = readFileSync(`/proc/${process}/stat`, 'utf8');

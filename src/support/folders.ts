@@ -3,24 +3,24 @@ import { dirname, resolve } from 'node:path';
 import envPaths from 'env-paths';
 import type { EnvironmentVariables } from './shell.js';
 
-const paths = envPaths('userinfo', { suffix: '' });
+const paths = () => envPaths('userinfo', { suffix: '' });
 
 /**
  * The folder of the profile file: USERINFO_CONFIG_DIR, else the system's configuration folder (or
  * XDG_CONFIG_HOME).
  */
 export function configFolder(env: EnvironmentVariables): string {
-  return env.USERINFO_CONFIG_DIR ? resolve(env.USERINFO_CONFIG_DIR) : paths.config;
+  return env.USERINFO_CONFIG_DIR ? resolve(env.USERINFO_CONFIG_DIR) : paths().config;
 }
 
 /** The default folder of the service's database: the system's data folder (or XDG_DATA_HOME). */
 export function dataFolder(): string {
-  return paths.data;
+  return paths().data;
 }
 
 /** The system's cache folder (or XDG_CACHE_HOME). */
 export function cacheFolder(): string {
-  return paths.cache;
+  return paths().cache;
 }
 
 /**

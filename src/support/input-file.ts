@@ -1,7 +1,7 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
-import { UnsuitableFileError } from './errors.js';
+import { isSystemError, UnsuitableFileError } from './errors.js';
 
 /** Maximum size of a file that is read as a whole, in bytes. */
 const maxBytes = 16 * 1024 * 1024;
@@ -15,12 +15,9 @@ const writerMs = 10_000;
  */
 export function readInputFile(path: string): Buffer {
   const { fd, isPipe } = open(path);
-  try {
-    if (isPipe) throw new UnsuitableFileError('it is a pipe, not a file');
-    return readAll(fd);
-  } finally {
-    closeSync(fd);
-  }
+  if (!isPipe) return readAll(fd);
+  closeSync(fd);
+  throw new UnsuitableFileError('it is a pipe, not a file');
 }
 
 /**
@@ -30,13 +27,7 @@ export function readInputFile(path: string): Buffer {
  */
 export async function readInput(path: string, signal?: AbortSignal): Promise<Buffer> {
   const { fd, isPipe } = open(path);
-  if (!isPipe) {
-    try {
-      return readAll(fd);
-    } finally {
-      closeSync(fd);
-    }
-  }
+  if (!isPipe) return readAll(fd);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of await openPipe(fd, signal)) {
@@ -67,17 +58,21 @@ function open(path: string): { fd: number; isPipe: boolean } {
   throw new UnsuitableFileError(`it is a ${stat.isDirectory() ? 'folder' : 'device'}`);
 }
 
-/** Until the end, not only what the system says is the size: of a file in /proc, that is 0. */
+/** Reads to the end, not only what the system says is the size: of a file in /proc, that is 0. Closes the file. */
 function readAll(fd: number): Buffer {
-  requireSize(fstatSync(fd).size);
-  const chunks: Buffer[] = [];
-  for (let size = 0; ; ) {
-    const chunk = Buffer.allocUnsafe(65_536);
-    const read = readSync(fd, chunk);
-    if (read === 0) return Buffer.concat(chunks);
-    size += read;
-    requireSize(size);
-    chunks.push(chunk.subarray(0, read));
+  try {
+    requireSize(fstatSync(fd).size);
+    const chunks: Buffer[] = [];
+    for (let size = 0; ; ) {
+      const chunk = Buffer.allocUnsafe(65_536);
+      const read = readSync(fd, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      size += read;
+      requireSize(size);
+      chunks.push(chunk.subarray(0, read));
+    }
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -107,7 +102,7 @@ async function untilWritten(fd: number, signal: AbortSignal | undefined, waitMs:
       const read = readSync(fd, head);
       if (read > 0 || isUnnamed(fd)) return head.subarray(0, read);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return head.subarray(0, 0);
+      if (isSystemError(error, 'EAGAIN')) return head.subarray(0, 0);
       throw error;
     }
     if (performance.now() - began > waitMs) throw new UnsuitableFileError('no process writes to the pipe');

@@ -4,12 +4,10 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 /** Words that need no quotes in a shell. */
 const bareWord = /^[\p{L}\p{N}_.,:=@/+-]+$/u;
 
-/** Quotes a text as one word of a POSIX shell. The caller refuses U+0000, which no shell can pass on. */
-function quoteWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Quotes a text only if it needs quotes. */
+/**
+ * A text as one word of a POSIX shell, in quotes if it needs them. The caller refuses U+0000, which no shell can pass
+ * on.
+ */
 export function quoteWhereNeeded(text: string): string {
-  return bareWord.test(text) ? text : quoteWord(text);
+  return bareWord.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

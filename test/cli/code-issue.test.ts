@@ -33,7 +33,10 @@ it('issues a code to the user of each row, and names the rows without a user', a
   expect(new Set(codes.map(({ code }) => code)).size).toBe(1100);
   expect(codes[0]).toMatchObject({ tenant_code: 'acme', info_names: ['mobile'], uses_left: 2 });
   const audit = await admin(['audit', '--query', "[?action=='code issue'].subject", '--json']);
-  expect(JSON.parse(audit.stdout)).toEqual(['100 codes', '500 codes', '500 codes']);
+  // In one line, unless a minute began in between.
+  const counts = JSON.parse(audit.stdout).map((subject: string) => Number.parseInt(subject, 10));
+  expect(counts.length).toBeLessThanOrEqual(2);
+  expect(counts.reduce((sum: number, count: number) => sum + count)).toBe(1100);
 
   // What was issued is printed, whatever comes after it.
   const rows = ['u1', 'nobody', 'u2'].map((union_id) => `${JSON.stringify({ union_id })}\n`).join('');

@@ -24,6 +24,7 @@ let preload: string;
 
 beforeEach(() => {
   machine = new Machine();
+  machine.apart = true;
   home = join(realpathSync(machine.folder), 'home');
   cache = join(home, 'cache');
   enabled = join(home, 'enabled');

@@ -31,7 +31,7 @@ afterAll(() => machine[Symbol.dispose]());
 /** What begins with `typed` in a list that grows. */
 const startingWith = (typed: string, list: readonly (string | number)[]) =>
   list.map(String).filter((one) => one.startsWith(typed));
-const infoNames = Object.keys(specialInfoNames);
+const infoNames = Object.keys(specialInfoNames());
 const optionsOf = (command = table) => Object.keys({ ...command.options, ...table.options });
 
 const offered: readonly (readonly [words: readonly string[], offered: readonly string[]])[] = [

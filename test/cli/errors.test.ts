@@ -24,7 +24,14 @@ describe('with --json, an error', () => {
     const lines = done.stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toEqual({
-      error: { code, message: expect.stringMatching(/^\S.*\S$/), hint: expect.stringMatching(/\S/), exit },
+      error: {
+        code,
+        message: expect.stringMatching(/^\S.*\S$/),
+        sent: null,
+        hint: expect.stringMatching(/\S/),
+        commands: code === 'PROFILE' ? ['userinfo profile list'] : expect.any(Array),
+        exit,
+      },
     });
     expect(done.stderr).not.toContain('\u009b');
   });
@@ -108,7 +115,12 @@ it.runIf(process.platform === 'linux')(
 it.each<[string, readonly string[], Record<string, string>, string]>([
   ['of the demo', ['demo'], { TMPDIR: '/none' }, '/none/userinfo-demo-'],
   ['of a database', ['serve', '--port', '0', '--database', '/none/a.db'], {}, 'database /none/a.db'],
-  ['of recipes', ['profile', 'set', 'local', '--signing', '/none'], {}, 'the file "/none" cannot be read'],
+  [
+    'of a platform',
+    ['profile', 'set', 'local', '--platform', '/none'],
+    {},
+    'the file "/none" cannot be read',
+  ],
 ])('a system error is in words: %s', async (_, args, env, subject) => {
   const { stderr } = await machine.run(args, { env });
   expect(stderr).toMatch(/^error: .*: no such file or folder( \(ENOENT\))?$/m);

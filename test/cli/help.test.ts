@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CommonOption, infoNamesPage, listNames } from '../../src/cli/help-layout.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
-import { commands, examplesIn, groups, helps, program } from '../support/help-texts.js';
+import { commands, completeHelps, examplesIn, groups, helps, program } from '../support/help-texts.js';
 
 describe('the help of', () => {
   it('lists every command', () => {
@@ -20,6 +20,25 @@ describe('the help of', () => {
       const lines = help.trimEnd().split('\n');
       expect(lines.length).toBeLessThanOrEqual(60);
       expect(lines.filter((line) => stringWidth(line) > 80)).toEqual([]);
+    },
+  );
+
+  it.each([...commands, ...groups].map((command) => [command.join(' ')]))(
+    '%s is complete with --help: each option has its meaning',
+    (name) => {
+      const complete = completeHelps.get(name) ?? '';
+      expect(complete.split('\n').filter((line) => stringWidth(line) > 80)).toEqual([]);
+      let command = program;
+      for (const word of name === '' ? [] : name.split(' '))
+        command = command.commands.find((one) => one.name() === word) ?? command;
+      const help = command.createHelp();
+      for (const { flags, description } of [
+        ...help.visibleOptions(command),
+        ...help.visibleGlobalOptions(command),
+      ]) {
+        const [first = ''] = description.split(' ');
+        expect(complete).toMatch(new RegExp(`^  ${flags.replace(/[|[\]]/g, '\\$&')}\\s+${first}`, 'm'));
+      }
     },
   );
 
@@ -60,7 +79,7 @@ it('of read and passback lists the special names and the reserved keys', () => {
       ) ?? [];
     return list.trim().split(/,\s+/);
   };
-  expect(listed('read')).toEqual(Object.keys(specialInfoNames));
+  expect(listed('read')).toEqual(Object.keys(specialInfoNames()));
   expect(listed('passback')).toEqual(Object.keys(specialUserInfoKeys));
   expect(helps.get('passback')).toMatch('Reserved keys, which cannot be passed back: union_id, channel.');
 });
@@ -68,7 +87,7 @@ it('of read and passback lists the special names and the reserved keys', () => {
 it('of read has room for more special names', () => {
   const more = Array.from({ length: 5 }, (_, index) => `another_special_name_${index}`);
   const list = (names: readonly string[]) => listNames(names, 'Names', infoNamesPage).split('\n');
-  const names = Object.keys(specialInfoNames);
+  const names = Object.keys(specialInfoNames());
   const lines = (helps.get('read') ?? '').trimEnd().split('\n').length;
   expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(60);
   for (const line of list([...names, ...more])) expect(line.length).toBeLessThanOrEqual(80);

@@ -43,8 +43,8 @@ const database = ['--database', 'users.db'];
 const uses: Readonly<Record<string, (file: string) => readonly string[]>> = {
   'a value': (file) => [...passback, `v=@${file}`],
   '--ca-file': (file) => [...passback, 'v=x', '--ca-file', file],
-  '--result-codes': (file) => [...passback, 'v=x', '--result-codes', file],
-  'a recipe': (file) => ['profile', 'set', 'local', '--signing', file],
+  '--platform': (file) => [...passback, 'v=x', '--platform', file],
+  'a stored platform': (file) => ['profile', 'set', 'local', '--platform', file],
   'a sample': (file) => ['-p', 'local', 'sign', 'verify', '--sample', file],
   'a profile to import': (file) => ['profile', 'import', file],
 };

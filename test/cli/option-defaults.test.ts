@@ -35,7 +35,6 @@ it('a command line without options has the defaults of all options with a value'
     serve: {
       '--host': '127.0.0.1',
       '--port': 8787,
-      '--clock-window': 300_000,
       '--log-format': 'pretty',
       '--log-level': 'info',
     },
@@ -51,7 +50,7 @@ it('what is on without its --no- option is on', () => {
     return options.map((option) => [words, option.long, command.getOptionValue(option.attributeName())]);
   });
   expect(negated.toSorted()).toEqual([
-    ['', '--no-color', true],
+    ['', '--no-color', undefined], // beside --color
     ['', '--no-input', true],
     ['passback', '--no-preflight', true],
     ['profile set', '--no-allow-http', undefined],
@@ -84,6 +83,5 @@ it('a default that the help names is that of the service and of the queue', () =
   expect(named('serve', '--request-timeout')).toBe(service.requestTimeoutMs);
   expect(named('serve', '--max-body')).toBe(service.maxBodyBytes);
   expect(named('serve', '--drain-delay')).toBe(service.drainDelayMs);
-  expect(optionOf('serve', '--clock-window').defaultValue).toBe(service.clockWindowSeconds * 1000);
   expect(named('passback', '--lease')).toBe(defaultLeaseMs);
 });

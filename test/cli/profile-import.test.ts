@@ -182,6 +182,20 @@ describe('a host that gets the requests of an imported profile', () => {
   });
 });
 
+it('asks before the values of variables go to a host in headers, and never sends the app secret in one', async () => {
+  const headers = { 'X-Key': { env: 'CLOUD_KEY' } };
+  const shared = { ...partner, name: 'headed', secret: { kind: 'file' }, platform: { headers } };
+  const asked = await importOf(shared, '--app-secret-env', variable);
+  expect(asked).toMatchObject({ status: 2 });
+  expect(asked.stderr).toContain('The values of $CLOUD_KEY go to');
+  expect(await importOf(shared, '--app-secret-env', variable, '--yes')).toMatchObject({ status: 0 });
+  const leak = await machine.run(['read', 'c1', '-p', 'headed', '--no-input'], {
+    env: { [variable]: secret, CLOUD_KEY: `Bearer ${secret}` },
+  });
+  expect(leak).toMatchObject({ status: 2 });
+  expect(leak.stderr).toContain('the header x-key would send the app secret');
+});
+
 /** What a program of the host's own finds by trial. */
 async function recover(given: object): Promise<unknown> {
   const script = join(import.meta.dirname, '..', 'support', 'recover-secret.py');

@@ -22,19 +22,21 @@ afterAll(async () => {
   await server.close();
 });
 
-it("the platform's result codes come from --result-codes or the profile, and decide on retries and hints", async () => {
-  const file = join(machine.profileFile, '../codes.json');
-  writeFileSync(
-    file,
-    '{"1001": "tooManyRequests", "1003": {"means": "codeNotValid", "hint": "Sign in anew."}}',
-  );
+it("the platform's result codes come from --platform or the profile, and decide on retries and hints", async () => {
+  const file = join(machine.profileFile, '../platform.json');
+  const write = (result_codes: object, more = {}) =>
+    writeFileSync(file, JSON.stringify({ result_codes, ...more }));
+  write({ 1001: 'tooManyRequests', 1003: { means: 'codeNotValid', hint: 'Sign in anew.' } });
   codes.push(1001);
   const plain = await machine.run(['read', 'c1']);
   expect(plain).toMatchObject({ status: 4 });
   expect(plain.stderr).toContain('The code is not in the table');
   codes.push(1001);
-  expect(await machine.run(['read', 'c1', '--result-codes', file])).toMatchObject({ status: 0 });
-  const set = await machine.run(['profile', 'set', 'shop', '--result-codes', file]);
+  expect(await machine.run(['read', 'c1', '--platform', file])).toMatchObject({ status: 0 });
+  codes.push(1001);
+  const named = await machine.run(['read', 'c1'], { env: { USERINFO_PLATFORM: file } });
+  expect(named).toMatchObject({ status: 0 });
+  const set = await machine.run(['profile', 'set', 'shop', '--platform', file]);
   expect(set.status).toBe(0);
   codes.push(1001, 1003);
   const refused = await machine.run(['read', 'c1']);
@@ -46,38 +48,22 @@ it("the platform's result codes come from --result-codes or the profile, and dec
   expect(explained.stdout).toContain('Sign in anew.');
   expect(explained.stdout).not.toContain('HTTP status');
   expect(await machine.run(['explain', '40102'])).toMatchObject({ status: 2 });
+  expect(await machine.run(['explain', '40102', '--platform', ''])).toMatchObject({ status: 0 });
 
-  writeFileSync(file, '{"1001": "tooMany"}');
-  const wrong = await machine.run(['profile', 'set', 'shop', '--result-codes', file]);
+  write({ 1001: 'tooMany' });
+  const wrong = await machine.run(['profile', 'set', 'shop', '--platform', file]);
   expect(wrong).toMatchObject({ status: 2 });
-  expect(wrong.stderr).toContain('"1001": means is not valid');
-  await machine.run(['profile', 'set', 'shop', '--result-codes', '']);
+  expect(wrong.stderr).toContain('result_codes: "1001": means is not valid');
+  await machine.run(['profile', 'set', 'shop', '--platform', '']);
   expect(readFileSync(machine.profileFile, 'utf8')).not.toContain('1001');
-});
 
-it('a file of recipes may have the result codes of the platform, for a profile', async () => {
-  const file = join(machine.profileFile, '../platform.json');
+  // A preset replaces a recipe of the file, and nothing else of it; the file has recipes for other commands, too.
   const recipe = { message: ['$params', '$secret'], steps: ['sha256'] };
-  const write = (result_codes: unknown) =>
-    writeFileSync(file, JSON.stringify({ app_sign: recipe, sign: recipe, result_codes }));
-  const shown = async () => (await machine.run(['profile', 'show', 'shop'])).stdout;
-  const set = (...args: string[]) => machine.run(['profile', 'set', 'shop', '--signing', file, ...args]);
-
-  write({ 2001: 'tooManyRequests' });
-  expect(await set()).toMatchObject({ status: 0 });
-  expect(await shown()).toMatch(/result codes +│ 2001 /);
-  codes.push(2001);
-  expect(await machine.run(['read', 'c1'])).toMatchObject({ status: 0 });
-  const explained = await machine.run(['sign', 'explain', 'read', 'c1', '--recipe', file, '--json']);
-  expect(JSON.parse(explained.stdout).sign.digest).toHaveLength(64);
-
-  const own = join(machine.profileFile, '../own.json');
-  writeFileSync(own, '{"2002": "codeNotValid"}');
-  expect(await set('--result-codes', own)).toMatchObject({ status: 0 });
-  expect(await shown()).toMatch(/result codes +│ 2002 /);
-
-  write({ 2001: 'tooMany' });
-  const wrong = await set();
-  expect(wrong).toMatchObject({ status: 2 });
-  expect(wrong.stderr).toContain('result_codes: "2001": means is not valid');
+  write({ 2001: 'tooManyRequests' }, { signing: { app_sign: recipe, sign: recipe } });
+  await machine.run(['profile', 'set', 'shop', '--platform', file, '--signing-preset', 'taobao']);
+  const shown = await machine.run(['profile', 'show', 'shop']);
+  expect(shown.stdout).toMatch(/app_sign by a custom recipe, sign by the preset\s+│?\s*taobao/);
+  expect(shown.stdout).toMatch(/result codes +│ 2001 /);
+  const signed = await machine.run(['sign', 'explain', 'read', 'c1', '--recipe', file, '--json']);
+  expect(JSON.parse(signed.stdout).sign.digest).toHaveLength(64);
 });

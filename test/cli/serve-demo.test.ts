@@ -113,7 +113,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toBe(
       'error: profile "demo" is for another service: it is not overwritten\n' +
-        'Rename it (userinfo profile rename demo <name>), or remove it (userinfo profile delete demo).\n',
+        'Rename it, or remove it:\n  userinfo profile rename demo demo-old\n  userinfo profile delete demo\n',
     );
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
   });

@@ -75,7 +75,11 @@ describe('an option of a client is refused by name', () => {
     ['attempts without end', { attempts: Number.POSITIVE_INFINITY }, 'attempts is Infinity'],
     ['no connection', { connections: 0 }, 'connections is 0'],
     ['allowHttp as text', { allowHttp: 'no' }, 'allowHttp is text, not true or false'],
-    ['signing without recipes', { signing: {} }, 'signing is an object, not an object of app_sign and sign'],
+    [
+      'signing without recipes',
+      { signing: {} },
+      'signing is an object, not the signers app_sign and sign (recipes belong into platform.signing)',
+    ],
     ['a dispatcher that does not dispatch', { dispatcher: new Map() }, 'dispatcher is an instance of Map'],
     ['a hook that is none', { onRequest: 'log' }, 'onRequest is text, not a function'],
     ['a clock that is none', { now: 5 }, 'now is 5, not a function'],
@@ -262,8 +266,8 @@ it.each([
   ['a number that is none', () => new JsonNumber('01'), 'INVALID_INPUT'],
   [
     'a recipe',
-    () => new UserInfoClient({ ...options(), signing: { app_sign: {}, sign: {} } as never }),
-    'INVALID_RECIPE',
+    () => new UserInfoClient({ ...options(), platform: { signing: { sign: {} } } as never }),
+    'INVALID_INPUT',
   ],
 ])('every error thrown on purpose is a UserInfoError: %s', (_, act, code) => {
   let thrown: unknown;

@@ -1,4 +1,4 @@
-import { type Dispatcher, MockAgent } from 'undici';
+import { MockAgent } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { UserInfoClient } from '../../src/index.js';
 import { fetchDispatcher } from '../support/fetch-dispatcher.js';
@@ -15,7 +15,7 @@ it('a MockAgent of undici answers in place of the platform', async () => {
   agent.disableNetConnect();
   const path = (target: string) => target.startsWith('/api/v1/server/user/passback_user_info?');
   agent.get(baseUrl).intercept({ method: 'PUT', path }).reply(200, ok);
-  await using client = new UserInfoClient({ baseUrl, ...app, dispatcher: agent as unknown as Dispatcher });
+  await using client = new UserInfoClient({ baseUrl, ...app, dispatcher: agent });
   expect((await client.passback(row)).data).toEqual({ union_id: 'u1' });
   expect(agent.getCallHistory()?.firstCall()?.body).toContain('acme_level');
   await expect(client.passback(row, { attempts: 1 })).rejects.toMatchObject({ code: 'NO_ANSWER' });

@@ -101,14 +101,14 @@ describe('an error of a call', () => {
 });
 
 describe("a platform's own result codes", () => {
-  const resultCodes = {
+  const result_codes = {
     1001: 'tooManyRequests',
     1003: 'codeNotValid',
     1010: { retry: 'passback', hint: 'See the status page.' },
   } as const;
 
   it('decide on retries, hints and meaning in place of those of this project', async () => {
-    await using client = clientWith({ resultCodes });
+    await using client = clientWith({ platform: { result_codes } });
     answers.push({ code: 1001 }, { code: 200 });
     expect(await client.read({ code: 'c' })).toMatchObject({ attempts: 2 });
     answers.push({ code: 1003 });
@@ -124,7 +124,7 @@ describe("a platform's own result codes", () => {
   });
 
   it.each<[unknown, string]>([
-    [[], 'the option resultCodes is not an object'],
+    [[], 'the option platform: result_codes is not an object'],
     [{ x: 'codeNotValid' }, '"x" is not a result code'],
     [{ 200: 'codeNotValid' }, '"200" is not a result code'],
     [{ 1: 'codeNotvalid' }, '"1": means is not valid'],
@@ -132,7 +132,7 @@ describe("a platform's own result codes", () => {
     [{ 1: { retry: 'often' } }, '"1": retry is not valid'],
     [{ 1: null }, '"1" is not an object'],
   ])('are checked: %j', (given, fault) => {
-    expect(() => clientWith({ resultCodes: given as never })).toThrow(fault);
+    expect(() => clientWith({ platform: { result_codes: given as never } })).toThrow(fault);
   });
 });
 

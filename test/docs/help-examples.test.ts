@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printedBy } from '../support/cli.js';
 import { commands, examplesIn, helps } from '../support/help-texts.js';
@@ -19,6 +21,7 @@ const story = [
   'admin user find',
   'admin user show',
   'admin user list',
+  'admin user digest',
   'admin code issue',
   'admin code list',
   'admin code revoke',
@@ -118,6 +121,7 @@ describe('the examples of help', () => {
   });
 
   it('of serve start the service', { timeout: 60_000 }, async () => {
+    writeFileSync(join(machine.folder, 'platform.json'), '{"http_status":200}');
     for (const line of examplesIn(helps.get('serve') ?? '')) {
       if (line.includes('postgres://')) continue; // needs that server; several-processes.test.ts has one
       // A free port: others may hold the one that the example leaves to the default.

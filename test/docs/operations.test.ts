@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,11 +15,13 @@ import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { resultCode } from '../../src/protocol/result-codes.js';
+import { createService } from '../../src/service/index.js';
 import { Machine, printedBy } from '../support/cli.js';
 import { type AppKeys, draftPassback, send } from '../support/foreign-client.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
-import { createSchema, execute } from '../support/postgres/test-schema.js';
+import { createSchema, execute, query } from '../support/postgres/test-schema.js';
 import { ServedMachine } from '../support/served.js';
 import { caFile } from '../support/tls-server.js';
 
@@ -40,12 +43,32 @@ const isInstalled = (program: string, ...args: string[]) =>
 it.skipIf(!isInstalled('systemd-analyze', '--version'))(
   'systemd takes the unit (needs systemd-analyze)',
   () => {
-    const unit = fenced('ini').replace('/usr/bin/userinfo', process.execPath);
-    writeFileSync(join(folder, 'userinfo.service'), unit);
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, 'userinfo.service')], {
-      encoding: 'utf8',
-    });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const units = mkdtempSync(join(folder, 'units-'));
+    writeFileSync(
+      join(units, 'userinfo.service'),
+      fenced('ini').replace('/usr/bin/userinfo', process.execPath),
+    );
+    // Those of several processes and of a worker are made from it.
+    for (const made of ['userinfo@.service', 'userinfo-worker.service']) {
+      const script = `set -e; systemctl() { :; }\n${fenced('sh', made).replace('/etc/systemd/system', units)}`;
+      expect(spawnSync('sh', ['-c', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    }
+    const commandOf = (name: string) =>
+      /^ExecStart=\S+ (.*)$/m.exec(readFileSync(join(units, name), 'utf8'))?.[1];
+    expect(commandOf('userinfo@.service')).toBe('serve --port %i --no-page');
+    expect(commandOf('userinfo-worker.service')).toBe('worker');
+    for (const name of ['userinfo.service', 'userinfo@8787.service', 'userinfo-worker.service']) {
+      const analyze = (...args: string[]) => {
+        const { status, stderr } = spawnSync('systemd-analyze', [...args, join(units, name)], {
+          encoding: 'utf8',
+        });
+        return { name, status, stderr };
+      };
+      expect(analyze('verify')).toEqual({ name, status: 0, stderr: '' });
+      // Its exposure, times ten.
+      if (!name.includes('@'))
+        expect(analyze('security', '--offline=true', '--threshold=20')).toMatchObject({ status: 0 });
+    }
   },
 );
 
@@ -86,7 +109,7 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     metrics = await (await fetch(`${machine.url}/metrics`)).text();
   }
   await schema.remove();
-  const [{ rules }] = parse(fenced('yaml')).groups;
+  const [{ rules }] = parse(fenced('yaml', 'groups:')).groups;
   const selectors: string[] = [];
   for (const { expr } of rules) {
     parser.parse(expr).iterate({
@@ -97,10 +120,12 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     });
   }
   expect(selectors.length).toBeGreaterThanOrEqual(rules.length);
-  // Prometheus itself has `up`; of a pattern the label alone is compared.
+  const codes = selectors.flatMap((selector) => /code=~?"([^"]*)"/.exec(selector)?.[1]?.split('|') ?? []);
+  expect(codes.filter((code) => !(Object.values(resultCode) as number[]).includes(Number(code)))).toEqual([]);
+  // Prometheus itself has `up`; of a code or a pattern the label alone is compared.
   const unknown = selectors.filter((selector) => {
     const [, name, label = '', value = ''] = /^(\w+)(?:\{(\w+=)~?("[^"|]*"?))?/.exec(selector) ?? [];
-    const wanted = value.endsWith('"') ? label + value : label;
+    const wanted = value.endsWith('"') && label !== 'code=' ? label + value : label;
     return (
       name !== 'up' &&
       !metrics
@@ -113,6 +138,98 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
   });
   expect(unknown).toEqual([]);
 });
+
+/** The series of a healthy service, and for each alert those that differ when it has to fire, after 20 minutes. */
+const healthy = {
+  'up{job="userinfo"}': '1+0x30',
+  'userinfo_requests_total{operation="read",code="200"}': '0+6000x30',
+  'userinfo_requests_total{operation="read",code="50301"}': '0+6x30',
+  'userinfo_requests_total{operation="read",code="40105"}': '0+6x30',
+  'userinfo_problems_total{event="store_unavailable"}': '0+0x30',
+  'userinfo_problems_total{event="fault"}': '0+0x30',
+  'userinfo_problems_total{event="overload"}': '0+0x30',
+  'userinfo_request_duration_seconds_bucket{operation="read",le="1"}': '0+6000x30',
+  'userinfo_request_duration_seconds_bucket{operation="read",le="2"}': '0+6000x30',
+  'userinfo_request_duration_seconds_bucket{operation="read",le="+Inf"}': '0+6000x30',
+  userinfo_clock_difference_seconds: '2+0x30',
+  'userinfo_purge_backlog_seconds{table="codes"}': '0 60 0 60 0+0x30',
+  'userinfo_database_connections{state="waiting"}': '0 3 0 3 0+0x30',
+};
+const refused = (code: number) => ({
+  [`userinfo_requests_total{operation="read",code="${code}"}`]: '0+600x30',
+});
+const unhealthy: readonly (readonly [alert: string, series: object, labels?: object])[] = [
+  ['Down', { 'up{job="userinfo"}': '1+0x15 0+0x15' }, { job: 'userinfo' }],
+  ['Down', { 'up{job="userinfo"}': '1+0x5 stale' }, { job: 'userinfo' }],
+  ['Errors', refused(50_301)],
+  ['Errors', refused(50_001)],
+  [
+    'DatabaseAway',
+    { 'userinfo_problems_total{event="store_unavailable"}': '0+0x18 1+1x12' },
+    { event: 'store_unavailable' },
+  ],
+  ['Bug', { 'userinfo_problems_total{event="fault"}': '0+0x18 1+0x12' }, { event: 'fault' }],
+  ['Overload', { 'userinfo_problems_total{event="overload"}': '0+1x30' }, { event: 'overload' }],
+  [
+    'Slow',
+    { 'userinfo_request_duration_seconds_bucket{operation="read",le="1"}': '0+5000x30' },
+    { operation: 'read' },
+  ],
+  ['Throttled', refused(42_901)],
+  ['WrongSignatures', refused(40_102)],
+  ['WrongSignatures', refused(40_103)],
+  ['Clock', { userinfo_clock_difference_seconds: '-400+0x30' }],
+  ['Late', refused(40_104)],
+  ['Repeated', refused(40_105)],
+  ['PurgeBehind', { 'userinfo_purge_backlog_seconds{table="codes"}': '0+60x30' }, { table: 'codes' }],
+  [
+    'ConnectionsExhausted',
+    { 'userinfo_database_connections{state="waiting"}': '3+0x30' },
+    { state: 'waiting' },
+  ],
+];
+
+it.skipIf(!isInstalled('promtool', '--version'))(
+  'each alert fires when it has to, none otherwise, and the metrics are well-formed (needs promtool)',
+  async () => {
+    const { groups } = parse(fenced('yaml', 'groups:'));
+    const rules: { alert: string; labels: object; annotations: object }[] = groups[0].rules;
+    expect(new Set(unhealthy.map(([alert]) => `Userinfo${alert}`))).toEqual(
+      new Set(rules.map(({ alert }) => alert)),
+    );
+    const testOf = (series: object, fires?: string, labels: object = {}) => ({
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      alert_rule_test: rules
+        // Of a failing service others may fire, too.
+        .filter(({ alert }) => fires === undefined || alert === fires)
+        .map(({ alert, labels: own, annotations }) => ({
+          eval_time: '20m',
+          alertname: alert,
+          exp_alerts: fires ? [{ exp_labels: { ...labels, ...own }, exp_annotations: annotations }] : [],
+        })),
+    });
+    const failing = unhealthy.map(([alert, series, labels]) =>
+      testOf({ ...healthy, ...series }, `Userinfo${alert}`, labels),
+    );
+    const tests = { rule_files: ['rules.yml'], tests: [testOf(healthy), ...failing] };
+    writeFileSync(join(folder, 'rules.yml'), fenced('yaml', 'groups:'));
+    writeFileSync(join(folder, 'tests.yml'), JSON.stringify(tests));
+    const promtool = (args: string[], input = '') => {
+      const { status, stdout, stderr } = spawnSync('promtool', args, {
+        cwd: folder,
+        input,
+        encoding: 'utf8',
+      });
+      return { status, text: status === 0 ? '' : stdout + stderr };
+    };
+    expect(promtool(['check', 'rules', 'rules.yml'])).toEqual({ status: 0, text: '' });
+    expect(promtool(['test', 'rules', 'tests.yml'])).toEqual({ status: 0, text: '' });
+    await using service = await createService();
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(promtool(['check', 'metrics'], metrics)).toEqual({ status: 0, text: '' });
+  },
+);
 
 it.skipIf(!isInstalled('nginx', '-v'))(
   'nginx passes signed requests on, and not the page (needs nginx)',
@@ -144,6 +261,108 @@ it.skipIf(!isInstalled('nginx', '-v'))(
       nginx.kill('SIGTERM');
       await once(nginx, 'exit');
     }
+  },
+);
+
+it('the manifest for Kubernetes asks for paths and ports that the service has, and gives it time to end', async () => {
+  using machine = new Machine();
+  const { spec } = parse(fenced('yaml', 'kind: Deployment')).spec.template;
+  const [container] = spec.containers;
+  const port = await freePort();
+  const adminPort = await freePort();
+  const given = Object.fromEntries(
+    container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+  );
+  const ports = { [given.USERINFO_ADMIN_PORT]: adminPort, 8787: port };
+  const env = {
+    ...given,
+    USERINFO_ADMIN_PORT: `${adminPort}`,
+    PORT: `${port}`,
+    USERINFO_DATABASE: ':memory:',
+  };
+  const service = machine.start(['serve'], { env });
+  await printedBy(service, /listening on/);
+  const probe = async ({ httpGet }: { httpGet: { path: string; port: number } }) =>
+    (await fetch(`http://127.0.0.1:${ports[httpGet.port]}${httpGet.path}`)).status;
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  const probes = () => Promise.all([startupProbe, livenessProbe, readinessProbe].map(probe));
+  expect(await probes()).toEqual([200, 200, 200]);
+  const ended = once(service, 'exit');
+  service.kill('SIGTERM');
+  await expect.poll(() => probe(readinessProbe), { timeout: 10_000 }).toBe(503);
+  expect(await probe(livenessProbe)).toBe(200);
+  // Without the delay.
+  service.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  const delay = Number.parseInt(given.USERINFO_DRAIN_DELAY, 10);
+  expect(delay).toBeGreaterThan(readinessProbe.periodSeconds * readinessProbe.failureThreshold);
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(delay + 6);
+});
+
+const hasJq = isInstalled('jq', '--version');
+
+it.skipIf(!hasJq)('the command of the page finds why a customer was refused (needs jq)', async () => {
+  await using machine = await ServedMachine.create();
+  await machine.stop();
+  const args = ['--port', new URL(machine.url).port, '--database', machine.database, '--log-format', 'json'];
+  const service = machine.start(['serve', ...args]);
+  let log = '';
+  service.stderr?.on('data', (chunk) => {
+    log += chunk;
+  });
+  await printedBy(service, /"listening"/);
+  const code = await machine.issueCode();
+  for (let i = 0; i < 2; i++) await machine.run(['read', code, '-p', 'local']);
+  await machine.run(['passback', 'level=gold', '--union-id', 'nobody', '-p', 'local']);
+  service.kill('SIGTERM');
+  await once(service, 'close');
+  writeFileSync(join(machine.folder, 'log'), log);
+  const script = fenced('sh', 'jq -c --arg user').replace(/journalctl .*? \|/, 'cat log |');
+  const env = { USERINFO_DATABASE: machine.database };
+  const { status, stdout } = await machine.shell(script, { env });
+  expect([
+    status,
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ]).toEqual([
+    0,
+    [expect.objectContaining({ operation: 'read', code: 40106, request_id: expect.any(String) })],
+  ]);
+  const seen = await machine.shell(fenced('sh', 'userinfo admin audit'), { env });
+  expect(JSON.parse(seen.stdout)).toMatchObject({ action: 'code issue' });
+});
+
+it.skipIf(!hasJq)(
+  'the unit of the worker works on a queue, and a run without one is found (needs jq)',
+  async () => {
+    const schema = await createSchema();
+    await using machine = await ServedMachine.create();
+    const app = JSON.parse(
+      await machine.admin(['app', 'create', '--tenant-code', 'acme', '--channel', 'web', '--json']),
+    );
+    const settings = fenced('sh', 'USERINFO_QUEUE=').replaceAll("'", '').trim().split('\n');
+    const env: Record<string, string> = {
+      ...Object.fromEntries(settings.map((line) => line.split(/=(.*)/s))),
+      USERINFO_QUEUE: schema.url,
+      USERINFO_BASE_URL: machine.url,
+      USERINFO_APP_KEY: app.app_key,
+      USERINFO_APP_SECRET: app.app_secret,
+    };
+    writeFileSync(join(machine.folder, 'users.csv'), 'union_id,level\nu001,gold\n');
+    const queued = await machine.run(['passback', '--from', 'users.csv', '--queue', schema.url], { env });
+    expect([queued.status, queued.stderr]).toEqual([0, expect.stringContaining('queued 1 row')]);
+    const waiting = async () => (await machine.shell(fenced('sh', 'userinfo runs list'), { env })).stdout;
+    expect(JSON.parse(await waiting())).toEqual({ run: queued.stdout.trim(), rows: 1, done: 0 });
+    const worker = machine.start(['worker'], { env });
+    await printedBy(worker, /1 done here/);
+    expect(await waiting()).toBe('');
+    const ended = once(worker, 'exit');
+    worker.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect((await machine.record()).extension_info).toEqual({ level: 'gold' });
+    await schema.remove();
   },
 );
 
@@ -238,6 +457,52 @@ it.skipIf(installed === null)(
         },
       );
     } finally {
+      await server.remove();
+    }
+  },
+);
+
+it.skipIf(installed === null)(
+  'PostgreSQL is restored to a point in time (needs a PostgreSQL of Debian)',
+  async () => {
+    const archive = mkdtempSync(join(folder, 'wal-'));
+    const base = join(mkdtempSync(join(folder, 'base-')), 'base');
+    for (const path of [folder, archive]) chmodSync(path, 0o777);
+    const settings = fenced('conf', 'archive_mode')
+      .trim()
+      .split('\n')
+      .map((line) =>
+        line.replace(/^(\w+) = '?(.*?)'?$/, '$1=$2').replaceAll('/var/lib/postgresql/wal', archive),
+      );
+    const server = await PostgresServer.create(['fsync=off', ...settings], installed ?? undefined);
+    let restored: PostgresServer | undefined;
+    try {
+      await using machine = await ServedMachine.create([], server.url);
+      const names = { '/var/lib/postgresql/wal': archive, '/var/lib/postgresql/base': base };
+      const source = { ...names, 'postgres://postgres@db.example': server.url };
+      await runBlock(machine, fenced('sh', 'pg_basebackup'), source);
+      let time = '';
+      await expectRestored(
+        machine,
+        async () => {
+          const [row] = await query(server.url, 'SELECT now()::text AS now');
+          time = String(row?.now);
+        },
+        async () => {
+          const last = await query(server.url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
+          await expect.poll(() => readdirSync(archive), { timeout: 30_000 }).toContain(last[0]?.name);
+          restored = await server.createBeside((data) =>
+            runBlock(machine, fenced('sh', 'recovery_target_time'), {
+              ...names,
+              '/var/lib/postgresql/data': data,
+              '2026-11-22 14:03:00+00': time,
+            }),
+          );
+          machine.database = restored.url;
+        },
+      );
+    } finally {
+      await restored?.remove();
       await server.remove();
     }
   },

@@ -164,7 +164,7 @@ export class Reader implements AsyncDisposable {
       baseUrl: 'https://api.example.com',
       appKey: 'app-1',
       appSecret: this.#secret,
-      signing: recipes,
+      platform: { signing: recipes },
     };
     await using client = new UserInfoClient({ ...identity, ...own });
     const { url } = await client.signRead({ code, infoNames: ['mobile'] });

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
-import { environmentTopic, exitMeanings, infoNamesTopic } from '../../src/cli/commands/help/topics.js';
+import { environmentTopic, exitMeanings, topicPage } from '../../src/cli/commands/help/topics.js';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
@@ -18,6 +18,7 @@ import {
   tokenForm,
   tokenTexts,
 } from '../../src/signing/recipe-language.js';
+import { sampleFormats } from '../../src/signing/samples/formats.js';
 import { errorTexts } from './messages.js';
 
 /** A command with what its help says. */
@@ -95,7 +96,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
   const variables = environmentTopic.replace(/^.*\n\n/, '');
   pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
-  const names = infoNamesTopic.replace(/^.*\n\n/, '');
+  const names = topicPage('info-names', 'chat_').replace(/^.*\n\n/, '');
   pages.set(
     'info-names.md',
     `${made}# Names and keys with a special meaning\n\n\`\`\`text\n${names}\`\`\`\n`,
@@ -109,6 +110,8 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   const rules = presets.map(({ name, description }) => [`\`${name}\``, description]);
   pages.set('presets.md', `${made}# Signing presets\n\n${table(['preset', 'rule'], rules)}`);
   pages.set('recipes.md', recipesPage());
+  const formats = sampleFormats.map(({ name, from }) => [name, from]);
+  pages.set('requests.md', `${made}# Requests that can be read\n\n${table(['format', 'from'], formats)}`);
   pages.set('messages.md', messagesPage());
   pages.set('README.md', indexPage(commands));
   return pages;
@@ -119,7 +122,8 @@ function indexPage(commands: readonly Documented[]): string {
   return `${made}# Reference
 
 [Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
-[error messages](messages.md) · [recipes](recipes.md) · [signing presets](presets.md) · [info names](info-names.md)
+[error messages](messages.md) · [recipes](recipes.md) · [signing presets](presets.md) · [requests](requests.md) ·
+[info names](info-names.md)
 
 ${table(['command', 'what it does'], rows)}`;
 }
@@ -298,7 +302,7 @@ export function manPage(commands: readonly Documented[]): string {
     ...commands.filter(({ isGroup }) => !isGroup).flatMap(manCommand),
     '.SH INFO NAMES',
     '.nf',
-    ...infoNamesTopic.trimEnd().split('\n').slice(2).map(roff),
+    ...topicPage('info-names', 'chat_').trimEnd().split('\n').slice(2).map(roff),
     '.fi',
     '.SH EXIT STATUS',
     ...Object.entries(exitMeanings).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, roff(meaning)]),

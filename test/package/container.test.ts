@@ -96,8 +96,8 @@ describe.skipIf(process.platform !== 'linux')('the container (needs Linux)', () 
         .map((line) => line.slice(1))
         .sort(),
     ).toEqual(copied.sort());
-    expect(existsSync(join(root, 'userinfo/node_modules/fastify'))).toBe(true);
-    expect(existsSync(join(root, 'userinfo/node_modules/typescript'))).toBe(false);
+    expect(existsSync(join(root, 'userinfo/node_modules/@photostructure/sqlite'))).toBe(true);
+    expect(existsSync(join(root, 'userinfo/node_modules/fastify'))).toBe(false);
   });
 
   it('serves without a right to write beyond /data, reports its health, and ends at SIGTERM', async () => {
@@ -131,13 +131,21 @@ describe.skipIf(process.platform !== 'linux')('the container (needs Linux)', () 
   });
 
   it('is composed with a database that is healthy first, and without rights', () => {
-    const { services } = parse(readFileSync(join(project, 'compose.yaml'), 'utf8'));
+    const { services, configs } = parse(readFileSync(join(project, 'compose.yaml'), 'utf8'));
     expect(services.userinfo).toMatchObject({
       build: '.',
       read_only: true,
       cap_drop: ['ALL'],
       depends_on: { database: { condition: 'service_healthy' } },
     });
+    // Containers of one service cannot share a published port: the proxy has it.
+    expect(services.userinfo).not.toHaveProperty('ports');
+    expect(services.proxy).toMatchObject({
+      cap_drop: ['ALL'],
+      ports: ['127.0.0.1:8787:8787'],
+      depends_on: { userinfo: { condition: 'service_healthy' } },
+    });
+    expect(Object.keys(configs)).toEqual([services.proxy.configs[0].source]);
     expect(services.database.healthcheck.test).toContain('pg_isready');
     // No password is in a file of the project, or in an argument list.
     expect(JSON.stringify(services).match(/\$\{POSTGRES_PASSWORD:\?[^}]+\}/g)).toHaveLength(2);

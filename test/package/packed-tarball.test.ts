@@ -1,65 +1,28 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, inject, it } from 'vitest';
+import { project, run } from './tarball.js';
 
-const project = join(import.meta.dirname, '..', '..');
-const installed = 'node_modules/userinfo-cli/bin/userinfo.cjs';
-let folder: string;
-let tarball: string;
-let packed: string[];
-
-/** Runs a program in a folder of ours, as somebody would who has nothing of this project but the tarball. */
-function run(where: string, command: string, ...args: string[]): string {
-  const env = { ...process.env, USERINFO_CONFIG_DIR: join(folder, 'config') };
-  return execFileSync(command, args, { cwd: where, env, encoding: 'utf8' });
-}
-
-function emptyProject(name: string): string {
-  const path = join(folder, name);
-  mkdirSync(path);
-  writeFileSync(join(path, 'package.json'), '{"type":"module","private":true}\n');
-  return path;
-}
+const tarball = inject('tarball');
+const packed = inject('packed');
 
 function tool(name: string, ...args: string[]): string {
   return run(project, process.execPath, join(project, 'node_modules', name), ...args);
 }
 
-function documentedPrograms(): string[] {
-  const pages = ['README.md', 'docs/sdk.md', 'docs/testing.md'].map((page) =>
-    readFileSync(join(project, page), 'utf8'),
-  );
-  return pages.flatMap((page) =>
-    [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, program = '']) => program),
-  );
+function inTarball(path: string): string {
+  return run(project, 'tar', '-xOf', tarball, `package/${path}`);
 }
-
-beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'userinfo-packed-')));
-  const [listing] = JSON.parse(
-    run(project, 'npm', 'pack', '--json', '--silent', '--pack-destination', folder),
-  );
-  tarball = join(folder, listing.filename);
-  packed = listing.files.map(({ path }: { readonly path: string }) => path);
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('contains what is needed, and no more', () => {
   const needed =
-    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/.+\.(md|1|png|svg)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/cli\/(THIRD-PARTY-LICENSES\.txt|completion\.json)|dist\/.+\.(c?js|d\.ts))$/;
+    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/.+\.(md|1|png|svg)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/(THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|cli\/completion\.json)|dist\/.+\.(c?js|d\.ts))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining([
@@ -90,43 +53,15 @@ it('has what its pages link to, except sources', () => {
   expect(missing).toEqual([]);
 });
 
-/** What the package may load: installed with it, or in its bundle. */
-function loadedPackages(): { readonly installed: string[]; readonly bundled: string[] } {
-  const { dependencies, optionalDependencies } = JSON.parse(
-    readFileSync(join(project, 'package.json'), 'utf8'),
-  );
-  const installed = Object.keys({ ...dependencies, ...optionalDependencies });
-  const sources = readdirSync(join(project, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-    .map((name) => readFileSync(join(project, 'src', name), 'utf8'));
-  const imported = sources.flatMap((source) =>
-    [...source.matchAll(/^(?! +\*).*(?:from|import\() ?'((?:@[\w-]+\/)?[a-z][\w-]*)[^':]*'/gm)].map(
-      ([, name = '']) => name,
-    ),
-  );
-  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
-  const bundled = new Set(imported.filter((name) => !installed.includes(name)));
-  for (const name of [...bundled, 'undici', 'lossless-json']) bundled.add(name);
-  // A set that grows is walked to its end.
-  for (const name of bundled) {
-    for (const needed of Object.keys(packages[`node_modules/${name}`].dependencies ?? {}))
-      bundled.add(needed);
-  }
-  return { installed, bundled: [...bundled] };
-}
-
-it('needs only packages that SECURITY.md lists', () => {
-  const security = readFileSync(join(project, 'SECURITY.md'), 'utf8');
-  const { installed } = loadedPackages();
-  expect(installed.filter((name) => !security.includes(`\`${name}\``))).toEqual([]);
-});
-
-it('has the licence of every bundled package', () => {
-  const licenses = readFileSync(join(project, 'dist/cli/THIRD-PARTY-LICENSES.txt'), 'utf8');
-  const { bundled } = loadedPackages();
-  expect(bundled).toEqual(expect.arrayContaining(['commander', 'emoji-regex', 'undici']));
-  const named = [...licenses.matchAll(/^(\S+) \d+\.\d+\.\d+\n\n(?=\S)/gm)].map(([, name]) => name);
-  expect(bundled.filter((name) => !named.includes(name))).toEqual([]);
+it('has types that need no package but those of Node', () => {
+  const types = packed.filter((path) => path.endsWith('.d.ts'));
+  const imports = types.flatMap((path) => {
+    const text = readFileSync(join(project, path), 'utf8').replace(/\/\*.*?\*\//gs, '');
+    return [...text.matchAll(/(?:from |import\(|import |types=|path=)["']([^"'.][^"']*)["']/g)].map(
+      ([, name]) => `${path}: ${name}`,
+    );
+  });
+  expect(imports).toEqual([]);
 });
 
 it('resolves for every way of importing it', () => {
@@ -134,183 +69,148 @@ it('resolves for every way of importing it', () => {
   expect(tool('@arethetypeswrong/cli/dist/index.js', tarball)).toContain('No problems found');
 });
 
-it('installs without a warning about install scripts', () => {
-  const manifest = run(folder, 'tar', '-xOf', tarball, 'package/package.json');
-  const scripts = Object.keys(JSON.parse(manifest).scripts);
+it('needs the native SQLite alone, and has no script of an installation', () => {
+  const manifest = JSON.parse(inTarball('package.json'));
+  expect([manifest.dependencies, manifest.peerDependencies]).toEqual([undefined, undefined]);
+  expect(Object.keys(manifest.optionalDependencies)).toEqual(['@photostructure/sqlite']);
   const ofInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
-  expect(scripts.filter((name) => ofInstall.includes(name))).toEqual([]);
+  expect(Object.keys(manifest.scripts).filter((name) => ofInstall.includes(name))).toEqual([]);
 });
 
-describe('installed by npm into an empty folder, without install scripts', () => {
-  let consumer: string;
+interface Component {
+  readonly 'bom-ref': string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly hashes: readonly unknown[];
+  readonly licenses: readonly unknown[];
+}
 
-  beforeAll(() => {
-    consumer = emptyProject('npm');
-    run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=dev', tarball);
-    cpSync(join(import.meta.dirname, 'consumer'), consumer, { recursive: true });
-    for (const [index, program] of documentedPrograms().entries()) {
-      writeFileSync(join(consumer, `documented-${index}.ts`), program);
-    }
-    const hook = 'export function HOOK(work: () => Promise<void>): void;';
-    const hooks = ['beforeEach', 'afterAll'].map((name) => hook.replace('HOOK', name)).join(' ');
-    writeFileSync(join(consumer, 'vitest.d.ts'), `declare module 'vitest' { ${hooks} }\n`);
-  });
+interface Bill {
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+}
 
-  it('gives a working userinfo', () => {
-    expect(run(consumer, 'npx', 'userinfo', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(run(consumer, 'npx', 'userinfo', 'demo')).toMatch(
-      /│ acme_level │ gold.*\n {2}userinfo serve --demo /s,
+describe('the bundled packages', () => {
+  const bill: Bill = JSON.parse(inTarball('dist/sbom.cdx.json'));
+  const names = new Set(bill.components.map(({ name }) => name));
+  const references = new Set(bill.components.map((component) => component['bom-ref']));
+
+  it('are in the bill of materials, by the code', () => {
+    const sources = readdirSync(join(project, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+      .map((name) => readFileSync(join(project, 'src', name), 'utf8'));
+    const imported = sources.flatMap((source) =>
+      [
+        ...source.matchAll(
+          /^(?! +\*)(?!import type).*(?:from|import\() ?'((?:@[\w-]+\/)?[a-z][\w-]*)[^':]*'/gm,
+        ),
+      ].map(([, name = '']) => name),
     );
+    // Bundlers note the origin of a module before it.
+    const noted = packed
+      .filter((path) => /^dist\/[^/]*\.js$/.test(path))
+      .flatMap((path) => [
+        ...readFileSync(join(project, path), 'utf8').matchAll(
+          /^\/\/.*node_modules\/((?:@[\w-]+\/)?[\w.-]+)\//gm,
+        ),
+      ])
+      .map(([, name = '']) => name);
+    expect(imported).toEqual(expect.arrayContaining(['commander', 'conf', 'fastify', 'undici']));
+    expect(noted).toEqual(expect.arrayContaining(['fastify', 'find-my-way', 'pg-protocol', 'undici']));
+    const missing = [...imported, ...noted].filter((name) => !names.has(name));
+    expect([...new Set(missing)]).toEqual(['@photostructure/sqlite']);
   });
 
-  it.each(['22', '24'])('works on Node %s', (major) => {
-    vi.stubEnv('XDG_CACHE_HOME', join(folder, `cache-${major}`));
-    const node = (...args: string[]) => run(consumer, 'npx', '-y', '-p', `node@${major}`, 'node', ...args);
-    expect(node('--version')).toMatch(new RegExp(`^v${major}\\.`));
-    expect(node(installed, 'demo')).toMatch(/│ acme_level │ gold/);
-    const cache = join(folder, `cache-${major}`, 'userinfo', 'compiled');
-    expect(readdirSync(cache)).toEqual([expect.stringMatching(`^v${major}\\.`)]);
-  });
-
-  it.each([true, false])(
-    'compiles in strict programs with skipLibCheck %s, those of README.md and docs among them',
-    (skipLibCheck) => {
-      // Types of Node are the program's own affair.
-      cpSync(join(project, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'), {
-        recursive: true,
-      });
-      cpSync(join(project, 'node_modules/undici-types'), join(consumer, 'node_modules/undici-types'), {
-        recursive: true,
-      });
-      run(
-        consumer,
-        process.execPath,
-        join(project, 'node_modules/typescript/bin/tsc'),
-        '--skipLibCheck',
-        `${skipLibCheck}`,
-      );
-      expect(run(consumer, 'node', 'built/sdk.js')).toBe('true 200 ok\nREJECTED 40106\n');
-    },
-  );
-});
-
-/** A project that has the package without its optional dependencies. */
-function clientAlone(): string {
-  if (existsSync(join(folder, 'client-alone'))) return join(folder, 'client-alone');
-  const consumer = emptyProject('client-alone');
-  run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=dev', '--omit=optional', tarball);
-  for (const program of ['read.mjs', 'missing.mjs'])
-    cpSync(join(import.meta.dirname, 'projects', program), join(consumer, program));
-  return consumer;
-}
-
-/** Runs the client, and a service that names the packages that it needs. */
-function expectClientAlone(...runtime: readonly [command: string, ...args: string[]]): void {
-  const [command, ...args] = runtime;
-  expect(run(clientAlone(), command, ...args, 'read.mjs')).toBe('ok\n');
-  expect(run(clientAlone(), command, ...args, 'missing.mjs').split('\n')).toEqual([
-    'MISSING_PACKAGE the package fastify, which this needs, is not installed',
-    'MISSING_PACKAGE the package @photostructure/sqlite, which this needs, is not installed',
-    'MISSING_PACKAGE the package pg, which this needs, is not installed',
-    '',
-  ]);
-}
-
-describe('installed without its optional dependencies', () => {
-  it('is a handful of packages', () => {
-    const names = readdirSync(join(clientAlone(), 'node_modules')).filter((name) => !name.startsWith('.'));
-    expect(names).toEqual(['csv-parse', 'csv-stringify', 'lossless-json', 'undici', 'userinfo-cli']);
-  });
-
-  it('gives a client that works, and a service that names the package that it needs', () => {
-    expectClientAlone(process.execPath);
-  });
-
-  it.each([
-    [['--version'], 0, ''],
-    [['read', 'c1'], 5, 'cannot connect to 127.0.0.1:9'],
-    [['read', 'c1', '-o', 'yaml'], 2, 'the package yaml, which this needs, is not installed'],
-    [['read', 'c1', '--query', 'data'], 2, 'the package @jmespath-community/jmespath'],
-    [['serve'], 2, 'Run "npm install fastify", or install userinfo-cli without --omit=optional.'],
-  ])('has a command that does what it can: %j', (args, status, said) => {
-    const env = {
-      PATH: process.env.PATH,
-      HOME: folder,
-      USERINFO_BASE_URL: 'http://127.0.0.1:9',
-      USERINFO_TENANT_CODE: 't',
-      USERINFO_CHANNEL: 'c',
-      USERINFO_APP_KEY: 'k',
-      USERINFO_APP_SECRET: 's',
-    };
-    const result = spawnSync(process.execPath, [installed, ...args], {
-      cwd: clientAlone(),
-      env,
-      encoding: 'utf8',
+  it("are in it as npm's own bill of the lock file has them", () => {
+    const own: Bill = JSON.parse(
+      run(project, 'npm', 'sbom', '--sbom-format=cyclonedx', '--package-lock-only'),
+    );
+    const facts = ({ name, version, purl, hashes, licenses }: Component) => ({
+      name,
+      version,
+      purl,
+      hashes,
+      licenses,
     });
-    expect({ status: result.status, stderr: result.stderr }).toEqual({
-      status,
-      stderr: expect.stringContaining(said),
-    });
-  });
-});
-
-it('works when pnpm installs it with strict dependencies', () => {
-  const consumer = emptyProject('pnpm');
-  run(consumer, 'npx', '-y', 'pnpm@10', 'add', '--ignore-scripts', '--silent', tarball);
-  expect(run(consumer, 'node', installed, 'demo')).toMatch(/│ acme_level │ gold/);
-});
-
-it('runs by npx without being installed', () => {
-  const nowhere = emptyProject('npx');
-  expect(run(nowhere, 'npx', '-y', '--ignore-scripts', '-p', tarball, 'userinfo', 'demo')).toMatch(
-    /│ acme_level │ gold/,
-  );
-});
-
-describe('installed beside the tools of other projects', () => {
-  let consumer: string;
-  const bin = (name: string) => join(consumer, 'node_modules', name);
-
-  beforeAll(() => {
-    consumer = join(folder, 'projects');
-    cpSync(join(import.meta.dirname, 'projects'), consumer, { recursive: true });
-    run(consumer, 'npm', 'install', '--ignore-scripts', '--silent', tarball);
-  });
-
-  it('is required by Jest as it is, and by ts-jest with the resolution of node10', () => {
-    const jest = (...args: string[]) => run(consumer, process.execPath, bin('jest/bin/jest.js'), ...args);
-    jest('double');
-    jest('controller', '--preset', 'ts-jest');
-  });
-
-  it('compiles in a CommonJS program with its library checked', () => {
-    run(consumer, process.execPath, bin('typescript/bin/tsc'), '--noEmit', '--skipLibCheck', 'false');
-  });
-
-  it('recognizes its secrets and errors in both formats', () => {
-    expect(run(consumer, process.execPath, 'formats.cjs')).toMatch(/^(true ?){6}\n$/);
-  });
-
-  it('runs on Bun and Deno, also without its optional dependencies', () => {
-    const bun = readdirSync(bin('@oven')).find((name) => !name.endsWith('-baseline')) ?? '';
-    const runtimes: [string, ...string[]][] = [
-      [bin(`@oven/${bun}/bin/bun`)],
-      [bin('.bin/deno'), 'run', '--allow-all'],
-    ];
-    for (const [command, ...args] of runtimes) {
-      for (const program of ['read.mjs', 'service.mjs'])
-        expect([command, run(consumer, command, ...args, program)]).toEqual([command, 'ok\n']);
-      expectClientAlone(command, ...args);
+    const wanted = own.components.filter((component) => references.has(component['bom-ref']));
+    const sorted = (components: readonly Component[]) =>
+      components.map(facts).sort((a, b) => (a.purl < b.purl ? -1 : 1));
+    expect(sorted(bill.components)).toEqual(sorted(wanted));
+    const needs = new Map(own.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+    for (const { ref, dependsOn } of bill.dependencies) {
+      const bundled = needs.get(ref)?.filter((need) => references.has(need));
+      expect([ref, [...dependsOn].sort()]).toEqual([ref, bundled?.sort()]);
     }
   });
 
-  it('runs from one file made by esbuild, rollup, vite and webpack, as a module and as CommonJS', () => {
-    run(consumer, process.execPath, 'bundle.mjs');
-    const made = readdirSync(join(consumer, 'out')).filter((name) => /\.[cm]js$/.test(name));
-    expect(made.sort()).toEqual(
-      ['esbuild', 'rollup', 'vite', 'webpack'].flatMap((name) => [`${name}.cjs`, `${name}.mjs`]),
+  it('have their licences beside them', () => {
+    const texts = inTarball('dist/THIRD-PARTY-LICENSES.txt').split(`\n${'-'.repeat(80)}\n\n`);
+    const licensed = texts.map(
+      (text) => /^(\S+) (\S+)\n\nLicense: .+\nAuthor: .+\n\n *\S/.exec(text)?.slice(1).join('@') ?? text,
     );
-    for (const file of made)
-      expect([file, run(consumer, process.execPath, `out/${file}`)]).toEqual([file, 'ok\n']);
+    expect(licensed.sort()).toEqual([...references].sort());
+  });
+
+  it('have exact versions in package.json, and SECURITY.md says what they are trusted with', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+    const security = readFileSync(join(project, 'SECURITY.md'), 'utf8');
+    const direct = bill.dependencies[0]?.dependsOn.map((ref) => ref.replace(/@[^@]*$/, '')) ?? [];
+    expect(direct).toEqual(expect.arrayContaining(['commander', 'undici']));
+    for (const name of direct)
+      expect([name, devDependencies[name]]).toEqual([name, expect.stringMatching(/^\d/)]);
+    expect(direct.filter((name) => !security.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('are audited: a vulnerability of one of them is an error, one of a tool is not', async () => {
+    const advised: string[] = [];
+    const registry = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const name = decodeURIComponent(request.url?.slice(1) ?? '');
+      const version = { name, version: '0.0.1', dist: {} };
+      const asked = () => Object.keys(JSON.parse(gunzipSync(Buffer.concat(chunks)).toString()));
+      const advisory = { id: 1, severity: 'high', vulnerable_versions: '*', cwe: [], cvss: { score: 0 } };
+      const answer =
+        request.method === 'POST'
+          ? Object.fromEntries(
+              asked()
+                .filter((each) => advised.includes(each))
+                .map((each) => [
+                  each,
+                  [{ ...advisory, title: `${each} is broken`, url: `https://advisories.test/${each}` }],
+                ]),
+            )
+          : { name, 'dist-tags': { latest: '0.0.1' }, versions: { '0.0.1': version } };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    });
+    await once(registry.listen(0, '127.0.0.1'), 'listening');
+    const npm_config_registry = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+    const audit = () =>
+      promisify(execFile)('npm', ['run', '--silent', 'audit'], {
+        cwd: project,
+        env: {
+          ...process.env,
+          npm_config_registry,
+          npm_config_fetch_retries: '0',
+          npm_config_cache: join(inject('folder'), 'npm cache'),
+        },
+      });
+    advised.push('vitest');
+    expect((await audit()).stdout).toBe(
+      `${references.size} packages in the bundle, known vulnerabilities: 0\n`,
+    );
+    advised.push('undici');
+    await expect(audit()).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /: 1\nundici \S+: high: undici is broken: https:\/\/advisories.test\/undici\n$/,
+      ),
+    });
+    registry.close();
+    await expect(audit()).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('npm audit failed'),
+    });
   });
 });

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parsePlatform } from '../../src/platform/platform.js';
 import { openConf } from '../../src/profiles/conf-store.js';
 import { ProfileFileError } from '../../src/profiles/errors.js';
 import type { Profile } from '../../src/profiles/profile.js';
@@ -16,7 +17,6 @@ import {
   parseProfileList,
 } from '../../src/profiles/profile-json.js';
 import { addProfile, ProfileStore, removeProfile } from '../../src/profiles/profile-store.js';
-import { parseSigningRecipes } from '../../src/signing/recipe-json.js';
 import { Secret } from '../../src/signing/secret.js';
 import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
@@ -56,6 +56,12 @@ describe('any profile', () => {
     text.map((command) => ({ kind: 'command' as const, command })),
   );
   const recipe = { message: ['$params', '&key=', '$secret'], steps: ['md5'], output: 'HEX' };
+  const given = {
+    signing: { app_sign: recipe, sign: recipe },
+    result_codes: { 1001: 'tooManyRequests' },
+    headers: { 'X-Key': { env: 'KEY' }, 'X-Plain': 'x' },
+    http_status: 200,
+  };
   const profile: fc.Arbitrary<Profile> = fc.record(
     {
       name: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/),
@@ -65,9 +71,8 @@ describe('any profile', () => {
       channel: identifier,
       app_key: identifier,
       secret: secretSource,
-      signing: fc.constant(parseSigningRecipes({ app_sign: recipe, sign: recipe })),
       key_prefix: identifier,
-      result_codes: fc.constant({ 1001: 'tooManyRequests' } as const),
+      platform: fc.constant(parsePlatform(given, 'the file')),
     },
     { requiredKeys: ['name', 'environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'] },
   );
@@ -140,7 +145,9 @@ describe('any profile', () => {
   });
 
   it('does not contain its secret when it is inspected or exported', () => {
-    const kept = sampleProfile({ signing: parseSigningRecipes({ app_sign: recipe, sign: recipe }) });
+    const kept = sampleProfile({
+      platform: parsePlatform({ signing: { app_sign: recipe, sign: recipe } }, 'the file'),
+    });
     expect(inspect(kept, { depth: null })).not.toContain(secretText);
     expect(JSON.stringify(kept)).not.toContain(secretText);
     expect(JSON.stringify(exportProfile(kept))).not.toContain(secretText);

@@ -15,12 +15,13 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { changeProfileFile } from '../../src/profiles/conf-store.js';
 import { ProfileFileError } from '../../src/profiles/errors.js';
-import { noProfiles } from '../../src/profiles/profile-json.js';
+import { formatProfile, noProfiles } from '../../src/profiles/profile-json.js';
 import {
   activateProfile,
   addProfile,
   ProfileStore,
   removeProfile,
+  updateProfile,
 } from '../../src/profiles/profile-store.js';
 import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
@@ -129,7 +130,7 @@ describe('a file that is damaged', () => {
     ['with profiles of another type', '{"profiles":[]}', 'profiles is not an object'],
     [
       'of a newer format',
-      '{"__internal__":{"migrations":{"version":"2.0.0"}}}',
+      '{"__internal__":{"migrations":{"version":"3.0.0"}}}',
       'was written by a newer userinfo',
     ],
     ['with an active profile of another type', '{"active":1,"profiles":{}}', 'active is not text'],
@@ -152,7 +153,7 @@ describe('a file that is damaged', () => {
     [
       'with a recipe that says nothing sensible',
       inProfile(`${whole},"secret":{"kind":"file","value":"s"},"signing":{"sign":{"steps":7}}`),
-      'profile "shop.cn": signing: ',
+      'profile "shop.cn": platform: signing: ',
     ],
   ])('(%s) is named with its fault and never written to', async (_, content, fault) => {
     const store = storeWith(content);
@@ -254,8 +255,8 @@ describe('writing', () => {
     }
     // The disk is mounted, and the hint is pasted.
     mkdirSync(join(target, '..'));
-    const { hint = '' } = await rejection(store.load());
-    execFileSync('sh', ['-c', hint.replace(/.*: (?=echo)/s, '')], { cwd: disk });
+    const { commands: [command = ''] = [] } = await rejection(store.load());
+    execFileSync('sh', ['-c', command], { cwd: disk });
     await change();
     expect(readFileSync(target, 'utf8')).toContain('"shop"');
     expect(readdirSync(disk)).toEqual(["o'clock"]);
@@ -285,5 +286,32 @@ describe('writing', () => {
     await new ProfileStore(linked).change((list) => addProfile(list, sampleProfile()));
     expect(lstatSync(linked).isSymbolicLink()).toBe(true);
     expect(readdirSync(elsewhere).sort()).toEqual(['profiles.json', 'shared.json']);
+  });
+});
+
+it('reads a file of format 1, and writes its recipes and result codes as the platform of the profile', async () => {
+  const recipe = { message: ['$params', '$secret'], steps: ['sha256'] };
+  const { signing: _, ...old } = { ...formatProfile(sampleProfile()), signing: undefined };
+  const json = {
+    ...old,
+    signing: { app_sign: recipe, sign: recipe },
+    result_codes: { 1001: 'codeNotValid' },
+  };
+  const content = {
+    active: 'shop',
+    profiles: { shop: json },
+    __internal__: { migrations: { version: '1.0.0' } },
+  };
+  const store = storeWith(JSON.stringify(content));
+  const expected = { signing: { app_sign: { steps: ['sha256'] } }, result_codes: { 1001: 'codeNotValid' } };
+  expect((await store.get('shop')).platform).toMatchObject({ ...expected, http_status: 'by-code' });
+  expect(readFileSync(store.path, 'utf8')).toBe(JSON.stringify(content));
+  await store.change((list) => updateProfile(list, 'shop', { channel: 'app' }));
+  const written = JSON.parse(readFileSync(store.path, 'utf8'));
+  expect(written.__internal__.migrations.version).toBe('2.0.0');
+  expect(written.profiles.shop).toEqual({
+    ...old,
+    channel: 'app',
+    platform: { signing: { app_sign: recipe, sign: recipe }, result_codes: { 1001: 'codeNotValid' } },
   });
 });

@@ -103,7 +103,7 @@ describe('readSecret', () => {
     async () => {
       const file = join(temporaryFolder(), 'pid');
       const source = { kind: 'command', command: `sleep 60 2>&- & echo $! > '${file}'; wait` } as const;
-      const error = await rejection(readSecret(source, env, 2_000));
+      const error = await rejection(readSecret(source, env, { timeoutMs: 2_000 }));
       expect(error.message).toContain('took longer than 2 s and was stopped');
       // It has our pipe open, and is still at work.
       process.kill(Number(readFileSync(file, 'utf8')));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parsePlatform } from '../../src/platform/platform.js';
 import { CredentialError, ProfileError, ProfileFileError } from '../../src/profiles/errors.js';
 import type { SettingFlags } from '../../src/profiles/flags-and-environment.js';
 import type { Profile } from '../../src/profiles/profile.js';
@@ -32,8 +33,10 @@ async function storeOf(...profiles: Profile[]): Promise<ProfileStore> {
   return store;
 }
 
+const readPlatform = async (file: string) => parsePlatform({ code_uses: file.length }, file);
+
 function resolve(store: ProfileStore, flags: SettingFlags = {}, env: Record<string, string> = {}) {
-  return resolveSettings({ flags, env, store });
+  return resolveSettings({ flags, env, store, readPlatform });
 }
 
 describe('where a setting comes from', () => {
@@ -51,7 +54,7 @@ describe('where a setting comes from', () => {
       channel: { value: 'flag-channel', origin: { kind: 'flag', name: '--channel' } },
       app_key: { value: 'env-key', origin: { kind: 'environment', name: 'USERINFO_APP_KEY' } },
       secret: { source: { kind: 'file' }, origin: { kind: 'profile', name: 'shop' } },
-      signing: null,
+      platform: { origin: { kind: 'default' } },
       key_prefix: 'shop_',
       warnings: [],
     });
@@ -113,14 +116,14 @@ describe('what is missing or wrong', () => {
       message:
         'missing: base URL (--base-url or USERINFO_BASE_URL), tenant code (--tenant-code or USERINFO_TENANT_CODE), ' +
         'app secret (USERINFO_APP_SECRET)',
-      hint: expect.stringContaining('userinfo profile add'),
+      commands: ['userinfo profile add shop'],
     });
   });
 
   it('leads to "profile use" if there are profiles but none is active', async () => {
     const store = await storeOf(sampleProfile(), live);
     await store.change((list) => removeProfile(list, 'shop'));
-    expect((await rejection(resolve(store))).hint).toContain('userinfo profile use');
+    expect((await rejection(resolve(store))).commands).toEqual(['userinfo profile use live']);
   });
 
   it('is an unknown profile, with the source of its name', async () => {
@@ -299,13 +302,18 @@ describe('the secret', () => {
   });
 
   it('can be resolved alone, without sending anything', async () => {
-    const sources = { flags: {}, store: await storeOf() };
+    const sources = { flags: {}, store: await storeOf(), readPlatform };
     const alone = await resolveSigning({ ...sources, env: { USERINFO_APP_SECRET: 's' } });
     expect((await alone.secret().read()).reveal()).toBe('s');
-    expect(alone).toMatchObject({ profile: null, signing: null });
-    const store = await storeOf(sampleProfile({ signing: { module: './signer.mjs' } }));
+    expect(alone).toMatchObject({ profile: null, platform: { origin: { kind: 'default' } } });
+    const store = await storeOf(
+      sampleProfile({ platform: parsePlatform({ signing: { module: './signer.mjs' } }, 'it') }),
+    );
     const active = await resolveSigning({ ...sources, store, env: { USERINFO_APP_SECRET: 's' } });
-    expect(active).toMatchObject({ profile: 'shop', signing: { module: './signer.mjs' } });
+    expect(active).toMatchObject({
+      profile: 'shop',
+      platform: { value: { signing: { module: './signer.mjs' } } },
+    });
     expect((await active.secret().read()).reveal()).toBe('s');
     const without = await resolveSigning({ ...sources, env: {} });
     expect(() => without.secret()).toThrow('missing: app secret (USERINFO_APP_SECRET)');

@@ -10,13 +10,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { SigningModuleError } from '../../src/profiles/errors.js';
-import { loadSigners } from '../../src/profiles/load-signers.js';
 import {
   describeSigningSource,
   formatSigningSource,
   parseSigningSource,
-} from '../../src/profiles/signing-source.js';
+} from '../../src/platform/signing-source.js';
+import { SigningModuleError } from '../../src/profiles/errors.js';
+import { loadSigners } from '../../src/profiles/load-signers.js';
 import { defaultRecipes, findPreset } from '../../src/signing/presets.js';
 import { Secret } from '../../src/signing/secret.js';
 import { rejection, temporaryFolder } from './fixtures.js';

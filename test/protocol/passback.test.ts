@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defaultPlatform } from '../../src/platform/platform.js';
 import type { InvalidInputError } from '../../src/protocol/errors.js';
 import { applyPassback, checkPassback } from '../../src/protocol/passback.js';
 import { parseUserInfo, reservedKeys, toUserInfo } from '../../src/protocol/user-info.js';
@@ -68,8 +69,8 @@ describe('what a passback writes', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { minLength: 1 }), (entries) => {
         const userInfo = toUserInfo(new Map(entries));
-        const record = applyPassback(nobody, userInfo);
-        const data = readData(record, [...userInfo.keys()], null);
+        const record = applyPassback(nobody, userInfo, 'text');
+        const data = readData(record, [...userInfo.keys()], null, defaultPlatform);
         for (const [written, given] of userInfo) {
           expect(Object.getOwnPropertyDescriptor(data, written)?.value).toBe(String(given));
         }
@@ -81,7 +82,7 @@ describe('what a passback writes', () => {
     const record = { ...nobody, login_device_info: [{ brand: 'A', device_token: 'old' }, { brand: 'B' }] };
     const json =
       '{"mobile":"1","mobile_district_code":"86","id_card":"2","device_token":"t","gps":"1,2","x":3}';
-    expect(applyPassback(record, parseUserInfo(json))).toEqual({
+    expect(applyPassback(record, parseUserInfo(json), 'text')).toEqual({
       ...nobody,
       basic_info: { mobile: '1', id_card: '2' },
       mobile_district_code: '86',
@@ -92,11 +93,16 @@ describe('what a passback writes', () => {
   });
 
   it('removes keys that are null, and adds a device for a token of none', () => {
-    const full = applyPassback(nobody, parseUserInfo('{"mobile":"1","gps":"2","device_token":"t","x":"y"}'));
+    const full = applyPassback(
+      nobody,
+      parseUserInfo('{"mobile":"1","gps":"2","device_token":"t","x":"y"}'),
+      'text',
+    );
     expect(full.login_device_info).toEqual([{ device_token: 't' }]);
     const emptied = applyPassback(
       full,
       parseUserInfo('{"mobile":null,"gps":null,"device_token":null,"x":null}'),
+      'text',
     );
     expect(emptied).toEqual(nobody);
   });
@@ -104,7 +110,7 @@ describe('what a passback writes', () => {
   it('keeps the other devices of a user when the first loses its token, and with it its last value', () => {
     const others = [{ brand: 'B', device_token: 't2' }, { brand: 'C' }];
     const withToken = { ...nobody, login_device_info: [{ device_token: 't1' }, ...others] };
-    const after = applyPassback(withToken, parseUserInfo('{"device_token":null}'));
+    const after = applyPassback(withToken, parseUserInfo('{"device_token":null}'), 'text');
     expect(after.login_device_info).toEqual([{}, ...others]);
   });
 });

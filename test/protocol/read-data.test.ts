@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defaultPlatform } from '../../src/platform/platform.js';
 import { readDataWarnings } from '../../src/protocol/read-data.js';
 import { parseUserRecord, readableValues, readData } from '../../src/protocol/user-record.js';
 
@@ -19,7 +20,7 @@ const record = parseUserRecord(
 describe('data of a read', () => {
   it('has the three objects if no name is given', () => {
     const unknown = { os_version: '', network: '' };
-    expect(readData(record, null, null)).toEqual({
+    expect(readData(record, null, null, defaultPlatform)).toEqual({
       union_id: 'u001',
       basic_info: record.basic_info,
       extension_info: { ...record.extension_info, mobile_district_code: '86' },
@@ -41,8 +42,10 @@ describe('data of a read', () => {
 
   it('has an extension key named as a field that the record does not have', () => {
     const imported = { ...record, extension_info: { gps: '30.2,120.2' } };
-    expect(readData(imported, null, null)).toMatchObject({ extension_info: { gps: '30.2,120.2' } });
-    expect(readData(imported, ['gps'], null)).toMatchObject({ gps: '30.2,120.2' });
+    expect(readData(imported, null, null, defaultPlatform)).toMatchObject({
+      extension_info: { gps: '30.2,120.2' },
+    });
+    expect(readData(imported, ['gps'], null, defaultPlatform)).toMatchObject({ gps: '30.2,120.2' });
   });
 
   it('has one key per requested name that exists, own fields first', () => {
@@ -55,7 +58,7 @@ describe('data of a read', () => {
       'toString',
       'union_id',
     ];
-    expect(readData(record, names, null)).toEqual({
+    expect(readData(record, names, null, defaultPlatform)).toEqual({
       union_id: 'u001',
       mobile: '13800138000',
       mobile_district_code: '86',
@@ -65,7 +68,7 @@ describe('data of a read', () => {
   });
 
   it('writes devices and locations as JSON-encoded strings with the keys of the spec', () => {
-    expect(readData(record, ['device_info', 'location_info'], null)).toEqual({
+    expect(readData(record, ['device_info', 'location_info'], null, defaultPlatform)).toEqual({
       union_id: 'u001',
       device_info: [
         '{"device_token":"t1","brand":"A","os":"B","os_version":"","network":"","uuid":""}',
@@ -79,8 +82,11 @@ describe('data of a read', () => {
   });
 
   it('contains only what the code authorizes', () => {
-    expect(readData(record, ['mobile', 'level'], ['level'])).toEqual({ union_id: 'u001', level: 'gold' });
-    expect(readData(record, null, ['level', 'mobile'])).toEqual({
+    expect(readData(record, ['mobile', 'level'], ['level'], defaultPlatform)).toEqual({
+      union_id: 'u001',
+      level: 'gold',
+    });
+    expect(readData(record, null, ['level', 'mobile'], defaultPlatform)).toEqual({
       union_id: 'u001',
       basic_info: { mobile: '13800138000' },
       extension_info: { level: 'gold' },
@@ -90,7 +96,7 @@ describe('data of a read', () => {
 
   it('shows the fields of a device as device_info and location_info are authorized', () => {
     const devices = (...authorized: string[]) =>
-      readData(record, null, authorized).login_device_info as object[];
+      readData(record, null, authorized, defaultPlatform).login_device_info as object[];
     const device = { brand: 'A', os: 'B', os_version: '', network: '', device_token: 't1', uuid: '' };
     const location = { country: '中国', province: '', city: '杭州' };
     expect(devices('device_info')?.[0]).toEqual(device);
@@ -102,7 +108,7 @@ describe('data of a read', () => {
   it('returns as text exactly the values that can be a primary key', () => {
     const names = [...readableValues(record).keys()];
     for (const [name, value] of readableValues(record))
-      expect(readData(record, [name], null)[name]).toBe(value);
+      expect(readData(record, [name], null, defaultPlatform)[name]).toBe(value);
     expect(names.sort()).toEqual(
       ['chat_nickname', 'device_token', 'level', 'mobile', 'mobile_district_code', 'oa_id'].sort(),
     );
@@ -122,7 +128,7 @@ describe('received data of a read', () => {
     [{ mobile: 1 }, 'mobile'],
     [{ not_requested: 1 }, null],
   ])('has the types of the spec, or is warned of: %j', (data, name) => {
-    const warned = readDataWarnings({ union_id: 'u1', ...data }, ['mobile']);
+    const warned = readDataWarnings({ union_id: 'u1', ...data }, ['mobile'], defaultPlatform);
     expect(warned).toEqual(name === null ? [] : [expect.stringMatching(`^"${name}" is `)]);
   });
 });

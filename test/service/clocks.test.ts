@@ -52,7 +52,7 @@ it('accepts a request once while the clock of the database steps', async () => {
 });
 
 it('is not ready while its clock and that of the database are too far apart', async () => {
-  await start({ clockWindowSeconds: 60 });
+  await start({ platform: { clock_window_seconds: 60 } });
   const difference = async () => {
     const text = await (await fetch(`${running.service.url}/metrics`)).text();
     return Number(/^userinfo_clock_difference_seconds (\S+)$/m.exec(text)?.[1]);
@@ -81,7 +81,11 @@ it('accepts an old secret as long as the database says, whatever the clock of th
   await start();
   const { app } = running;
   await running.service.close();
-  running = await runService({ database, now: () => Date.now() + 600_000, clockWindowSeconds: 900 });
+  running = await runService({
+    database,
+    now: () => Date.now() + 600_000,
+    platform: { clock_window_seconds: 900 },
+  });
   const old = { ...app };
   await running.service.admin.rotateSecret({ appKey: app.app_key, overlapSeconds: 300 });
   const byOld = () => draftPassback(old, { union_id: 'u1', user_info: '{"a":"b"}' });

@@ -102,6 +102,7 @@ describe('monitoring', () => {
       expect(backlog.map(({ labels, value }) => [labels?.table, value])).toEqual([
         ['nonces', '0'],
         ['codes', '0'],
+        ['audit', '0'],
       ]);
       await service.close();
       await schema?.remove();
@@ -203,8 +204,8 @@ describe('monitoring', () => {
       'POST /codes HTTP/1.1\r\nAuthorization: Bearer a token of an operator\r\nContent-Length: 9\r\n\r\n{',
     ],
   ])('on a port of its own gives up on who sends %s', async (_, bytes) => {
-    const adminToken = new Secret('a token of an operator');
-    const { adminUrl } = await start({ requestTimeoutMs: 300, adminPort: 0, adminToken });
+    const adminTokens = [new Secret('a token of an operator')];
+    const { adminUrl } = await start({ requestTimeoutMs: 300, adminPort: 0, adminTokens });
     const socket = openSocket(adminUrl);
     let received = '';
     socket.on('data', (chunk: Buffer) => {

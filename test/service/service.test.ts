@@ -267,7 +267,7 @@ describe('a service that cannot start', () => {
   it.each([
     { port: 65_536 },
     { port: -1 },
-    { clockWindowSeconds: -1 },
+    { platform: { clock_window_seconds: -1 } },
     { maxBodyBytes: 0 },
     { requestTimeoutMs: 0.5 },
     { maxConnections: 0 },

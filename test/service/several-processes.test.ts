@@ -100,7 +100,11 @@ describe.each([
   it('accept a request once with different clock windows', async () => {
     await admin.putUser(user('u7'));
     const then = Math.floor(Date.now() / 1000) - 60;
-    await using strict = await createService({ ...database, clockWindowSeconds: 2, now: () => then * 1000 });
+    await using strict = await createService({
+      ...database,
+      platform: { clock_window_seconds: 2 },
+      now: () => then * 1000,
+    });
     const draft = passback({ union_id: 'u7', user_info: '{"a":"1"}' });
     draft.query.set('timestamp', `${then}`);
     expect((await send(strict.url, draft)).envelope.code).toBe(200);

@@ -26,7 +26,7 @@ const query: readonly Param[] = [
   ['info_name', ''],
 ];
 
-test('the default recipes sign as docs/platform-decisions.md says', () => {
+test('the default recipes sign as docs/platform.md says', () => {
   const { app_sign, sign } = signBoth(compileRecipes(defaultRecipes), requestOf(query), secret);
   expect(app_sign.message).toBe('app_key=k1&random=abcdefgh&timestamp=1700000000&key=s3cret');
   expect(app_sign.digest).toBe(md5(app_sign.message));

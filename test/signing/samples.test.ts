@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
+import { completeRecipe } from '../../src/signing/recipe.js';
 import type { Param, SignableRequest } from '../../src/signing/request.js';
 import { readSample } from '../../src/signing/samples/read-sample.js';
+import { Secret } from '../../src/signing/secret.js';
 
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`);
@@ -66,6 +69,8 @@ describe('a request is parsed from', () => {
         if (body !== null) words.push(data, quote(body), '--compressed');
         expect(readSample(words.join(gap))).toEqual({
           ...expected(request),
+          extra: { accept: '*/*' },
+          headers: ['accept'],
           signParam: 'sign',
           signature: 'abc',
           secret: null,
@@ -158,8 +163,8 @@ describe('a curl command', () => {
 
   it.each([
     ['curl -X PUT', 'the curl command has no URL'],
-    ["curl 'https://e.com", 'a quote of the curl command is not closed'],
-    ['curl ^"https://e.com', 'a quote of the curl command is not closed'],
+    ["curl 'https://e.com", 'a quote of the command is not closed'],
+    ['curl ^"https://e.com', 'a quote of the command is not closed'],
     ['curl https://e.com --json @body.json', 'the body of --json @body.json is not in the curl command'],
     [
       'curl https://e.com --data-urlencode a@b',
@@ -167,11 +172,11 @@ describe('a curl command', () => {
     ],
     ['curl https://e.com -d @body.txt', 'the body of --data @body.txt is not in the curl command'],
     ['curl https://e.com -F a=1', 'the body of --form is not in the curl command'],
-    ['curl "https://e.com?key=$KEY"', 'the curl command holds $KEY, which only the shell can replace'],
+    ['curl "https://e.com?key=$KEY"', 'the command holds $KEY, which only the shell can replace'],
     ['curl https://e.com https://f.com', 'the curl command has 2 URLs'],
     ['curl https://e.com?a=%B2%E2', 'parameter "a" is not percent-encoded UTF-8'],
     ['curl "https://e.com?sign=1&sign=2"', 'parameter "sign" is given twice'],
-    ['wget https://e.com', 'this is no request that can be read'],
+    ['curl failed', 'this does not look like a request'],
     ['', 'the request is empty'],
     ['GET /p HTTP/1.1\n\n', 'the HTTP request has no Host header'],
     ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is no header'],
@@ -182,6 +187,59 @@ describe('a curl command', () => {
   it('can carry its signature under another name', () => {
     const sample = read("curl 'https://e.com?a=1&sig=abc'", { signParam: 'sig' });
     expect(sample).toMatchObject({ params: [['a', '1']], signParam: 'sig', signature: 'abc' });
+  });
+});
+
+describe('the signature', () => {
+  const inHeader = "curl 'https://e.com/x?a=1' -H 'X-Timestamp: 17' -H 'X-Sign: abc'";
+  const post = 'POST /x HTTP/1.1\nHost: e.com\nContent-Type: application/json\n';
+
+  it('is found in a header, whatever its letter case; the other headers are extra values', () => {
+    expect(readSample(inHeader, { signParam: 'x-sign' })).toMatchObject({
+      params: [['a', '1']],
+      extra: { 'X-Timestamp': '17' },
+      headers: ['X-Timestamp'],
+      signature: 'abc',
+    });
+  });
+
+  it('is found in a JSON body, whose members are then parameters, in their order and as written', () => {
+    const body = '{"b":"2","10":1.00,"a":{"y": [1,"]}"]},"on":true,"none":null,"sign":"abc","\\u4e2d":""}';
+    expect(readSample(`${post}\n${body}`)).toMatchObject({
+      method: 'POST',
+      params: [
+        ['b', '2'],
+        ['10', '1.00'],
+        ['a', '{"y": [1,"]}"]}'],
+        ['on', 'true'],
+        ['none', ''],
+        ['中', ''],
+      ],
+      body,
+      signature: 'abc',
+    });
+  });
+
+  it('in a header signs the members of a JSON body only where there are no other parameters', () => {
+    const signed = `${post}X-Sign: abc\n\n{"a":"1"}`;
+    expect(readSample(signed, { signParam: 'X-Sign' }).params).toEqual([['a', '1']]);
+    const query = signed.replace('/x', '/x?q=1');
+    expect(readSample(query, { signParam: 'X-Sign' })).toMatchObject({
+      params: [['q', '1']],
+      body: '{"a":"1"}',
+    });
+  });
+
+  it('may stand at two places if it is the same', () => {
+    const both = `${post}sign: abc\n\n{"a":"1","sign":"abc"}`;
+    expect(readSample(both)).toMatchObject({ params: [['a', '1']], extra: {}, signature: 'abc' });
+    expect(() => readSample(both.replace(': abc', ': other'))).toThrow('parameter "sign" is given twice');
+  });
+
+  it('is explained with $extra of a header, whatever its letter case', () => {
+    const recipe = completeRecipe({ message: ['$extra:x-timestamp', '$secret'], steps: ['md5'] });
+    const { message, missing } = compileRecipe(recipe).explain(readSample(inHeader), new Secret('s3cret'));
+    expect({ message, missing }).toEqual({ message: '17<secret>', missing: [] });
   });
 });
 

@@ -68,7 +68,7 @@ describe('a secret is not printed', () => {
         appKey: 'k',
         appSecret,
       };
-      const client = new UserInfoClient({ ...options, signing: defaultRecipes });
+      const client = new UserInfoClient({ ...options, platform: { signing: defaultRecipes } });
       const shown =
         inspect(client, { depth: null, showHidden: true, customInspect: false }) + JSON.stringify(client);
       expect(shown).not.toContain(text);

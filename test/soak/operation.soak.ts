@@ -146,11 +146,18 @@ describe('PostgreSQL', () => {
       for (const index of [0, 1, 0]) await operated.crash(index);
     },
     'kill -9 of a backend': async () => {
-      const [row] = await query(
-        server.url,
-        `SELECT pid FROM pg_stat_activity WHERE query LIKE '%nonces%' AND pid <> pg_backend_pid() LIMIT 1`,
-      );
-      process.kill(Number(row?.pid), 'SIGKILL');
+      const lastStatement = `query LIKE '%nonces%' AND pid <> pg_backend_pid()`;
+      let pid: unknown;
+      const findBackend = async () => {
+        const [row] = await query(
+          server.url,
+          `SELECT pid FROM pg_stat_activity WHERE ${lastStatement} LIMIT 1`,
+        );
+        pid = row?.pid;
+        return pid;
+      };
+      await expect.poll(findBackend, { timeout: 10_000 }).toBeDefined();
+      process.kill(Number(pid), 'SIGKILL');
       // PostgreSQL ends all of them.
       await wait(calmMs / 5);
     },

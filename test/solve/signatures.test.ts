@@ -4,6 +4,7 @@ import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Sample, SignableRequest } from '../../src/signing/request.js';
 import { SampleError } from '../../src/signing/samples/captured-request.js';
+import { readSample } from '../../src/signing/samples/read-sample.js';
 import { Secret } from '../../src/signing/secret.js';
 import { readSignature } from '../../src/solve/candidates/signature-reading.js';
 import { solve } from '../../src/solve/solve.js';
@@ -143,8 +144,53 @@ describe('of captured requests', () => {
     ['app_sign', 'a'.repeat(32)],
     ['n', '1'],
   ] as const;
-  const captured: Sample = { ...small, params, signature: 'b'.repeat(32), signParam: 'sign', secret: null };
+  const captured: Sample = {
+    ...small,
+    params,
+    headers: [],
+    signature: 'b'.repeat(32),
+    signParam: 'sign',
+    secret: null,
+  };
   const signed = (sample: Sample) => ({ ...sample, secret });
+
+  it('offers the search the headers that applications set, and no others', () => {
+    const sample = readSample(
+      [
+        'POST /v1/users?a=1 HTTP/1.1',
+        'Host: api.example.com',
+        'User-Agent: okhttp/4.9',
+        'Accept: */*',
+        'Content-Type: application/json',
+        'Content-Length: 2',
+        'Authorization: Bearer abc',
+        'Cookie: s=1',
+        'sec-fetch-mode: cors',
+        'X-Forwarded-For: 10.0.0.1',
+        'X-Timestamp: 17',
+        'X-Nonce: n1',
+        'Date: Mon, 23 Nov 2026 08:00:00 GMT',
+        `X-Sign: ${'b'.repeat(32)}`,
+        '',
+        '{}',
+      ].join('\r\n'),
+      { signParam: 'x-sign' },
+    );
+    const [task] = tasksForSign([signed(sample)]);
+    expect(Object.keys(task?.request.extra ?? {})).toEqual([
+      'Content-Type',
+      'X-Timestamp',
+      'X-Nonce',
+      'Date',
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-Trace-${index}`, 'v']));
+    const crowded = { ...many, 'X-Timestamp': '17', 'App-Key': 'k' };
+    const [bounded] = tasksForSign([signed({ ...captured, extra: crowded, headers: Object.keys(crowded) })]);
+    expect(Object.keys(bounded?.request.extra ?? {})).toHaveLength(8);
+    expect(bounded?.request.extra).toMatchObject({ 'X-Timestamp': '17', 'App-Key': 'k' });
+    const [named] = tasksForSign([signed({ ...captured, extra: { 'user-agent': 'x', ...many } })]);
+    expect(Object.keys(named?.request.extra ?? {})).toHaveLength(41);
+  });
 
   it('each is solved for one signature, with the names of the others', () => {
     const other: Sample = { ...captured, params: [['z', '1']] };
@@ -156,10 +202,26 @@ describe('of captured requests', () => {
   it('one without a signature is refused, with how to name its parameter', () => {
     expect(() => tasksForSign([signed({ ...captured, signature: null })])).toThrow(
       expect.objectContaining({
-        message: 'the sample has no signature: there is no parameter "sign"',
+        message: 'the sample has no signature: there is no "sign" among its parameters and headers',
         hint: expect.stringContaining('--sign-param'),
       }),
     );
+  });
+
+  it('one whose signature has another name is refused with that name, wherever it is', () => {
+    const digest = 'c'.repeat(32);
+    const hintOf = (text: string) => {
+      try {
+        return String(tasksForSign([signed(readSample(text))]));
+      } catch (error) {
+        return (error as SampleError).hint;
+      }
+    };
+    expect(hintOf(`https://e.com/?app_sign=${digest}&sig=${digest}`)).toBe('Try --sign-param sig.');
+    expect(hintOf(`GET / HTTP/1.1\nHost: e.com\nX-Signature: HMACSHA256=${digest}\nX-Sign-Type: MD5`)).toBe(
+      'Try --sign-param X-Signature.',
+    );
+    expect(hintOf(`curl https://e.com --json '{"a":1,"Sign":"${digest}"}'`)).toBe('Try --sign-param Sign.');
   });
 
   it('app_sign is solved as well where each has one, without itself', () => {

@@ -1,12 +1,24 @@
 import { forArrays } from '../../src/database/postgres-driver.js';
-import { rowStatements, statements } from '../../src/service/store/statements.js';
+import { auditColumns, listAudit, rowStatements, statements } from '../../src/service/store/statements.js';
+
+/** The audit without a condition, and with each by itself. */
+const names = Object.keys(auditColumns) as (keyof typeof auditColumns)[];
+const audits = {
+  listAudit: listAudit([]),
+  ...Object.fromEntries(names.map((name) => [`listAudit by ${name}`, listAudit([name])])),
+};
 
 /** All statements that serve requests and commands, by name. */
-export const everyStatement: Readonly<Record<string, string>> = { ...statements, ...rowStatements };
+export const everyStatement: Readonly<Record<string, string>> = {
+  ...statements,
+  ...audits,
+  ...rowStatements,
+};
 
 /** The same as PostgreSQL receives them. */
 export const everyPostgresStatement: Readonly<Record<string, string>> = {
   ...statements,
+  ...audits,
   ...Object.fromEntries(
     Object.entries(rowStatements).map(([name, statement]) => [name, forArrays(statement)]),
   ),

@@ -55,3 +55,10 @@ export function user(unionId: string, fields: Partial<UserRecord> = {}): UserRec
     ...fields,
   };
 }
+
+/** All items of a list. */
+export async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const found = [];
+  for await (const item of list) found.push(item);
+  return found;
+}

@@ -193,7 +193,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     const passback = (by: [name: string, value: string], userInfo: string, tenantCode = 'acme') =>
       store.write(({ users }) =>
         users.change(tenantCode, { by: 'primary_key', name: by[0], value: by[1] }, (record) =>
-          applyPassback(record, parseUserInfo(userInfo)),
+          applyPassback(record, parseUserInfo(userInfo), 'text'),
         ),
       );
 
@@ -233,7 +233,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await store.write(({ apps }) => apps.add(app))).toBe(true);
       expect(await store.write(({ apps }) => apps.add({ ...app, tenant_code: 'other' }))).toBe(false);
       await store.write(({ apps }) => apps.add({ ...app, app_key: 'k0', recipes: null }));
-      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s2'), 0))).toBe(true);
+      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s2'), 0))).toEqual({
+        tenant_code: 'acme',
+      });
       const found = await other.read(({ apps }) => apps.find('k1'));
       expect(found).toMatchObject({ ...app, app_secret: expect.anything(), old_secret: null, revision: 8 });
       expect(found?.app_secret.reveal()).toBe('s2');
@@ -242,9 +244,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         ['k0', null],
         ['k1', '{"a":1}'],
       ]);
-      expect(await store.write(({ apps }) => apps.remove('k1'))).toBe(true);
-      expect(await store.write(({ apps }) => apps.remove('k1'))).toBe(false);
-      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s3'), 0))).toBe(false);
+      expect(await store.write(({ apps }) => apps.remove('k1'))).toEqual({ tenant_code: 'acme' });
+      expect(await store.write(({ apps }) => apps.remove('k1'))).toBeNull();
+      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s3'), 0))).toBeNull();
       expect(await store.read(({ apps }) => apps.find('k1'))).toBeNull();
     });
 
@@ -332,7 +334,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
           users.change(
             'acme',
             i % 3 === 0 ? { by: 'union_id', unionId: 'u1' } : { by: 'primary_key', name: 'seat', value: '7' },
-            (record) => applyPassback(record, parseUserInfo(`{"key${i}":"${i}"}`)),
+            (record) => applyPassback(record, parseUserInfo(`{"key${i}":"${i}"}`), 'text'),
           ),
         ),
       );
@@ -368,7 +370,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
           typeof target === 'string'
             ? { by: 'union_id', unionId: target }
             : { by: 'primary_key', name: target[0], value: target[1] },
-        change: (record) => applyPassback(record, parseUserInfo(userInfo)),
+        change: (record) => applyPassback(record, parseUserInfo(userInfo), 'text'),
         ...of,
       });
     const read = (text: string | null, of: Partial<ReadRequest> = {}) =>
@@ -392,7 +394,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       );
       const outcomes = await Promise.all(together);
       const found = (text: number) =>
-        outcomes.slice(12 * text, 12 * text + 12).filter((it) => it !== 'no code');
+        outcomes
+          .slice(12 * text, 12 * text + 12)
+          .filter((it) => typeof it === 'string' || it.record !== null);
       expect(found(0)).toEqual(Array(3).fill({ record: user('u2'), infoNames: ['a', 'b'] }));
       expect(found(1)).toHaveLength(3);
       expect(found(2)).toEqual(Array(12).fill({ record: user('u1'), infoNames: null }));
@@ -473,7 +477,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         'app changed',
         'app changed',
         { union_id: 'u1' },
-        'no code',
+        { record: null, unionId: null },
         'no user',
         'app changed',
         'app changed',
@@ -575,7 +579,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     const rowsOf = (table: string) => driver.read((sql) => sql.all(`SELECT * FROM ${table}`));
     const faults: unknown[] = [];
     const purgeOver = (holder: string, over = store) =>
-      over.startPurge(holder, (error) => faults.push(error));
+      over.startPurge(holder, 31_536_000, (error) => faults.push(error));
 
     it('purges what has expired of every tenant, and nothing else', async () => {
       const rows = 3 * driver.purgeRows + 7;
@@ -588,9 +592,19 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       await pass('codes', 330);
       await useNonce();
       await issue(code('c2'));
+      const year = 31_536_000;
+      await driver.write(async (sql) => {
+        const line = (id: number, age: number) =>
+          `(unixepoch() - ${age}, 'old${id}', 'anna', 'user show', 'acme', 'u', NULL, NULL)`;
+        const old = Array.from({ length: rows }, (_, i) => line(i, year + 60 + (i % 50)));
+        await sql.run(`INSERT INTO audit VALUES ${[...old, line(rows, year - 60)].join(', ')}`);
+      });
       purgeOver('one');
       await expect.poll(() => rowsOf('nonces')).toMatchObject([{ random: 'abcdefgh' }]);
       await expect.poll(() => rowsOf('codes')).toMatchObject([{ code: 'c2' }]);
+      await expect.poll(() => rowsOf('audit')).toMatchObject([{ id: `old${rows}` }]);
+      expect(store.purgeBacklog.get('audit')).toBeGreaterThan(59);
+      expect(store.purgeBacklog.get('audit')).toBeLessThan(1000);
       expect(store.purgeBacklog.get('nonces')).toBeGreaterThan(1_000_000_000);
       expect(store.purgeBacklog.get('codes')).toBeGreaterThan(0);
       expect(store.purgeBacklog.get('codes')).toBeLessThan(300);

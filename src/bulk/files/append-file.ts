@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   type BigIntStats,
   closeSync,
@@ -15,7 +14,6 @@ import {
   readSync,
   realpathSync,
   renameSync,
-  rmSync,
   writeSync,
 } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -48,8 +46,6 @@ const chunkBytes = 65_536;
 /** They may hold personal data. */
 const mode = 0o600;
 
-const lockSuffix = '.userinfo-lock';
-
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
@@ -63,18 +59,16 @@ export class AppendFile implements Contents {
   readonly #fd: number;
   /** When it was opened. */
   readonly #found: BigIntStats;
-  #place: string;
-  #isDraft: boolean;
+  readonly #place: string;
   #isOpen = true;
   /** The part that stays, in bytes. */
   size = 0;
   crc = 0;
 
-  private constructor(path: string, place: string, fd: number, isDraft: boolean) {
+  private constructor(path: string, place: string, fd: number) {
     this.path = path;
     this.#place = place;
     this.#fd = fd;
-    this.#isDraft = isDraft;
     this.#found = fstatSync(fd, { bigint: true });
   }
 
@@ -86,35 +80,20 @@ export class AppendFile implements Contents {
   static find(path: string): AppendFile | null {
     const place = placeOf(path);
     const fd = openRegular(path, place, O_RDWR);
-    return fd === null ? null : new AppendFile(path, place, fd, false);
+    return fd === null ? null : new AppendFile(path, place, fd);
   }
 
   /**
-   * Creates a file that only its owner can read.
+   * Creates a file that only its owner can read; `place` is its path without links.
    *
    * @throws InvalidInputError if that fails, or something is there
    */
-  static create(path: string): AppendFile {
-    const place = placeOf(path);
+  static create(path: string, place = placeOf(path)): AppendFile {
     try {
       const fd = openSync(place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-      return new AppendFile(path, place, fd, false);
+      return new AppendFile(path, place, fd);
     } catch (error) {
       throw isSystemError(error, 'EEXIST') ? changedEarly(path) : unwritable(path, error);
-    }
-  }
-
-  /**
-   * Creates an empty draft of a file, at a path of `draftOf`; `moveIntoPlace` makes it that file.
-   *
-   * @throws InvalidInputError if that fails
-   */
-  static draft(path: string, draft: string): AppendFile {
-    try {
-      const fd = openSync(draft, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-      return new AppendFile(path, draft, fd, true);
-    } catch (error) {
-      throw unwritable(path, error);
     }
   }
 
@@ -152,8 +131,8 @@ export class AppendFile implements Contents {
   }
 
   /**
-   * @throws InvalidInputError if another program changed, removed or replaced the file since it was opened, or it belongs
-   * to another user, who could read what is written: root may write to any file
+   * @throws InvalidInputError if another program changed, removed or replaced the file since it was opened, or it
+   * belongs to another user, who could read what is written: root may write to any file
    */
   requireAsFound(): void {
     if (Number(this.#found.uid) !== ownerOfNew(this.#place)) throw ofAnother(this.path);
@@ -262,24 +241,6 @@ export class AppendFile implements Contents {
     });
   }
 
-  /**
-   * Moves a draft to the path of its file, on the disk, where it replaces the file that was `found` there.
-   *
-   * @throws RunFileError
-   * @throws InvalidInputError if anything else is there
-   */
-  moveIntoPlace(found: FoundFile): void {
-    const { place } = found;
-    this.#do(() => {
-      fsyncSync(this.#fd);
-      requireAt(found);
-      renameSync(this.#place, place);
-      this.#place = place;
-      this.#isDraft = false;
-      syncFolder(place);
-    });
-  }
-
   /** @throws RunFileError if another program removed, replaced or wrote to the file */
   requireUntouched(): void {
     const ours = fstatSync(this.#fd, { bigint: true });
@@ -287,12 +248,11 @@ export class AppendFile implements Contents {
     this.#requireSize(Number(ours.size));
   }
 
-  /** Removes a draft that was not moved into place. May be called twice. */
+  /** May be called twice. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     closeSync(this.#fd);
-    if (this.#isDraft) rmSync(this.#place, { force: true });
   }
 
   #requireSize(size: number): void {
@@ -344,14 +304,14 @@ export function placeOf(path: string): string {
   throw notRegular(path);
 }
 
-/** The path of the lock of a file, without links. */
-export function lockOf(path: string): string {
-  return `${placeOf(path)}${lockSuffix}`;
+/** The path of the lock of the file at a path without links. */
+export function lockBeside(place: string): string {
+  return `${place}.userinfo-lock`;
 }
 
 /** The owner of what this process creates beside a file: not itself where a server maps root to nobody. */
 function ownerOfNew(place: string): number {
-  return lstatSync(place + lockSuffix, { throwIfNoEntry: false })?.uid ?? userInfo().uid;
+  return lstatSync(lockBeside(place), { throwIfNoEntry: false })?.uid ?? userInfo().uid;
 }
 
 /** @throws an error of the system if that fails on a file system with modes */
@@ -364,72 +324,16 @@ function makePrivate(fd: number, owner: number): void {
   }
 }
 
-/** A file that was found at a path, or that there was none. */
-export interface FoundFile extends Contents {
-  readonly path: string;
-  /** The path without links. */
-  readonly place: string;
-  /** `null` if there was no file. */
-  readonly stat: BigIntStats | null;
-}
-
-/**
- * Reads the contents of the file at a path.
- *
- * @throws InvalidInputError if it cannot be read, or is not a regular file
- */
-export function findFile(path: string): FoundFile {
-  const place = placeOf(path);
-  const fd = openRegular(path, place, O_RDONLY);
-  if (fd === null) return { path, place, stat: null, ...noContents };
-  try {
-    return { path, place, stat: fstatSync(fd, { bigint: true }), ...readContents(path, fd, noContents) };
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/**
- * Removes a file that was found.
- *
- * @throws InvalidInputError if another one is there
- */
-export function removeFile(found: FoundFile): void {
-  requireAt(found);
-  rmSync(found.place, { force: true });
-  syncFolder(found.place);
-}
-
-/** @throws InvalidInputError if what is at the path is not the file that was found, or no longer as it was */
-function requireAt({ path, place, stat, size }: FoundFile): void {
-  const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
-  const isSame = now?.ino === stat?.ino && now?.dev === stat?.dev && now?.mtimeNs === stat?.mtimeNs;
-  if (!isSame || Number(now?.size ?? 0) !== size) throw changedEarly(path);
-}
-
 function isAt(place: string, { ino, dev }: BigIntStats): boolean {
   const there = lstatSync(place, { bigint: true, throwIfNoEntry: false });
   return there?.ino === ino && there.dev === dev;
-}
-
-const draftSuffix = /\.[0-9a-f]{12}\.userinfo-draft$/;
-
-/** The path of a draft of a file, without links. Nobody else can know it, so that a file at this path is the draft. */
-export function draftOf(path: string): string {
-  return `${placeOf(path)}.${randomBytes(6).toString('hex')}.userinfo-draft`;
-}
-
-/** Removes a draft that a killed run left at a path of `draftOf`. */
-export function removeDraft(draft: string): void {
-  const isDraft = draftSuffix.test(draft) && lstatSync(draft, { throwIfNoEntry: false })?.isFile();
-  if (isDraft) rmSync(draft, { force: true });
 }
 
 /**
  * Opens the regular file at a path without links; `null` if there is none. A link or pipe that is put there meanwhile
  * is neither followed nor waited for.
  */
-function openRegular(path: string, place: string, flags: number): number | null {
+export function openRegular(path: string, place: string, flags: number): number | null {
   let fd: number;
   try {
     fd = openSync(place, flags | O_NOFOLLOW | O_NONBLOCK);
@@ -453,7 +357,12 @@ function reserve(path: string): boolean {
   }
 }
 
-function readContents(path: string, fd: number, start: Contents, end = Number.POSITIVE_INFINITY): Contents {
+export function readContents(
+  path: string,
+  fd: number,
+  start: Contents,
+  end = Number.POSITIVE_INFINITY,
+): Contents {
   const chunk = Buffer.alloc(chunkBytes);
   let { size, crc } = start;
   try {
@@ -470,7 +379,7 @@ function readContents(path: string, fd: number, start: Contents, end = Number.PO
 }
 
 /** A name is on the disk once its folder is. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   let fd: number | undefined;
   try {
     fd = openSync(dirname(path), 'r');
@@ -484,7 +393,7 @@ function syncFolder(path: string): void {
   }
 }
 
-function changedEarly(path: string): InvalidInputError {
+export function changedEarly(path: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} was changed by another program after it was checked`, {
     hint: 'It is left as it is. Look at it, then run the same command again.',
   });
@@ -512,7 +421,7 @@ export function unwritable(path: string, error: unknown): InvalidInputError {
   });
 }
 
-function fault(path: string, error: unknown): RunFileError {
+export function fault(path: string, error: unknown): RunFileError {
   return new RunFileError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
     hint: 'Correct that, then run the same command with --resume.',
     cause: error,

@@ -1,7 +1,8 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { FileRow } from '../source/rows.js';
-import { AppendFile, type Contents, draftOf, type FoundFile, findFile, removeFile } from './append-file.js';
+import type { Contents } from './append-file.js';
+import { DraftFile, draftOf, type FoundFile, findFile, removeFile } from './draft-file.js';
 import { isSame } from './journal.js';
 
 /** Size of one write, in characters. */
@@ -38,7 +39,7 @@ export function requireOurs({ path, ours }: FailedPlace): FoundFile {
  */
 export class FailedFile {
   readonly #place: FailedPlace;
-  readonly #draft: AppendFile;
+  readonly #draft: DraftFile;
   readonly #mark: string;
   #text = '';
   #count = 0;
@@ -54,7 +55,7 @@ export class FailedFile {
     this.#place = place;
     const draft = draftOf(place.path);
     place.onDraft?.(draft);
-    this.#draft = AppendFile.draft(place.path, draft);
+    this.#draft = new DraftFile(place.path, draft);
     this.#mark = inputIsUtf8 ? '' : byteOrderMark;
   }
 
@@ -78,7 +79,7 @@ export class FailedFile {
    */
   finish(): void {
     this.#flush();
-    if (this.#count > 0) this.#place.onWrite?.(this.#draft);
+    if (this.#count > 0) this.#place.onWrite?.(this.#draft.contents);
     const found = requireOurs(this.#place);
     if (this.#count > 0) this.#draft.moveIntoPlace(found);
     else if (found.size > 0) removeFile(found);

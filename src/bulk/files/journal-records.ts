@@ -53,7 +53,9 @@ export interface EndRecord {
   readonly results?: Contents;
 }
 
-/** One line of a journal: a checksum of the lines before it, of which `before` is that, and of the record; the record. */
+/**
+ * One line of a journal: a checksum of the lines before it, of which `before` is that, and of the record; the record.
+ */
 export function formatRecord(record: JournalRecord, before: number): string {
   const json = JSON.stringify(record);
   return `${checksum(json, before)} ${json}\n`;

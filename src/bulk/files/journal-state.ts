@@ -1,5 +1,5 @@
 import type { Outcome, OutcomeCounts } from '../outcome.js';
-import type { Contents } from './append-file.js';
+import { type Contents, noContents } from './append-file.js';
 import {
   type FailedRecord,
   type JournalRecord,
@@ -73,7 +73,7 @@ export class JournalState {
   readonly sent = new LineSet();
   readonly #counts = { ok: 0, failed: 0, invalid: 0 };
   /** The contents of the results file at the last record. */
-  results: Contents = { size: 0, crc: 0 };
+  results: Contents = noContents;
   /** The failed rows that the run wrote, or may have written. */
   readonly failedFiles: FailedRecord[] = [];
   /** Paths of drafts of the file of failed rows that a kill may have left, relative to the journal's folder. */
@@ -83,7 +83,7 @@ export class JournalState {
   /** Whether no row is left to send. */
   isFinished = false;
   /** What stands in the journal before each part: the first run, and each resume. */
-  readonly parts: Contents[] = [{ size: 0, crc: 0 }];
+  readonly parts: Contents[] = [noContents];
 
   get counts(): OutcomeCounts {
     return { ...this.#counts, unknown: this.unknown.size };

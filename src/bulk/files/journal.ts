@@ -146,8 +146,8 @@ function noJournal(path: string): InvalidInputError {
 }
 
 /**
- * The records in bytes of a journal, `null` for one that is incomplete, and the bytes before and after each; `crc` is that
- * of all that stands before these bytes.
+ * The records in bytes of a journal, `null` for one that is incomplete, and the bytes before and after each; `crc` is
+ * that of all that stands before these bytes.
  */
 export async function* recordsOf(
   journal: AsyncIterable<Buffer>,

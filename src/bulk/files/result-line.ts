@@ -46,8 +46,10 @@ function formatUser(key: string | null, user: string | null): string {
   return `,"primary_key":${JSON.stringify(key)},"value":${JSON.stringify(user)}`;
 }
 
+const decoder = new TextDecoder();
+
 function dataMember(answer: Answer | undefined): string {
-  return answer === undefined ? '' : `,"data":${dataOf(new TextDecoder().decode(answer.body))}`;
+  return answer === undefined ? '' : `,"data":${dataOf(decoder.decode(answer.body))}`;
 }
 
 /** The value of the last top-level `data` of an envelope, on one line, its numbers and escapes as received. */

@@ -1,11 +1,10 @@
 import { dirname, relative, resolve } from 'node:path';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { isSystemError, UnsuitableFileError } from '../../support/errors.js';
-import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
-import { AppendFile, lockOf, noContents, placeOf, realPath, removeDraft, unwritable } from './append-file.js';
+import { AppendFile, noContents, placeOf, realPath } from './append-file.js';
+import { removeDraft } from './draft-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import {
   appendOutcomes,
@@ -18,6 +17,7 @@ import {
 import type { JournalRecord, RunIdentity } from './journal-records.js';
 import { JournalState } from './journal-state.js';
 import { holdsNone, holdsResults, type LeftResults, leftResults } from './results-file.js';
+import { lockFiles } from './run-locks.js';
 
 /** A record that was being written when the run was killed is shorter than this, in bytes. */
 const longestTornRecord = 65_536;
@@ -38,7 +38,9 @@ export function refuseSame(files: Readonly<Record<string, string | null | undefi
     const place = realPath(path);
     const other = seen.get(place);
     if (other !== undefined) {
-      throw new InvalidInputError(`--${other} and --${option} are the same file: ${quoteName(path)}`);
+      throw new InvalidInputError(`--${other} and --${option} are the same file: ${quoteName(path)}`, {
+        hint: `Name another file with --${option}.`,
+      });
     }
     seen.set(place, option);
   }
@@ -53,48 +55,6 @@ interface OpenRunFiles extends JournaledFiles {
   readonly state: JournalState;
   /** A note for the user on how they were found. */
   readonly notes: readonly string[];
-}
-
-/**
- * Locks files, which need not exist, against other runs until the returned function is called. `takeOver`: the user says
- * that a run which is not visible from here, as on another machine or in another container, has ended.
- *
- * @throws InvalidInputError if another run uses one of them
- */
-export async function lockFiles(
-  paths: readonly (string | null | undefined)[],
-  takeOver = false,
-): Promise<() => void> {
-  const locks: FileLock[] = [];
-  const release = () => {
-    for (const lock of locks) lock.release();
-  };
-  let current = '';
-  const lockOfNext = (path: string) => {
-    current = path;
-    return lockOf(path);
-  };
-  try {
-    const files = paths.filter((path): path is string => Boolean(path));
-    const silent = takeOver ? await silentLocks(files.map(lockOfNext)) : new Set<string>();
-    for (const path of files) locks.push(await lockFile(lockOfNext(path), { silent }));
-    return release;
-  } catch (error) {
-    release();
-    if (error instanceof FileLockedError) throw inUse(error);
-    if (error instanceof UnsuitableFileError) {
-      throw new InvalidInputError(error.message, { hint: 'Look at it, and move it away.', cause: error });
-    }
-    throw isSystemError(error) ? unwritable(current, error) : error;
-  }
-}
-
-function inUse({ message, isRunning }: FileLockedError): InvalidInputError {
-  const wait = 'Wait for its end, or stop it and add --resume.';
-  if (isRunning) return new InvalidInputError(`another run uses this file: ${message}`, { hint: wait });
-  return new InvalidInputError(`another run may use this file: ${message}, which cannot be seen from here`, {
-    hint: `${wait} If it has ended, as when its container was killed, add --take-over.`,
-  });
 }
 
 /**

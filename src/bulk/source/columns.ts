@@ -73,6 +73,8 @@ export interface ColumnRules {
   readonly reserved: readonly string[];
   /** Whether there must be other columns. */
   readonly needsMore: boolean;
+  /** The option that names the column, if there is one. */
+  readonly option?: string;
   /** The next step if a required column is missing. */
   readonly hint: string;
 }
@@ -122,7 +124,7 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
 
 function missingColumn(
   columns: readonly string[],
-  { required, hint }: ColumnRules,
+  { required, hint, option }: ColumnRules,
   line: number,
 ): InvalidInputError {
   const [only = ''] = columns;
@@ -132,7 +134,10 @@ function missingColumn(
     return new RunInputError(message, 'Name the delimiter:', '--delimiter', delimiter.replace('\t', '\\t'));
   }
   const found = columns.slice(0, 8).map(quoteName).join(', ');
-  return new InvalidInputError(`line ${line}: no column is named ${quoteName(required)}; found ${found}`, {
-    hint,
-  });
+  const message = `line ${line}: no column is named ${quoteName(required)}; found ${found}`;
+  const bare = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
+  const same = columns.find((name) => bare(name) === bare(required));
+  if (same !== undefined && option !== undefined)
+    return new RunInputError(message, 'If that is the column, name it:', option, same);
+  return new InvalidInputError(message, { hint });
 }

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { FlatValue } from '../../protocol/user-info.js';
 import { type CellType, parseCell } from './columns.js';
-import { batchBytes, type LineBlock, maxRowBytes } from './lines.js';
+import { batchBytes, countBytes, type LineBlock, maxRowBytes } from './lines.js';
 import type { FileRow } from './rows.js';
 
 const quote = 0x22;
@@ -26,7 +26,7 @@ async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buf
       at = end;
       parts.push(part);
       length += part.length;
-      if (countQuotes(part) % 2 === 1) isOpen = !isOpen;
+      if (countBytes(part, quote) % 2 === 1) isOpen = !isOpen;
       if (isOpen && length <= maxRowBytes) continue;
       yield Buffer.concat(parts, length);
       parts = [];
@@ -34,12 +34,6 @@ async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buf
     }
   }
   if (length > 0) yield Buffer.concat(parts, length);
-}
-
-function countQuotes(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(quote); at >= 0; at = bytes.indexOf(quote, at + 1)) count += 1;
-  return count;
 }
 
 function countLineEnds(cell: string): number {

@@ -30,7 +30,7 @@ export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Li
       const head = chunk.subarray(0, end);
       const block = restLength === 0 ? head : Buffer.concat([...rest, head]);
       yield { bytes: block, firstLine };
-      firstLine += countLines(block);
+      firstLine += countBytes(block, newline);
       rest = [];
       restLength = 0;
     }
@@ -39,16 +39,17 @@ export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Li
     restLength += chunk.length - end;
     if (restLength > maxRowBytes) {
       throw new InvalidInputError(`line ${firstLine} is longer than ${maxRowBytes} bytes`, {
-        hint: 'Is it a text file, with a row a line?',
+        hint: 'Is it a text file, with one row per line?',
       });
     }
   }
   if (restLength > 0) yield { bytes: Buffer.concat(rest), firstLine };
 }
 
-function countLines(block: Buffer): number {
+/** How often a byte occurs. */
+export function countBytes(bytes: Buffer, byte: number): number {
   let count = 0;
-  for (let at = block.indexOf(newline); at >= 0; at = block.indexOf(newline, at + 1)) count += 1;
+  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count += 1;
   return count;
 }
 

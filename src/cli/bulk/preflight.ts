@@ -1,6 +1,7 @@
 import { type InputDigest, preflight } from '../../bulk/source/checked-input.js';
 import { RunInputError } from '../../bulk/source/input.js';
 import type { FileRow } from '../../bulk/source/rows.js';
+import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { printMessage } from '../io.js';
@@ -14,10 +15,17 @@ const shownFaults = 20;
 /** Maximum number of names of values that are looked at. */
 const maxNames = 200;
 
+/** Number of rows that a dry run shows. */
+const sampleSize = 3;
+
 /** The result of reading a file once, before anything is sent. */
-interface CheckedFile {
+export interface CheckedFile {
   /** `null` if the rows were not checked. */
   readonly rows: number | null;
+  /** The keys that rows would write; none if the rows were not checked. */
+  readonly keys: readonly string[];
+  /** The requests of the first rows, by their lines. */
+  readonly sample: readonly (readonly [line: number, request: PlainRequest])[];
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
   readonly digest: InputDigest;
@@ -43,11 +51,13 @@ export async function checkRows({
   let hint = 'Correct them, or add --no-preflight to send the others.';
   const names = new Set<string>();
   const faults: string[] = [];
+  const sample: [number, PlainRequest][] = [];
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
       for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
-      operation.prepare(fields);
+      const { request } = operation.prepare(fields);
+      if (sample.length < sampleSize) sample.push([row.line, request]);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       faultCount += 1;
@@ -75,7 +85,7 @@ export async function checkRows({
   }
   refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
   await warnOfKeys(io, operation.userInfoKeys(names), settings.key_prefix);
-  return { ...checked, rows: options.preflight ? rows : null };
+  return { ...checked, rows: options.preflight ? rows : null, keys: operation.userInfoKeys(names), sample };
 }
 
 /**
@@ -101,6 +111,6 @@ export function refuseMisspelt(
 /** The error of an input without rows. */
 export function noRows(name: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(name)} has no row`, {
-    hint: 'A CSV file begins with a header, and has a row a line below it.',
+    hint: 'A CSV file needs a header line and at least one row.',
   });
 }

@@ -1,4 +1,5 @@
-import { activeProfile } from '../../profiles/profile-store.js';
+import { defaultPlatform, type Platform } from '../../platform/platform.js';
+import { resolveSigning } from '../../profiles/settings.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { parseResultCodes } from '../../protocol/result-code-table.js';
 import {
@@ -8,17 +9,18 @@ import {
   resultCode,
 } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { readResultCodes } from '../client-options.js';
 import { type Call, command } from '../command.js';
 import type { CliContext } from '../context.js';
+import { settingSources } from '../deployment.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
 
 export const declareExplain = command({
   name: 'explain',
+  common: ['profile', 'output'],
   summary: 'explain a result code, and what to do about it',
   description:
     'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +
-    'The codes are those of "userinfo serve", unless --result-codes or the profile has those of the platform.',
+    'The codes are those of "userinfo serve", unless --platform or the profile has those of the platform.',
   examples: [
     ['userinfo explain 40102', 'one code'],
     ['userinfo explain --json', 'all codes, for a program'],
@@ -26,7 +28,7 @@ export const declareExplain = command({
   takes: (command) =>
     command
       .argument('[code]', 'the code of an answer; all of them unless given')
-      .option('--result-codes <file>', "JSON file of the platform's own result codes"),
+      .option('--platform <file>', 'platform file with its result codes'),
   run: async ({ context, options, isTable, print }: Call<ConnectionOptions>, code: string | undefined) => {
     const entries = [...(await tableOf(context, options))];
     if (code === undefined) {
@@ -38,26 +40,28 @@ export const declareExplain = command({
     const found = entries.find(([known]) => String(known) === code);
     if (found === undefined) {
       throw new InvalidInputError(`the code ${quoteName(code)} is not in the table`, {
-        hint: "It may be one of the platform's own: ask its operator, and name it in a file for --result-codes.",
+        hint: "It may be one of the platform's own: ask its operator, and name it under result_codes of the platform file.",
       });
     }
     return print(isTable ? inWords(explain(found)) : explain(found));
   },
 });
 
-/** The result codes of `--result-codes`, else of the profile in use, else those of this project. */
+/** The result codes of `--platform`, else of the profile in use, else those of this project. */
 async function tableOf(context: CliContext, options: CommonOptions & ConnectionOptions) {
-  const given =
-    (await readResultCodes(context, options.resultCodes)) ?? (await codesOfProfile(context, options.profile));
-  return given === undefined ? ownResultCodes : parseResultCodes(given, 'the result codes');
+  const { result_codes } = await platformOf(context, options);
+  return result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the result codes');
 }
 
-async function codesOfProfile({ profiles }: CliContext, named: string | undefined) {
-  if (named !== undefined) return (await profiles.get(named)).result_codes;
+async function platformOf(
+  context: CliContext,
+  options: CommonOptions & ConnectionOptions,
+): Promise<Platform> {
   try {
-    return activeProfile(await profiles.load())?.result_codes;
+    return (await resolveSigning(settingSources(context, options))).platform.value;
   } catch (error) {
-    if (error instanceof UserInfoError) return undefined; // a damaged file does not prevent an explanation
+    const isNamed = options.profile !== undefined || options.platform !== undefined;
+    if (error instanceof UserInfoError && !isNamed) return defaultPlatform; // a damaged file does not prevent it
     throw error;
   }
 }

@@ -1,6 +1,9 @@
+import { defaultPlatform } from '../../platform/platform.js';
 import { openApiDocument } from '../../protocol/openapi.js';
-import { command } from '../command.js';
+import { type Call, command } from '../command.js';
 import { write } from '../io.js';
+import type { ConnectionOptions } from '../options.js';
+import { readPlatform } from '../platform-file.js';
 import { defaultUrl } from './serve/options.js';
 
 export const declareOpenApi = command({
@@ -13,11 +16,21 @@ export const declareOpenApi = command({
     ['userinfo openapi -o yaml', 'as YAML'],
     ["userinfo openapi --query 'keys(components.schemas)'", 'part of it'],
   ],
-  run: ({ io, style: { format, select }, print }) => {
+  takes: (command) => command.option('--platform <file>', 'platform file: describe that platform'),
+  run: async ({
+    context,
+    io,
+    options,
+    style: { format, select },
+    print,
+  }: Call<Pick<ConnectionOptions, 'platform'>>) => {
+    const { platform: file = '' } = options;
+    const platform = file === '' ? defaultPlatform : await readPlatform(context, file);
     const description = 'The test or the production deployment';
-    const document = openApiDocument([
-      { url: '{base_url}', variables: { base_url: { default: defaultUrl, description } } },
-    ]);
+    const document = openApiDocument(
+      [{ url: '{base_url}', variables: { base_url: { default: defaultUrl, description } } }],
+      platform,
+    );
     const isJson = (format === 'json' || format === 'table') && select === undefined;
     return isJson ? write(io.stdout, `${JSON.stringify(document, null, 2)}\n`) : print(document);
   },

@@ -19,10 +19,10 @@ const example = (name: string) => `userinfo runs ${name} 3f9a1c07d2 ${exampleQue
 const declareList = command({
   name: 'list',
   summary: 'list the runs',
-  description: 'List the runs of a queue, oldest first; with --json, one object per line.',
+  description: 'List the runs of a queue, oldest first.',
   examples: [
     [`userinfo runs list ${exampleQueue}`, 'as a table'],
-    [`userinfo runs list ${exampleQueue} --json`, 'one object per line'],
+    [`userinfo runs list ${exampleQueue} -o ndjson`, 'one JSON object per line'],
   ],
   takes: addQueueOption,
   run: async ({ io, options, style, isTable }: Call<QueueOptions>) => {
@@ -124,7 +124,10 @@ function summarize({ run, state, source, rows, done, not_ok, created_at }: Queue
 
 /** A run for the output, without what it does not have. */
 function describe({ run, state, target, source, naming, keepsRows, leaseMs: _, ...progress }: QueuedRun) {
-  const users = naming.by === 'union_id' ? { union_id_column: naming.column } : { primary_key: naming.key };
+  const users =
+    naming.by === 'union_id'
+      ? { union_id_column: naming.column, primary_key: naming.primaryKey ?? null }
+      : { primary_key: naming.key };
   const found = { run, state, ...target, from: source.from, ...users, keeps_rows: keepsRows, ...progress };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
 }

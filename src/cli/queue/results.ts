@@ -3,10 +3,11 @@ import { FailedFile } from '../../bulk/files/failed-file.js';
 import { type ResultsSink, streamSink } from '../../bulk/files/recorder.js';
 import { placeOutcome } from '../../bulk/files/result-line.js';
 import { openResults, requireResults } from '../../bulk/files/results-file.js';
-import { lockFiles, refuseSame } from '../../bulk/files/run-files.js';
+import { refuseSame } from '../../bulk/files/run-files.js';
+import { lockFiles } from '../../bulk/files/run-locks.js';
 import { passbackOperation, userOf } from '../../bulk/operations.js';
 import { checkedInput, preflight } from '../../bulk/source/checked-input.js';
-import { type FileRow, type RowSource, readRows } from '../../bulk/source/rows.js';
+import { type RowSource, readRows } from '../../bulk/source/rows.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Queue } from '../../queue/queue.js';
@@ -14,10 +15,11 @@ import type { QueuedRun } from '../../queue/run.js';
 import type { BulkOptions } from '../bulk/bulk-options.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
 import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/summary.js';
+import { queueFlag } from '../database.js';
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 
-export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver'>>;
+export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver' | 'queue'>>;
 
 /**
  * Writes the results of a run, as a run over its file would: a line for each row that has an outcome, and to
@@ -30,75 +32,66 @@ export async function writeResults(
   io: Io,
   queue: Queue,
   run: QueuedRun,
-  { from, results, failed, takeOver }: ResultsOptions,
+  { from, results, failed: failedPath, takeOver, queue: url }: ResultsOptions,
 ): Promise<void> {
-  refuseSame({ from, results, failed });
-  const release = await lockFiles([results, failed], takeOver);
-  let [source, failedFile, sink]: [RowSource?, FailedFile?, ResultsSink?] = [];
+  refuseSame({ from, results, failed: failedPath });
+  const release = await lockFiles([results, failedPath], takeOver);
+  let [source, failed, sink]: [RowSource?, FailedFile?, ResultsSink?] = [];
   try {
     if (!run.keepsRows || from !== undefined) source = await openRunFile(io, run, from);
     if (results !== undefined) await requireResults(results);
     const isUtf8 = source === undefined || source.text.encoding === 'utf-8';
-    if (failed !== undefined) failedFile = new FailedFile({ path: failed, ours: [] }, isUtf8);
+    if (failedPath !== undefined) failed = new FailedFile({ path: failedPath, ours: [] }, isUtf8);
     const show = io.stdout.isTTY ? showData : undefined;
     sink = results === undefined ? streamSink(io.stdout, show) : await openResults(results);
-    const batches = source === undefined ? queue.rows(run) : readRows(source);
-    const failures = await writeRows(queue, run, batches, sink, failedFile);
+    const operation = passbackOperation(run.naming);
+    const failures = new FailureGroups();
+    for await (const batch of source === undefined ? queue.rows(run) : readRows(source)) {
+      const outcomes = await queue.outcomes(run.run, batch);
+      let text = '';
+      for (const row of batch) {
+        const { outcome, result } = outcomes.get(row.line) ?? {};
+        if (outcome === undefined || result === undefined) continue;
+        if (outcome !== 'ok') {
+          const { code, msg, error } = JSON.parse(`{${result}}`);
+          failures.add(outcome, row.line, { code, text: error ?? msg });
+          if (outcome !== 'invalid') failed?.add(row);
+        }
+        text += `${placeOutcome(row.line, operation.userKey, userOf(row, operation), result)}\n`;
+      }
+      sink.append(text);
+      await new Promise<void>((resolve) => sink?.isFull(resolve) || resolve());
+    }
     sink.syncWithName();
-    failedFile?.finish();
+    failed?.finish();
     if (run.done === run.rows && run.not_ok === 0) return;
     const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
     for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
-    throw failedRows(run, failed);
+    throw failedRows(run, queueFlag(url, io.env), failedPath);
   } finally {
     sink?.close();
-    failedFile?.close();
+    failed?.close();
     await source?.input.close();
     release();
   }
 }
 
-/** Writes the results lines of rows, and those to retry to `failed`; returns why they are not ok. */
-async function writeRows(
-  queue: Queue,
-  { run, naming }: QueuedRun,
-  batches: AsyncIterable<readonly FileRow[]>,
-  results: ResultsSink,
-  failed: FailedFile | undefined,
-): Promise<FailureGroups> {
-  const operation = passbackOperation(naming);
-  const failures = new FailureGroups();
-  for await (const batch of batches) {
-    const outcomes = await queue.outcomes(run, batch);
-    let text = '';
-    for (const row of batch) {
-      const found = outcomes.get(row.line);
-      if (found === undefined) continue;
-      const { outcome, result } = found;
-      if (outcome !== 'ok') {
-        const { code, msg, error } = JSON.parse(`{${result}}`);
-        failures.add(outcome, row.line, { code, text: error ?? msg });
-      }
-      if (outcome === 'failed' || outcome === 'unknown') failed?.add(row);
-      text += `${placeOutcome(row.line, operation.userKey, userOf(row, operation), result)}\n`;
-    }
-    results.append(text);
-    await new Promise<void>((resolve) => {
-      if (!results.isFull(resolve)) resolve();
-    });
-  }
-  return failures;
-}
-
 /** What is wrong with a run whose rows are not all ok, and what to do about it. */
-function failedRows({ run, state, rows, done, not_ok, chunks_left }: QueuedRun, failed?: string): Error {
+function failedRows(
+  { run, state, rows, done, not_ok, chunks_left }: QueuedRun,
+  flag: string,
+  failed?: string,
+): Error {
   if (done < rows) {
     const advice =
       chunks_left > 0
-        ? 'Use --wait to wait for its end.'
-        : 'Its failed chunks have them: let workers take those again with "userinfo runs retry".';
+        ? { hint: 'Use --wait to wait for its end.' }
+        : {
+            hint: 'Its failed chunks have them. Let workers take those again:',
+            commands: [`userinfo runs retry ${run}${flag}`],
+          };
     const message = `run ${run} is ${state}: ${formatRows(rows - done)} without an outcome`;
-    return new FailedRowsError(message, { hint: state === 'ready' ? advice : undefined });
+    return new FailedRowsError(message, state === 'ready' ? advice : {});
   }
   const hint =
     failed === undefined
@@ -123,7 +116,6 @@ async function openRunFile(io: Io, { run, naming, source }: QueuedRun, named?: s
   const { hash, digest } = await preflight(opened, null);
   if (hash === source.hash) return { ...opened, input: checkedInput(input, digest) };
   await input.close();
-  throw new InvalidInputError(`${quoteName(input.name)} is not the file that run ${run} was made of`, {
-    hint,
-  });
+  const name = quoteName(input.name);
+  throw new InvalidInputError(`${name} is not the file that run ${run} was made of`, { hint });
 }

@@ -1,7 +1,9 @@
+import type { Platform } from '../../platform/platform.js';
 import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
+import { maxSeconds } from '../../protocol/limits.js';
 import type { ResultCode } from '../../protocol/result-codes.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
-import type { AuditLine } from '../store/audit.js';
+import type { NewAuditLine } from '../store/audit.js';
 import type { Records } from '../store/operations.js';
 import type { Store } from '../store/store.js';
 
@@ -14,9 +16,11 @@ export interface AdminContext {
   readonly randomBytes: (size: number) => Uint8Array;
   /** Who acts, for the audit. */
   readonly actor: string;
+  /** How long and how often codes work that are issued without saying so. */
+  readonly platform: Pick<Platform, 'code_uses' | 'code_ttl_seconds'>;
 }
 
-type Line = Pick<AuditLine, 'action' | 'tenant_code' | 'subject'>;
+type Line = Omit<NewAuditLine, 'actor'>;
 
 /**
  * Does work in a transaction that also stores a line for the audit, unless there was nothing to change: then the work
@@ -87,9 +91,6 @@ export function checkCount(name: string, count: number): number {
   throw new InvalidInputError(`${name} is ${count}; it must be a whole number above 0`);
 }
 
-/** 68 years. Together with the current time, any number of this size is exact. */
-const maxSeconds = 2 ** 31 - 1;
-
 /**
  * Checks a time in seconds.
  *
@@ -104,13 +105,14 @@ const pageSize = 500;
 
 /**
  * Lists everything page by page: it is never held whole, and no transaction stays open between two pages. `after`
- * is the key of the last item, empty at first.
+ * is the key of the last item, `first` at first.
  */
-export async function* listAll<T>(
-  readPage: (after: string, limit: number) => Promise<readonly T[]>,
-  keyOf: (item: T) => string,
+export async function* listAll<T, Key = string>(
+  readPage: (after: Key, limit: number) => Promise<readonly T[]>,
+  keyOf: (item: T) => Key,
+  first = '' as Key,
 ): AsyncGenerator<T, void, undefined> {
-  let after = '';
+  let after = first;
   for (;;) {
     const page = await readPage(after, pageSize);
     yield* page;

@@ -4,7 +4,7 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
-import type { AddedApp, StoredApp } from '../store/apps.js';
+import type { AddedApp, App, Changed, StoredApp } from '../store/apps.js';
 import type { Records } from '../store/operations.js';
 import {
   type AdminContext,
@@ -133,9 +133,9 @@ export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
   const newSecret = () => new Secret(randomHex(context, secretBytes));
   /** @throws NotFoundError if `work` changes no app */
-  const change = async (action: string, appKey: string, work: (records: Records) => Promise<boolean>) => {
-    const line = { action: `app ${action}`, tenant_code: null, subject: appKey };
-    if (!(await audited(context, line, work))) throw noSuchApp(appKey);
+  const change = async (action: string, appKey: string, work: (records: Records) => Promise<Changed>) => {
+    const lineOf = (changed: Changed) => changed && { action: `app ${action}`, ...changed, subject: appKey };
+    if ((await audited(context, lineOf, work)) === null) throw noSuchApp(appKey);
   };
   return {
     async createApp(given) {
@@ -177,10 +177,11 @@ export function appOperations(context: AdminContext): AppOperations {
     async rotateSecret({ appKey, overlapSeconds = 0 }) {
       const secret = newSecret();
       if (overlapSeconds !== 0) checkSeconds('the overlap', overlapSeconds);
-      const line = { action: 'app rotate-secret', tenant_code: null, subject: appKey };
-      const app = await audited(context, line, async ({ apps }) => {
-        await apps.rotateSecret(appKey, secret, overlapSeconds);
-        return await apps.find(appKey);
+      let app: App | null = null;
+      await change('rotate-secret', appKey, async ({ apps }) => {
+        const changed = await apps.rotateSecret(appKey, secret, overlapSeconds);
+        app = await apps.find(appKey);
+        return changed;
       });
       if (app === null) throw noSuchApp(appKey);
       return credentialsOf(app);

@@ -1,10 +1,10 @@
 import { allEnded } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
-import { defaultCodeTtlSeconds } from '../../protocol/limits.js';
 import { maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Code } from '../store/codes.js';
+import type { Records } from '../store/operations.js';
 import {
   type AdminContext,
   audited,
@@ -15,7 +15,7 @@ import {
   NotFoundError,
   randomHex,
 } from './admin-context.js';
-import { noSuchUser } from './users.js';
+import { noSuchUser, subjectOf } from './users.js';
 
 /**
  * A code to issue.
@@ -29,9 +29,9 @@ export interface NewCode {
   readonly unionId: string;
   /** The names that the code authorizes to read. Default: everything. */
   readonly infoNames?: readonly string[];
-  /** Validity in seconds. Default: 300. */
+  /** Validity in seconds. Default: that of the platform, 300. */
   readonly ttlSeconds?: number;
-  /** Maximum number of uses. Default: 1. */
+  /** Maximum number of uses. Default: that of the platform, 1. */
   readonly uses?: number | 'unlimited';
 }
 
@@ -51,14 +51,15 @@ const codeBytes = 16;
 
 export interface CodeOperations {
   /**
-   * Issues an authorization code to a user (§5.7).
+   * Issues an authorization code to a user (§5.7). The audit names the user.
    *
    * @throws NotFoundError (40401)
    * @throws InvalidInputError for an invalid option
    */
   issueCode(code: NewCode): Promise<Code>;
   /**
-   * Issues a code to each of several users, in one transaction.
+   * Issues a code to each of several users, in one transaction. The audit has the number of those that were issued in a
+   * minute.
    *
    * @returns the codes in the order of the users; `null` for a user that does not exist
    * @throws InvalidInputError for an invalid option
@@ -77,9 +78,14 @@ export interface CodeOperations {
 }
 
 export function codeOperations(context: AdminContext): CodeOperations {
-  const { store } = context;
-  const issueCodes: CodeOperations['issueCodes'] = async (wanted) => {
-    const { tenantCode, infoNames, ttlSeconds = defaultCodeTtlSeconds, uses = 1 } = wanted;
+  const { store, actor } = context;
+  const { code_uses, code_ttl_seconds } = context.platform;
+  /** Issues codes, and adds to the audit with `note` how many there are. */
+  const issue = async (
+    wanted: Parameters<CodeOperations['issueCodes']>[0],
+    note: (audit: Records['audit'], count: number) => Promise<unknown>,
+  ) => {
+    const { tenantCode, infoNames, ttlSeconds = code_ttl_seconds, uses = code_uses } = wanted;
     const common = {
       tenant_code: checkKey('tenant_code', tenantCode),
       info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
@@ -87,27 +93,28 @@ export function codeOperations(context: AdminContext): CodeOperations {
     };
     const validSeconds = checkSeconds('the ttl', ttlSeconds);
     const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
-    const lineOf = (added: readonly (Code | null)[]) => {
-      const [first, ...others] = added.filter((code) => code !== null);
-      if (first === undefined) return null;
-      const subject = others.length === 0 ? maskText(first.union_id) : `${others.length + 1} codes`;
-      return { action: 'code issue', tenant_code: tenantCode, subject };
-    };
-    return await audited(context, lineOf, ({ codes }) =>
-      allEnded(
+    return await store.write(async ({ codes, audit }) => {
+      const issued = await allEnded(
         unionIds.map((union_id) =>
           codes.add({ ...common, union_id, code: randomHex(context, codeBytes) }, validSeconds),
         ),
-      ),
-    );
+      );
+      const count = issued.filter((code) => code !== null).length;
+      if (count > 0) await note(audit, count);
+      return issued;
+    });
   };
   return {
     async issueCode({ unionId, ...options }) {
-      const [issued] = await issueCodes({ ...options, unionIds: [unionId] });
-      if (!issued) throw noSuchUser({ tenantCode: options.tenantCode, unionId });
+      const user = { tenantCode: options.tenantCode, unionId };
+      const [issued] = await issue({ ...options, unionIds: [unionId] }, (audit) =>
+        audit.add({ actor, action: 'code issue', ...subjectOf(store, user) }),
+      );
+      if (!issued) throw noSuchUser(user);
       return issued;
     },
-    issueCodes,
+    issueCodes: (wanted) =>
+      issue(wanted, (audit, count) => audit.countCodes(actor, wanted.tenantCode, count)),
     listCodes: ({ tenantCode }) =>
       listAll(
         (after, limit) => store.read(({ codes }) => codes.list(tenantCode, after, limit)),

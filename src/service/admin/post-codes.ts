@@ -19,30 +19,32 @@ const maxBytes = 1_048_576;
 const minTokenLength = 16;
 
 /**
- * Answers `POST /codes` on an address: issues codes to the users that its body names, if it carries the token.
+ * Answers `POST /codes` on an address: issues codes to the users that its body names, if it carries one of the tokens.
  *
  * @throws InvalidInputError for a token that is too short
  */
 export function answerCodes(
-  token: Secret,
+  tokens: readonly Secret[],
   host: string,
   open: () => Promise<Pick<CodeOperations, 'issueCodes'>>,
   log: Log,
 ) {
-  if (token.reveal().length < minTokenLength) {
-    throw new InvalidInputError(`the admin token has less than ${minTokenLength} characters`, {
-      hint: 'Create one: openssl rand -hex 32',
+  if (tokens.some((token) => token.reveal().length < minTokenLength)) {
+    throw new InvalidInputError(`an admin token has less than ${minTokenLength} characters`, {
+      hint: 'Create one:',
+      commands: ['openssl rand -hex 32'],
     });
   }
   if (!isLoopback(urlHost(host))) log({ event: 'unencrypted_token', host });
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
-  const expected = digestOf(`Bearer ${token.reveal()}`);
+  const expected = tokens.map((token) => digestOf(`Bearer ${token.reveal()}`));
   return async (request: IncomingMessage): Promise<MonitoringAnswer> => {
     const { method, headers } = request;
     if (method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'POST issues codes');
-    // Digests have one length: the comparison takes the same time for every token.
-    if (!timingSafeEqual(digestOf(headers.authorization ?? ''), expected)) {
-      return refusal(401, 'WRONG_TOKEN', 'the request does not carry the admin token');
+    // Digests have one length, and all are compared: that takes the same time for every token.
+    const given = digestOf(headers.authorization ?? '');
+    if (!expected.map((digest) => timingSafeEqual(given, digest)).includes(true)) {
+      return refusal(401, 'WRONG_TOKEN', 'the request does not carry an admin token');
     }
     const size = headers['content-length'];
     if (size === undefined) return refusal(411, 'LENGTH_REQUIRED', 'Content-Length is missing');

@@ -2,7 +2,8 @@ import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
-import type { AuditKey } from '../store/audit.js';
+import type { AuditKey, AuditLine } from '../store/audit.js';
+import type { Store } from '../store/store.js';
 import type { DeletedRows } from '../store/users.js';
 import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';
 
@@ -32,7 +33,8 @@ export interface UserOperations {
   putUser(record: UserRecord): Promise<void>;
   /**
    * Stores records, each given as itself or as JSON text, in transactions of up to 5000, and returns their number.
-   * Records before an invalid one are stored. The audit has one line with the number of stored users.
+   * Records before an invalid one are stored. The audit has one line: the user, or the number of
+   * stored users.
    *
    * @throws InvalidInputError that names a field, as soon as a record is invalid: no further one is taken
    */
@@ -61,16 +63,14 @@ export interface UserOperations {
 
 export function userOperations(context: AdminContext): UserOperations {
   const { store, actor } = context;
-  const lineFor = (action: string, { tenantCode, unionId }: UserKey) => ({
+  const lineFor = (action: string, user: UserKey) => ({
     action: `user ${action}`,
-    tenant_code: tenantCode,
-    subject: maskText(unionId),
+    ...subjectOf(store, user),
   });
   return {
     async putUser(record) {
       const checked = checkRecord(JSON.stringify(record));
-      const key = { tenantCode: checked.tenant_code, unionId: checked.union_id };
-      await audited(context, lineFor('put', key), ({ users }) => users.putAll([checked]));
+      await audited(context, lineFor('put', keyOf(checked)), ({ users }) => users.putAll([checked]));
     },
     async putUsers(records) {
       let stored = 0;
@@ -79,12 +79,13 @@ export function userOperations(context: AdminContext): UserOperations {
       let length = 0;
       const put = async (together: readonly UserRecord[]) => {
         const count = stored + together.length;
-        const subject = count === 1 ? '1 user' : `${count} users`;
+        const [first] = together;
+        const counted = { tenant_code: null, subject: `${count} users` };
+        const of = count === 1 && first !== undefined ? subjectOf(store, keyOf(first)) : counted;
         line = await store.write(async ({ users, audit }) => {
           await users.putAll(together);
-          if (line === null)
-            return await audit.add({ actor, action: 'user put', tenant_code: null, subject });
-          await audit.setSubject(line, subject);
+          if (line === null) return await audit.add({ actor, action: 'user put', ...of });
+          await audit.setSubject(line, of.subject);
           return line;
         });
         stored = count;
@@ -119,16 +120,34 @@ export function userOperations(context: AdminContext): UserOperations {
       return record;
     },
     async *findUsers({ tenantCode, key, value }) {
-      const line = { action: 'user find', tenant_code: tenantCode, subject: `by ${maskName(key)}` };
-      await audited(context, line, async () => undefined);
       const wanted = { name: key, value };
+      const line = {
+        action: 'user find',
+        tenant_code: tenantCode,
+        subject: `by ${maskName(key)}`,
+        user_digest: store.digestOf(tenantCode, { by: 'primary_key', ...wanted }),
+      };
+      await audited(context, line, async () => undefined);
       yield* listAll(
-        (after, limit) => store.read(({ users }) => users.listByValue(tenantCode, wanted, after, limit)),
+        (after, limit) =>
+          store.write(async ({ users, audit }) => {
+            const page = await users.listByValue(tenantCode, wanted, after, limit);
+            const found = page.map(({ union_id: unionId }) => {
+              return { unionId, digest: store.digestOf(tenantCode, { by: 'union_id', unionId }) };
+            });
+            await audit.addFound(actor, tenantCode, found);
+            return page;
+          }),
         (record) => record.union_id,
       );
     },
     async *listUsers({ tenantCode }) {
-      const line = { action: 'user list', tenant_code: tenantCode, subject: 'all users' };
+      const line = {
+        action: 'user list',
+        tenant_code: tenantCode,
+        subject: 'all users',
+        user_digest: store.digestOf(tenantCode, null),
+      };
       await audited(context, line, async () => undefined);
       yield* listAll(
         (after, limit) => store.read(({ users }) => users.list(tenantCode, after, limit)),
@@ -145,11 +164,27 @@ export function userOperations(context: AdminContext): UserOperations {
   };
 }
 
+/** The user of a line for the audit. */
+export function subjectOf(
+  store: Store,
+  { tenantCode, unionId }: UserKey,
+): Pick<AuditLine, 'tenant_code' | 'subject' | 'user_digest'> {
+  return {
+    tenant_code: tenantCode,
+    subject: maskText(unionId),
+    user_digest: store.digestOf(tenantCode, { by: 'union_id', unionId }),
+  };
+}
+
 export function noSuchUser({ tenantCode, unionId }: UserKey): NotFoundError {
   return new NotFoundError(
     resultCode.noSuchUser,
     `tenant ${quoteName(tenantCode)} has no user ${quoteName(unionId)}`,
   );
+}
+
+function keyOf({ tenant_code, union_id }: UserRecord): UserKey {
+  return { tenantCode: tenant_code, unionId: union_id };
 }
 
 /** Types only check records of TypeScript code. */

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { checkSignatureLength, parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { compileRecipes, expectedSignatures, type Signers } from '../../signing/app-signatures.js';
-import { defaultRecipes } from '../../signing/presets.js';
 import { parseSigningRecipes } from '../../signing/recipe-json.js';
+import type { CheckedSettings } from '../settings.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
@@ -11,11 +11,10 @@ import { RefusedError } from './refusal.js';
 /** Maximum number of compiled recipes in memory; apps share them. */
 const maxCached = 100;
 
-const usual = compileRecipes(defaultRecipes);
 const compiled = new Map<string, Signers>();
 
-/** The signers of an app's recipes, given as JSON text and compiled once; `null` stands for the default recipes. */
-export function signersOf(recipes: string | null): Signers {
+/** The signers of an app's recipes, given as JSON text and compiled once; `null` stands for `usual`. */
+export function signersOf(recipes: string | null, usual: Signers): Signers {
   if (recipes === null) return usual;
   const known = compiled.get(recipes);
   if (known !== undefined) return known;
@@ -27,7 +26,7 @@ export function signersOf(recipes: string | null): Signers {
 
 /**
  * Authenticates a request (§5). The checks are in the order 40002 (length of `sign`), 40101, 40301, 40104, 40102,
- * 40103. `app` is the one that the request names, or `null`; `now` and `windowSeconds` are in seconds.
+ * 40103. `app` is the one that the request names, or `null`; `now` is in seconds.
  *
  * @throws InvalidInputError for 40002
  * @throws RefusedError for the other codes
@@ -36,10 +35,10 @@ export function authenticate(
   request: ReceivedRequest,
   app: App | null,
   now: number,
-  windowSeconds: number,
+  { platform, signers: usual }: Pick<CheckedSettings, 'platform' | 'signers'>,
 ): App {
   const text = (name: string) => parameterText(request.parameters, name);
-  const signers = signersOf(app?.recipes ?? null);
+  const signers = signersOf(app?.recipes ?? null, usual);
   checkSignatureLength('sign', text('sign'), signers.sign.digestLength);
   if (app === null) throw new RefusedError(resultCode.unknownAppKey);
   if (app.disabled) throw new RefusedError(resultCode.appNotAllowed, { msg: 'the app is disabled' });
@@ -47,7 +46,10 @@ export function authenticate(
     throw new RefusedError(resultCode.appNotAllowed);
   }
   const late = now - Number(text('timestamp'));
-  if (Math.abs(late) > windowSeconds) throw new RefusedError(resultCode.timestampOutsideWindow);
+  const { clock_window_seconds: window } = platform;
+  if (window !== 'unlimited' && Math.abs(late) > window) {
+    throw new RefusedError(resultCode.timestampOutsideWindow);
+  }
   const expected = expectedSignatures(signers, request.signable, app.app_secret);
   const { old_secret } = app;
   if (old_secret !== null && performance.now() < app.old_ends) {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../protocol/endpoints.js';
 import { UserInfoError } from '../../protocol/errors.js';
-import { splitInfoNames } from '../../protocol/info-names.js';
+import { exchangeChatPrefix, splitInfoNames } from '../../protocol/info-names.js';
 import { maxRecordKeys } from '../../protocol/limits.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
@@ -9,6 +9,7 @@ import { decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { type AnyReadData, checkRecordSize, readData } from '../../protocol/user-record.js';
+import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
 import type { App, Obstacle } from '../store/apps.js';
 import type { Store } from '../store/store.js';
@@ -47,15 +48,17 @@ async function carryOut(
   responder: Responder,
 ): Promise<FastifyReply> {
   const { operation } = endpoint;
-  const received = parseRequest(endpoint, request, context.settings.publicUrl);
+  const received = parseRequest(endpoint, request, context.settings);
   const { parameters } = received;
   const info: RequestInfo = { operation, parameters };
+  const unionId = parameters.get('union_id');
+  if (unionId) info.user = { by: 'union_id', unionId };
   try {
     const checked = received.check();
     let app = await identify(checked, info, context);
     admit(app, parameters, context);
     for (;;) {
-      const data = await operations[operation](parameters, app, context.store);
+      const data = await operations[operation](info, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(reply, info, data);
       info.isAuthenticated = false;
@@ -79,7 +82,7 @@ async function identify(
 ): Promise<App> {
   const check = (app: App | null) => {
     info.app = app;
-    const caller = authenticate(request, app, unixSeconds(), settings.clockWindowSeconds);
+    const caller = authenticate(request, app, unixSeconds(), settings);
     info.isAuthenticated = true;
     return caller;
   };
@@ -104,7 +107,10 @@ function admit({ app_key, tenant_code }: App, parameters: Parameters, context: S
   }
 }
 
-/** Each carries out a request of an authenticated app, and returns `data` of the answer. */
+/** Size of what stands for a random, and of the ID of a user that a passback creates. */
+const idBytes = 16;
+
+/** Each carries out a request of an authenticated app, notes its user, and returns `data` of the answer. */
 const operations = { read, passback };
 
 /**
@@ -112,13 +118,28 @@ const operations = { read, passback };
  *
  * @throws RefusedError (40106)
  */
-async function read(parameters: Parameters, app: App, store: Store): Promise<AnyReadData | Obstacle> {
-  const [random, code] = [parameterText(parameters, 'random'), parameterText(parameters, 'code')];
-  const outcome = await store.readUser({ app, random, code });
-  if (outcome === 'no code') throw new RefusedError(resultCode.codeNotValid);
+async function read(
+  info: RequestInfo,
+  parameters: Parameters,
+  app: App,
+  context: ServiceContext,
+): Promise<AnyReadData | Obstacle> {
+  const { platform } = context.settings;
+  const [random, code] = [randomOf(parameters, context), parameterText(parameters, 'code')];
+  const outcome = await context.store.readUser({ app, random, code });
   if (typeof outcome === 'string') return outcome;
+  const unionId = outcome.record === null ? outcome.unionId : outcome.record.union_id;
+  if (unionId !== null) info.user = { by: 'union_id', unionId };
+  if (outcome.record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');
-  return readData(outcome.record, infoName === '' ? null : splitInfoNames(infoName), outcome.infoNames);
+  const names = infoName === '' ? null : splitInfoNames(infoName);
+  return readData(outcome.record, names, outcome.infoNames, platform);
+}
+
+/** The random that a request uses up: one of its own where the platform allows a random twice. */
+function randomOf(parameters: Parameters, context: ServiceContext): string {
+  const { replay } = context.settings.platform;
+  return replay === 'allow' ? randomHex(context, idBytes) : parameterText(parameters, 'random');
 }
 
 /**
@@ -128,11 +149,14 @@ async function read(parameters: Parameters, app: App, store: Store): Promise<Any
  * @throws RefusedError (40401, 40901)
  */
 async function passback(
+  info: RequestInfo,
   parameters: Parameters,
   app: App,
-  store: Store,
+  context: ServiceContext,
 ): Promise<{ readonly union_id: string } | Obstacle> {
-  const random = parameterText(parameters, 'random');
+  const { store } = context;
+  const { values, chat_prefix, unknown_user } = context.settings.platform;
+  const random = randomOf(parameters, context);
   const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
   let checked: ReturnType<typeof checkPassback>;
   try {
@@ -145,15 +169,21 @@ async function passback(
     if (outcome === 'random used' || outcome === 'app changed') return outcome;
     throw error;
   }
-  const { user, userInfo } = checked;
+  const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
+  const userInfo = new Map([...checked.userInfo].map(([key, value]) => [storedName(key), value]));
+  const { user } = checked;
+  info.user = user;
   const outcome = await store.passBack({
     app,
     random,
-    user,
-    change: (record) => checkRecordSize(applyPassback(record, userInfo), record),
+    user: user.by === 'union_id' ? user : { ...user, name: storedName(user.name) },
+    change: (record) => checkRecordSize(applyPassback(record, userInfo, values), record),
+    ...(unknown_user === 'create' && { newUnionId: randomHex(context, idBytes) }),
   });
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
   if (outcome instanceof UserInfoError) throw outcome;
-  return typeof outcome === 'string' ? outcome : { union_id: outcome.union_id };
+  if (typeof outcome === 'string') return outcome;
+  info.user = { by: 'union_id', unionId: outcome.union_id };
+  return { union_id: outcome.union_id };
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { envelopeContentType, formatFailure } from '../../protocol/envelope.js';
-import { httpStatusOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import { envelopeContentType } from '../../protocol/envelope.js';
+import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import type { InFlight } from './connections.js';
 import type { Responder } from './responder.js';
 
@@ -31,9 +31,9 @@ export function answerParserErrors(
       earlier.once('close', () => answer(socket, operation, code));
       return;
     }
-    responder.logAnswer({ operation }, code, undefined, 0);
-    const status = httpStatusOf(code);
-    const body = formatFailure(code);
+    const refusal = responder.refuse(code);
+    const { status, body } = refusal;
+    responder.logAnswer({ operation }, refusal, undefined, 0);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${envelopeContentType}`,

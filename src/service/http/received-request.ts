@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { defaultScope, type Endpoint, formContentType, type Parameter } from '../../protocol/endpoints.js';
+import type { Platform } from '../../platform/platform.js';
+import { type Endpoint, formContentType, type Parameter } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maxParameters } from '../../protocol/limits.js';
 import {
@@ -14,6 +15,7 @@ import { countPairs, type DecodedPair, decodePairs } from '../../protocol/percen
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
+import type { CheckedSettings } from '../settings.js';
 
 /** A parsed request that may break rules. */
 export interface ParsedRequest {
@@ -40,10 +42,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const unreadable = '\ufffd';
 
 /**
- * Parses a request whose body was read. It never throws: `check` reports the errors, in order. `publicUrl` is the base
- * URL that clients sign, if it is not that of the request.
+ * Parses a request whose body was read. It never throws: `check` reports the errors, in order.
  */
-export function parseRequest(endpoint: Endpoint, request: FastifyRequest, publicUrl?: string): ParsedRequest {
+export function parseRequest(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  { publicUrl, platform }: Pick<CheckedSettings, 'publicUrl' | 'platform'>,
+): ParsedRequest {
   const [path = '', ...rest] = request.url.split('?');
   const queryText = rest.join('?');
   const { text: bodyText, fault: bodyFault } = parseBody(endpoint, request);
@@ -77,10 +82,14 @@ export function parseRequest(endpoint: Endpoint, request: FastifyRequest, public
     const params = [...query, ...form];
     collectParameters(params);
     // The signatures do not cover the place: in the other place, a parameter would be signed but ignored.
-    for (const [name] of query) checkPlace(endpoint, 'query', name);
-    for (const [name] of form) checkPlace(endpoint, 'form', name);
+    for (const [place, pairs] of [['query', query] as const, ['form', form] as const]) {
+      for (const [name] of pairs) {
+        const isIgnored = platform.unknown_parameters === 'ignore' && placeOf(endpoint, name) === undefined;
+        if (!isIgnored) checkPlace(endpoint, place, name);
+      }
+    }
     checkParameters(endpoint, parameters);
-    checkScope(parameterText(parameters, 'scope'));
+    checkScope(parameterText(parameters, 'scope'), platform.scopes);
     const body = hasForm(endpoint) ? bodyText : null;
     const signable = {
       method: endpoint.method,
@@ -103,10 +112,10 @@ function addressedHost({ raw, socket }: FastifyRequest): string {
   throw new InvalidInputError('the Host header does not name one host');
 }
 
-/** §4.1 lists one authorization type. */
-function checkScope(scope: string): void {
-  if (scope === '' || scope === defaultScope) return;
-  throw new InvalidInputError(`scope ${quoteName(scope)} is not understood; it can be ${defaultScope}`);
+/** §4.1 lists one authorization type; a platform may have others. */
+function checkScope(scope: string, scopes: Platform['scopes']): void {
+  if (scope === '' || scopes === 'any' || scopes.includes(scope)) return;
+  throw new InvalidInputError(`scope ${quoteName(scope)} is not understood; it can be ${scopes.join(', ')}`);
 }
 
 /** Only for endpoints with form parameters; a missing content type counts as form. */

@@ -6,7 +6,10 @@ import { envelopeContentType, formatFailure, formatSuccess } from '../../protoco
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
+import type { PassbackUser } from '../../protocol/passback.js';
+import { platformRefusal } from '../../protocol/result-code-table.js';
 import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import { shapeObject } from '../../protocol/user-record.js';
 import type { ServiceContext } from '../context.js';
 import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
@@ -22,10 +25,20 @@ export interface RequestInfo {
   readonly parameters?: Parameters;
   /** The app that the request names; absent or `null` if it is unknown. */
   app?: App | null;
+  /** The user that it is about, as far as that is known. */
+  user?: PassbackUser;
   /** Whether the signatures are valid. */
   isAuthenticated?: boolean;
   /** Who sent it; absent if it was not parsed. */
   source?: RequestSource;
+}
+
+/** An answer: its envelope, and the code and HTTP status of it. `means` is the code of this project, if another. */
+interface Refusal {
+  readonly code: number;
+  readonly status: number;
+  readonly body: string;
+  readonly means?: ResultCode;
 }
 
 /** Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. */
@@ -45,7 +58,8 @@ export class Responder {
   }
 
   sendData(reply: FastifyReply, info: RequestInfo, data: object): FastifyReply {
-    return this.#send(reply, info, resultCode.ok, formatSuccess(data));
+    const { values } = this.#context.settings.platform;
+    return this.#send(reply, info, { code: resultCode.ok, status: 200, body: formatSuccess(data, values) });
   }
 
   sendCode(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): FastifyReply {
@@ -59,23 +73,36 @@ export class Responder {
     if (error instanceof RefusedError && error.details.retryAfter !== undefined) {
       reply.header('retry-after', error.details.retryAfter);
     }
-    return this.#send(reply, info, code, formatFailure(code, msg), { error, msg });
+    return this.#send(reply, info, this.refuse(code, msg), { error, msg });
+  }
+
+  /** The answer with which the platform refuses what this project refuses with `code`. */
+  refuse(code: ResultCode, own?: string): Refusal {
+    const { platform } = this.#context.settings;
+    const {
+      code: shown,
+      msg,
+      httpStatus,
+    } = platformRefusal(code, platform.result_codes, platform.http_status);
+    // A text of the platform says no more than its code; one of this project names the parameter.
+    const text = msg === messageOf(code) ? (own ?? msg) : msg;
+    const body = formatFailure(shown, text, shapeObject({}, platform));
+    return { code: shown, status: httpStatus, body, ...(shown === code ? {} : { means: code }) };
   }
 
   #send(
     reply: FastifyReply,
     info: RequestInfo,
-    code: ResultCode,
-    envelope: string,
+    answer: Refusal,
     failure?: { readonly error: unknown; readonly msg: string | undefined },
   ): FastifyReply {
     // When the answer is sent or aborted, before other listeners run.
     reply.raw.prependOnceListener('close', () => {
-      const rejection = failure === undefined ? null : this.#logReason(failure.error);
+      const rejection = failure === undefined ? null : this.#logReason(failure.error, reply.request.id);
       info.source = sourceOf(reply);
-      this.logAnswer(info, code, failure?.msg, this.#ageOf(reply.raw), rejection);
+      this.logAnswer(info, answer, failure?.msg, this.#ageOf(reply.raw), rejection);
     });
-    return reply.code(httpStatusOf(code)).header('content-type', envelopeContentType).send(envelope);
+    return reply.code(answer.status).header('content-type', envelopeContentType).send(answer.body);
   }
 
   /**
@@ -89,8 +116,8 @@ export class Responder {
   }
 
   /** Logs more about a failure than its answer says; returns the explanation of a wrong signature. */
-  #logReason(error: unknown): Rejection | null {
-    logFault(this.#context.log, error);
+  #logReason(error: unknown, request_id: string): Rejection | null {
+    logFault(this.#context.log, error, { request_id });
     if (!(error instanceof RefusedError) || error.details.rejected === undefined) return null;
     const { rejected } = error.details;
     const explained = explainRejection(rejected);
@@ -101,7 +128,7 @@ export class Responder {
   /** Logs an answer that is sent by other means. `ms` is how long the request took. */
   logAnswer(
     info: RequestInfo,
-    code: ResultCode,
+    { body: _, ...answer }: Refusal,
     msg: string | undefined,
     ms: number,
     rejection: Rejection | null = null,
@@ -111,15 +138,21 @@ export class Responder {
       operation: info.operation,
       app_key: shownClaim(info, 'app_key'),
       tenant_code: shownClaim(info, 'tenant_code'),
-      status: httpStatusOf(code),
-      code,
-      msg: maskQuotedNames(msg ?? messageOf(code)),
+      ...answer,
+      msg: maskQuotedNames(msg ?? messageOf(answer.means ?? (answer.code as ResultCode))),
+      ...this.#digestOf(info),
       ms,
       ...info.source,
     };
     this.#context.log(event);
     const { parameters, app = null } = info;
     this.#ring?.add(event, rejection, parameters === undefined ? null : { parameters, app });
+  }
+
+  #digestOf({ user, parameters }: RequestInfo): Pick<AnsweredEvent, 'user_digest'> {
+    const tenantCode = parameters?.get('tenant_code');
+    if (user === undefined || tenantCode === undefined) return {};
+    return { user_digest: this.#context.store.digestOf(tenantCode, user) };
   }
 }
 

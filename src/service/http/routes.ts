@@ -18,14 +18,6 @@ import type { RequestInfo, Responder } from './responder.js';
 
 const openApiPath = '/openapi.json';
 
-let document: string | undefined;
-
-/** The OpenAPI document for this address, without an envelope and without a line in the log. */
-function answerOpenApi(reply: FastifyReply): FastifyReply {
-  document ??= JSON.stringify(openApiDocument([{ url: '.' }]));
-  return reply.type('application/json').send(document);
-}
-
 /** The flow of the requests without a route; that of others is the path of the route. */
 export const noPath = '*';
 
@@ -102,7 +94,12 @@ export function addRoutes(
     };
     app.route({ method, url: path, handler });
   }
-  app.get(openApiPath, (_, reply) => answerOpenApi(reply));
+  let document: string | undefined;
+  // Without an envelope and without a line in the log.
+  app.get(openApiPath, (_, reply) => {
+    document ??= JSON.stringify(openApiDocument([{ url: '.' }], context.settings.platform));
+    return reply.type('application/json').send(document);
+  });
   if (workbench !== null) {
     app.route({
       method,

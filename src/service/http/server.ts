@@ -171,6 +171,6 @@ async function acceptWaiting(inFlight: InFlight, end: number): Promise<void> {
 /** Waits for something, at most `ms`. */
 async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
   const ended = new AbortController();
-  await Promise.race([something, wait(ms, undefined, { signal: ended.signal })]);
+  await Promise.race([something, wait(Math.max(0, ms), undefined, { signal: ended.signal })]);
   ended.abort();
 }

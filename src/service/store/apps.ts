@@ -35,6 +35,9 @@ export type Obstacle = 'app changed' | 'random used';
 /** An app without its secrets: they may be unreadable. */
 export type StoredApp = Omit<App, 'app_secret' | 'old_secret'> & { readonly has_old_secret: boolean };
 
+/** The tenant of an app that was changed; `null` if there is no such app. */
+export type Changed = Pick<App, 'tenant_code'> | null;
+
 /** The columns that `create` stores. */
 export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'old_ends' | 'disabled'>;
 
@@ -74,36 +77,36 @@ export class Apps {
     return (await this.#sql.run(statements.addApp, values)) === 1;
   }
 
-  /** The old secret stays valid for `overlapSeconds`. Returns `false` if there is no such app. */
-  async rotateSecret(appKey: string, secret: Secret, overlapSeconds: number): Promise<boolean> {
+  /** The old secret stays valid for `overlapSeconds`. Returns `null` if there is no such app. */
+  rotateSecret(appKey: string, secret: Secret, overlapSeconds: number): Promise<Changed> {
     const stored = this.#cipher.encrypt(appKey, secret);
-    return (await this.#sql.run(statements.rotateAppSecret, [appKey, stored, overlapSeconds])) === 1;
+    return this.#change(statements.rotateAppSecret, [appKey, stored, overlapSeconds]);
   }
 
-  /** Makes the old secret invalid. Returns `false` if there is no such app. */
-  async retireSecret(appKey: string): Promise<boolean> {
-    return (await this.#sql.run(statements.retireAppSecret, [appKey])) === 1;
+  /** Makes the old secret invalid. Returns `null` if there is no such app. */
+  retireSecret(appKey: string): Promise<Changed> {
+    return this.#change(statements.retireAppSecret, [appKey]);
   }
 
-  /** Returns `false` if there is no such app. */
-  async disable(appKey: string, disabled: boolean): Promise<boolean> {
-    return (await this.#sql.run(statements.disableApp, [appKey, disabled ? 1 : 0])) === 1;
+  /** Returns `null` if there is no such app. */
+  disable(appKey: string, disabled: boolean): Promise<Changed> {
+    return this.#change(statements.disableApp, [appKey, disabled ? 1 : 0]);
   }
 
-  /** Changes what is given. Returns `false` if there is no such app. */
+  /** Changes what is given. Returns `null` if there is no such app. */
   async set(
     appKey: string,
     { channel, recipes }: Partial<Pick<App, 'channel' | 'recipes'>>,
-  ): Promise<boolean> {
-    let changed = 0;
-    if (channel !== undefined) changed = await this.#sql.run(statements.setAppChannel, [appKey, channel]);
-    if (recipes !== undefined) changed = await this.#sql.run(statements.setAppRecipes, [appKey, recipes]);
-    return changed === 1;
+  ): Promise<Changed> {
+    let changed: Changed = null;
+    if (channel !== undefined) changed = await this.#change(statements.setAppChannel, [appKey, channel]);
+    if (recipes !== undefined) changed = await this.#change(statements.setAppRecipes, [appKey, recipes]);
+    return changed;
   }
 
-  /** Returns `false` if there is no such app. */
-  async remove(appKey: string): Promise<boolean> {
-    return (await this.#sql.run(statements.removeApp, [appKey])) === 1;
+  /** Returns `null` if there is no such app. */
+  remove(appKey: string): Promise<Changed> {
+    return this.#change(statements.removeApp, [appKey]);
   }
 
   /** The apps after a key, ordered by key. */
@@ -147,6 +150,11 @@ export class Apps {
       }
     }
     return { last: rows.length < limit ? null : String(rows.at(-1)?.app_key), encrypted, unreadable };
+  }
+
+  async #change(statement: string, values: readonly (string | number | null)[]): Promise<Changed> {
+    const [row] = await this.#sql.all(statement, values);
+    return row === undefined ? null : { tenant_code: String(row.tenant_code) };
   }
 
   #toApp(row: SqlRow): App {

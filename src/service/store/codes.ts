@@ -46,6 +46,12 @@ export class Codes {
     return row === undefined ? null : { union_id: String(row.union_id), info_names: namesOf(row) };
   }
 
+  /** The user that a code was issued for, valid or not; `null` if there is no such code. */
+  async userOf(tenantCode: string, code: string): Promise<string | null> {
+    const [row] = await this.#sql.all(statements.findCode, [tenantCode, code]);
+    return row === undefined ? null : String(row.union_id);
+  }
+
   /** The codes after a code, in order; expired ones too, until they are purged. */
   async list(tenantCode: string, after: string, limit: number): Promise<Code[]> {
     return (await this.#sql.all(statements.listCodes, [tenantCode, after, limit])).map(toCode);

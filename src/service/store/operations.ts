@@ -32,6 +32,8 @@ export interface PassbackRequest extends AppRequest {
   readonly user: PassbackUser;
   /** Returns the record as it is to be stored. It may be called again, with another record. */
   readonly change: (record: UserRecord) => UserRecord;
+  /** The ID of the user that is created if there is none, unless the passback names one. Default: none is created. */
+  readonly newUnionId?: string;
 }
 
 /** The record and names that a code authorizes to read; `infoNames` is `null` for all names. */
@@ -40,7 +42,13 @@ interface Authorized {
   readonly infoNames: readonly string[] | null;
 }
 
-export type ReadResult = Obstacle | 'no code' | Authorized;
+/** The code is not valid, or there is none; `unionId` is the user that it was issued for, as long as the table has it. */
+interface NotAuthorized {
+  readonly record: null;
+  readonly unionId: string | null;
+}
+
+export type ReadResult = Obstacle | NotAuthorized | Authorized;
 
 /** The changed record; or the error with which `change` refused, and the user stays as it was. */
 export type PassbackResult = Obstacle | 'no user' | 'several users' | UserRecord | UserInfoError;
@@ -52,7 +60,9 @@ export async function readInTransaction(records: Records, request: ReadRequest):
   const { tenant_code } = request.app;
   const code = request.code === null ? null : await records.codes.use(tenant_code, request.code);
   const record = code && (await records.users.find(tenant_code, code.union_id));
-  return code && record ? { record, infoNames: code.info_names } : 'no code';
+  if (code && record) return { record, infoNames: code.info_names };
+  const unionId = request.code === null ? null : await records.codes.userOf(tenant_code, request.code);
+  return { record: null, unionId };
 }
 
 export async function passBackInTransaction(

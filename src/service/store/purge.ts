@@ -12,26 +12,29 @@ const pauseMs = 2;
 const leaseSeconds = 90;
 
 const tables = [
-  { table: 'nonces', firstExpired: statements.expiredNonce, purge: statements.purgeNonces },
-  { table: 'codes', firstExpired: statements.expiredCode, purge: statements.purgeCodes },
+  { table: 'nonces', firstExpired: statements.expiredNonce, purge: statements.purgeNonces, ages: false },
+  { table: 'codes', firstExpired: statements.expiredCode, purge: statements.purgeCodes, ages: false },
+  { table: 'audit', firstExpired: statements.expiredAudit, purge: statements.purgeAudit, ages: true },
 ];
 
 /**
- * Deletes expired nonces and codes of all tenants, at once and then every minute until it is stopped: in batches,
- * and in one process at a time, whose `holder` is unique. A failure goes to `onFault`, and ends that minute's
- * purge.
+ * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than `auditSeconds`, at once and
+ * then every minute until it is stopped: in batches, and in one process at a time, whose `holder` is unique. A failure
+ * goes to `onFault`, and ends that minute's purge.
  */
 export class Purge {
   readonly #driver: SqlDriver;
   readonly #holder: string;
+  readonly #auditSeconds: number;
   readonly #stopped = new AbortController();
   readonly #running: Promise<void>;
   /** For how many seconds the oldest expired row of each table had waited at the last check. */
   readonly backlog = new Map<string, number>();
 
-  constructor(driver: SqlDriver, holder: string, onFault: (error: unknown) => void) {
+  constructor(driver: SqlDriver, holder: string, auditSeconds: number, onFault: (error: unknown) => void) {
     this.#driver = driver;
     this.#holder = holder;
+    this.#auditSeconds = auditSeconds;
     this.#running = this.#run(onFault);
   }
 
@@ -55,21 +58,24 @@ export class Purge {
   }
 
   async #purgeAll(): Promise<void> {
-    for (const { table, firstExpired, purge } of tables) {
-      const [row] = await this.#driver.read((sql) => sql.all(firstExpired, [possibleTimes().earliest]));
+    for (const { table, firstExpired, purge, ages } of tables) {
+      const age = ages ? [this.#auditSeconds] : [];
+      const values = [possibleTimes().earliest, ...age];
+      const [row] = await this.#driver.read((sql) => sql.all(firstExpired, values));
       this.backlog.set(table, Number(row?.waited ?? 0));
-      if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at)))) return;
+      if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at), age))) return;
     }
     await this.#driver.checkpoint();
   }
 
   /** Returns `false` if another process purges, or this one stops. */
-  async #purge(statement: string, firstExpired: number): Promise<boolean> {
+  async #purge(statement: string, firstExpired: number, age: readonly number[]): Promise<boolean> {
     const { purgeRows } = this.#driver;
     for (let from = firstExpired; ; ) {
       const deleted = await this.#driver.write(async (sql) => {
         const leased = await sql.run(statements.leasePurge, [this.#holder, leaseSeconds]);
-        return leased === 1 ? await sql.all(statement, [from, purgeRows, possibleTimes().earliest]) : null;
+        const values = [from, purgeRows, possibleTimes().earliest, ...age];
+        return leased === 1 ? await sql.all(statement, values) : null;
       });
       if (deleted === null) return false;
       if (deleted.length < purgeRows) return true;

@@ -2,6 +2,9 @@ import type { Schema } from '../../database/migrations.js';
 import { expiredBefore, keptUntil } from './clock.js';
 import { startOfSecret } from './secret-cipher.js';
 
+/** The lines of the audit that have an app key for their subject. */
+const ofApps = "substr(action, 1, 4) = 'app '";
+
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
  * (`WITHOUT ROWID`, which the driver of PostgreSQL leaves out).
@@ -49,11 +52,24 @@ export const storeSchema: Schema = {
       subject TEXT NOT NULL, PRIMARY KEY (at, id))`,
     ],
     ['ALTER TABLE userinfo_migrations ADD COLUMN works_with BIGINT'],
+    [
+      'ALTER TABLE audit ADD COLUMN digest TEXT',
+      'ALTER TABLE audit ADD COLUMN codes BIGINT',
+      'ALTER TABLE service_state ADD COLUMN digest_key TEXT',
+      "INSERT INTO service_state (name, value) VALUES ('digest_key', 0)",
+    ],
+    [
+      'CREATE INDEX audit_by_digest ON audit (digest, at, id)',
+      'CREATE INDEX audit_by_tenant ON audit (tenant_code, at, id)',
+      'CREATE INDEX audit_by_action ON audit (action, at, id)',
+      `CREATE INDEX audit_by_app ON audit (subject, at, id) WHERE ${ofApps}`,
+    ],
   ],
 };
 
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
+const changed = 'RETURNING tenant_code';
 const appColumns =
   'app_key, app_secret, tenant_code, channel, recipes, created_at, old_secret, old_until, disabled, revision,' +
   ' old_until - unixepoch() AS old_left';
@@ -61,8 +77,8 @@ const appColumns =
 /**
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
  * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
- * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ. A
- * transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
+ * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ;
+ * `connection_id()` differs between connections that write at once. A transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
@@ -79,21 +95,23 @@ export const statements = {
   /** Keeps the old secret valid for some seconds, or removes it. */
   rotateAppSecret:
     'UPDATE apps SET old_secret = CASE WHEN $3 > 0 THEN app_secret END, old_until = unixepoch() + $3,' +
-    ` app_secret = $2, ${newRevision} WHERE app_key = $1`,
-  retireAppSecret: `UPDATE apps SET old_secret = NULL, old_until = 0, ${newRevision} WHERE app_key = $1`,
+    ` app_secret = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  retireAppSecret: `UPDATE apps SET old_secret = NULL, old_until = 0, ${newRevision} WHERE app_key = $1 ${changed}`,
   /** Unless a secret was changed meanwhile. The secrets themselves stay, and with them the revision. */
   setStoredSecrets:
     'UPDATE apps SET app_secret = $2, old_secret = $3 WHERE app_key = $1 AND app_secret = $4' +
     " AND COALESCE(old_secret, '') = COALESCE($5, '')",
-  disableApp: `UPDATE apps SET disabled = $2, ${newRevision} WHERE app_key = $1`,
-  setAppChannel: `UPDATE apps SET channel = $2, ${newRevision} WHERE app_key = $1`,
-  setAppRecipes: `UPDATE apps SET recipes = $2, ${newRevision} WHERE app_key = $1`,
-  removeApp: 'DELETE FROM apps WHERE app_key = $1',
+  disableApp: `UPDATE apps SET disabled = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  setAppChannel: `UPDATE apps SET channel = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  setAppRecipes: `UPDATE apps SET recipes = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  removeApp: `DELETE FROM apps WHERE app_key = $1 ${changed}`,
 
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
   /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
   lockUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2 FOR UPDATE',
+  /** Held by a transaction that adds a user unless there is one. */
+  lockAdding: "SELECT value FROM service_state WHERE name = 'health' FOR UPDATE",
   setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
@@ -115,6 +133,7 @@ export const statements = {
     'UPDATE codes SET uses_left = uses_left - 1' +
     ' WHERE tenant_code = $1 AND code = $2 AND expires_at > unixepoch()' +
     ' AND (uses_left IS NULL OR uses_left > 0) RETURNING union_id, info_names',
+  findCode: 'SELECT union_id FROM codes WHERE tenant_code = $1 AND code = $2',
   listCodes:
     'SELECT tenant_code, code, union_id, info_names, expires_at, uses_left FROM codes' +
     ' WHERE tenant_code = $1 AND code > $2 ORDER BY code LIMIT $3',
@@ -130,15 +149,30 @@ export const statements = {
     ` DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ${expiredBefore('$8')}`,
 
   addAudit:
-    'INSERT INTO audit (at, id, actor, action, tenant_code, subject) VALUES (unixepoch(), $1, $2, $3, $4, $5)' +
-    ' RETURNING at',
-  setAuditSubject: 'UPDATE audit SET subject = $3 WHERE at = $1 AND id = $2',
-  listAudit: 'SELECT at, actor, action, tenant_code, subject FROM audit ORDER BY at DESC, id DESC LIMIT $1',
+    'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
+    ' VALUES (unixepoch(), $1, $2, $3, $4, $5, $6) RETURNING at',
+  setAuditSubject:
+    'UPDATE audit SET subject = $3, tenant_code = NULL, digest = NULL WHERE at = $1 AND id = $2',
+  /**
+   * Counts codes in the line of their minute. Each connection has its own: no transaction waits for the line of another
+   * one. The lines of a tenant and actor, which `$1` names, stand together.
+   */
+  countCodes:
+    'INSERT INTO audit (at, id, actor, action, tenant_code, subject, codes)' +
+    " VALUES (unixepoch() / 60 * 60, CAST($1 AS TEXT) || connection_id(), $2, 'code issue', $3, $4, $5)" +
+    ' ON CONFLICT (at, id) DO UPDATE SET codes = audit.codes + excluded.codes,' +
+    " subject = (audit.codes + excluded.codes) || ' codes'",
+
+  findDigestKey: "SELECT digest_key FROM service_state WHERE name = 'digest_key'",
+  setDigestKey: "UPDATE service_state SET digest_key = $1 WHERE name = 'digest_key' AND digest_key IS NULL",
 
   expiredCode: firstExpired('codes'),
   purgeCodes: purge('codes', 'tenant_code, code'),
   expiredNonce: firstExpired('nonces'),
   purgeNonces: purge('nonces', 'tenant_code, app_key, random'),
+  /** The last value is the age of a line in seconds. */
+  expiredAudit: firstExpired('audit', 'at', ' - $2'),
+  purgeAudit: purge('audit', 'at, id', 'at', ' - $4'),
 
   /** Changes the row only for its holder, or if it has none; a clock that is set back ends a lease. */
   leasePurge:
@@ -149,22 +183,55 @@ export const statements = {
   probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health' RETURNING unixepoch() AS now",
 } as const;
 
-/** When the first row of a table expired, and how many seconds ago; or null. `$1` is the earliest time that it may be. */
-function firstExpired(table: string): string {
+/**
+ * The columns by which the audit is searched, each with an index, from the one that is found in the fewest lines.
+ * Without one, lines are found by their primary key.
+ */
+export const auditColumns = {
+  digest: 'digest',
+  appKey: 'subject',
+  action: 'action',
+  tenantCode: 'tenant_code',
+} as const;
+
+/**
+ * Up to `$3` lines of the audit before that of `$1` and `$2` and not before the time `$4`, newest first; `$5` and so on
+ * are the values of columns. The first one leads the order: no other index has it.
+ */
+export function listAudit([lead, ...others]: readonly (keyof typeof auditColumns)[]): string {
+  const column = lead && auditColumns[lead];
+  const range = column
+    ? `(${column}, at) >= ($5, $4) AND (${column}, at, id) < ($5, $1, $2)`
+    : 'at >= $4 AND (at, id) < ($1, $2)';
+  const also = others.map((name, index) => ` AND ${auditColumns[name]} = $${index + 6}`);
   return (
-    `SELECT MIN(expires_at) AS expires_at, ${expiredBefore('$1')} - MIN(expires_at) AS waited` +
-    ` FROM ${table} WHERE expires_at < ${expiredBefore('$1')}`
+    'SELECT at, id, actor, action, tenant_code, subject, digest, codes FROM audit' +
+    ` WHERE ${range}${also.join('')}${lead === 'appKey' || others.includes('appKey') ? ` AND ${ofApps}` : ''}` +
+    ` ORDER BY ${column ? `${column} DESC, ` : ''}at DESC, id DESC LIMIT $3`
+  );
+}
+
+/**
+ * When the first row of a table expired, and how many seconds ago; or null. `$1` is the earliest time that it may be,
+ * `less` what is subtracted from it.
+ */
+function firstExpired(table: string, column = 'expires_at', less = ''): string {
+  const end = `${expiredBefore('$1')}${less}`;
+  return (
+    `SELECT MIN(${column}) AS expires_at, ${end} - MIN(${column}) AS waited` +
+    ` FROM ${table} WHERE ${column} < ${end}`
   );
 }
 
 /**
  * Deletes up to `$2` expired rows, the oldest first, none that expired before `$1`: deleted rows stay in the index
- * for a while, and are not scanned again. `$3` is the earliest time that it may be.
+ * for a while, and are not scanned again. `$3` is the earliest time that it may be, `less` what is subtracted from it.
  */
-function purge(table: string, key: string): string {
+function purge(table: string, key: string, column = 'expires_at', less = ''): string {
   return (
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table}` +
-    ` WHERE expires_at >= $1 AND expires_at < ${expiredBefore('$3')} ORDER BY expires_at LIMIT $2) RETURNING expires_at`
+    ` WHERE ${column} >= $1 AND ${column} < ${expiredBefore('$3')}${less} ORDER BY ${column} LIMIT $2)` +
+    ` RETURNING ${column} AS expires_at`
   );
 }
 
@@ -183,6 +250,9 @@ export const rowStatements = {
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
+  addFound:
+    'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
+    ' SELECT unixepoch(), $1, $2, $3, $4, $5, $6',
   removeNonce:
     'DELETE FROM nonces WHERE (tenant_code, app_key, random) IN (SELECT $1, $2, $3) RETURNING random',
 } as const;

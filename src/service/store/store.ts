@@ -1,12 +1,13 @@
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type Migration, migrate } from '../../database/migrations.js';
 import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
+import type { PassbackUser } from '../../protocol/passback.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
-import { loadPart } from '../../support/errors.js';
 import { type App, Apps } from './apps.js';
-import { Audit } from './audit.js';
+import { Audit, digestKeyOf, digestUser } from './audit.js';
 import { Codes } from './codes.js';
+import { RowLockedError } from './group-commit.js';
 import {
   type PassbackRequest,
   type PassbackResult,
@@ -16,7 +17,7 @@ import {
   type Records,
   readInTransaction,
 } from './operations.js';
-import { PostgresGroups, RowLockedError } from './postgres-groups.js';
+import { PostgresGroups } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { emptyStatements, statements, storeSchema } from './statements.js';
@@ -34,6 +35,7 @@ export class Store {
   readonly migration: Migration;
   readonly #driver: SqlDriver;
   readonly #cipher: SecretCipher;
+  readonly #digestKey: string;
   readonly #groups: PostgresGroups | null;
   readonly #apps = new Map<string, App>();
   #purge: Purge | undefined;
@@ -41,9 +43,10 @@ export class Store {
   /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
   #fault: StoreUnavailableError | null = null;
 
-  constructor(driver: SqlDriver, cipher: SecretCipher, migration: Migration) {
+  constructor(driver: SqlDriver, cipher: SecretCipher, migration: Migration, digestKey: string) {
     this.#driver = driver;
     this.#cipher = cipher;
+    this.#digestKey = digestKey;
     this.migration = migration;
     this.#groups = driver.engine === 'postgres' ? new PostgresGroups(driver) : null;
   }
@@ -79,9 +82,19 @@ export class Store {
   }
 
   /** Carries out a passback (§4.2). Resolves when it is durable. */
-  passBack(request: PassbackRequest): Promise<PassbackResult> {
-    if (this.#groups !== null) return this.#noting(this.#groups.passBack(request));
-    return this.write((records) => passBackInTransaction(records, request), request.app.app_key);
+  async passBack(request: PassbackRequest): Promise<PassbackResult> {
+    const { app, user, change, newUnionId } = request;
+    const flow = app.app_key;
+    const outcome = await (this.#groups === null
+      ? this.write((records) => passBackInTransaction(records, request), flow)
+      : this.#noting(this.#groups.passBack(request)));
+    if (outcome !== 'no user' || newUnionId === undefined) return outcome;
+    return this.write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId), flow);
+  }
+
+  /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */
+  digestOf(tenantCode: string, user: PassbackUser | null): string {
+    return digestUser(this.#digestKey, tenantCode, user);
   }
 
   /** How far the clock of this process was ahead of the database's at the last check, in seconds; 0 for SQLite. */
@@ -108,11 +121,11 @@ export class Store {
   }
 
   /**
-   * Deletes expired rows periodically until the store is closed. `holder` is unique to the process; failures go to
-   * `onFault`.
+   * Deletes expired rows, and lines of the audit of an age in seconds, periodically until the store is closed. `holder`
+   * is unique to the process; failures go to `onFault`.
    */
-  startPurge(holder: string, onFault: (error: unknown) => void): void {
-    this.#purge ??= new Purge(this.#driver, holder, onFault);
+  startPurge(holder: string, auditSeconds: number, onFault: (error: unknown) => void): void {
+    this.#purge ??= new Purge(this.#driver, holder, auditSeconds, onFault);
   }
 
   /** For how many seconds expired rows had waited at the last purge, by table. */
@@ -197,7 +210,8 @@ export interface StoreOptions {
 export async function createStore(driver: SqlDriver, options: StoreOptions = {}): Promise<Store> {
   const cipher = new SecretCipher(options.masterKeys ?? []);
   try {
-    const store = new Store(driver, cipher, await migrate(driver, storeSchema, options));
+    const migration = await migrate(driver, storeSchema, options);
+    const store = new Store(driver, cipher, migration, await digestKeyOf(driver));
     // A key that is missing is noticed now, not at the first request.
     await store.read(({ apps }) => apps.requireMasterKeys());
     return store;
@@ -221,13 +235,13 @@ export async function openStore(database: string, options: StoreOptions = {}): P
   if (!isPostgres) refuseOtherDatabases(database, scheme);
   let name = database;
   try {
-    // Only the packages of this database are loaded.
+    // Only what this database needs is loaded.
     if (isPostgres) {
-      const postgres = await loadPart(() => import('../../database/postgres-driver.js'));
+      const postgres = await import('../../database/postgres-driver.js');
       name = postgres.describePostgres(database);
       return await createStore(await postgres.openPostgresDriver(database, options), options);
     }
-    const sqlite = await loadPart(() => import('../../database/sqlite-driver.js'));
+    const sqlite = await import('../../database/sqlite-driver.js');
     return await createStore(await sqlite.openSqliteDriver(database, options), options);
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;

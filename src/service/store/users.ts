@@ -102,6 +102,28 @@ export class Users {
     return changed;
   }
 
+  /** The same for the user of a passback, who is added if there is none: one at a time, so that no user is added twice. */
+  async changeOrAdd(
+    tenant_code: string,
+    user: PassbackUser,
+    change: (record: UserRecord) => UserRecord,
+    newUnionId: string,
+  ): Promise<UserRecord | NoSingleUser | UserInfoError> {
+    await this.#sql.all(statements.lockAdding);
+    const outcome = await this.change(tenant_code, user, change);
+    if (outcome !== 'no user') return outcome;
+    const union_id = user.by === 'union_id' ? user.unionId : newUnionId;
+    const added = tryChange(change, {
+      tenant_code,
+      union_id,
+      basic_info: {},
+      extension_info: {},
+      login_device_info: [],
+    });
+    if (!(added instanceof UserInfoError)) await this.putAll([added]);
+    return added;
+  }
+
   /** Deletes a user with all its rows, and returns the number of them by kind; `null` if there is no such user. */
   async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
     const record = await this.#lockById(tenantCode, unionId);

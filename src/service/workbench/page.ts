@@ -1,6 +1,6 @@
 // Apart from routes.ts: loaded with the first request for the page.
 import { createHash } from 'node:crypto';
-import { ownResultCodes } from '../../protocol/result-codes.js';
+import { ownResultCodes, resultCode } from '../../protocol/result-codes.js';
 import { maskParameters } from '../rejection.js';
 import { script, style } from './assets.js';
 import { empty, type Html, html } from './html.js';
@@ -16,11 +16,11 @@ function requestsView(requests: readonly RecentRequest[]): Html {
 
 function requestView(request: RecentRequest, isOpen: boolean): Html {
   const { serial, time, event, rejection } = request;
-  const { operation, app_key, tenant_code, status, code, msg, ms } = event;
+  const { operation, app_key, tenant_code, code, means = code, msg, ms } = event;
   const at = new Date(time).toISOString();
   const tenant = tenant_code === null ? empty : html` <small>${tenant_code}</small>`;
-  const summary = rejection === null ? html`${meaningOf(code)}` : causeOf(rejection);
-  return html`<tbody class="${kindOf(status)}" id="r${serial}" data-serial="${serial}">
+  const summary = rejection === null ? html`${meaningOf(means)}` : causeOf(rejection);
+  return html`<tbody class="${kindOf(means)}" id="r${serial}" data-serial="${serial}">
 <tr><td class="time"><time datetime="${at}">${at.slice(11, 23)}</time></td><th scope="row">${operation}</th><td>${
     app_key ?? '–'
   }${tenant}</td><td><strong class="code">${code}</strong> ${msg}</td><td class="ms">${Math.round(ms)}</td></tr>
@@ -38,14 +38,15 @@ function meaningOf(code: number): string {
   return ownResultCodes.get(code)?.meaning ?? 'A result code that is not in the table.';
 }
 
-function kindOf(status: number): 'ok' | 'refused' | 'fault' {
-  if (status < 400) return 'ok';
-  return status < 500 ? 'refused' : 'fault';
+function kindOf(code: number): 'ok' | 'refused' | 'fault' {
+  if (code === resultCode.ok) return 'ok';
+  return code < 50_000 ? 'refused' : 'fault';
 }
 
 /** The command that helps with this result, ready to be pasted. */
 function commandFor({ event, rejection, sent }: RecentRequest): string {
-  if (rejection === null) return event.status < 400 ? similarCommand(sent) : `userinfo explain ${event.code}`;
+  const { code, means = code } = event;
+  if (rejection === null) return code === resultCode.ok ? similarCommand(sent) : `userinfo explain ${means}`;
   const found = reconstructionOf(rejection.rejected);
   if (found === undefined || found === null) return 'userinfo sign solve -';
   const preset = found.finding.find((mistake) => mistake.preset !== undefined)?.preset;
@@ -111,7 +112,7 @@ export async function rowsAfter(ring: RequestRing, serial: number): Promise<stri
 export async function pageOf(ring: RequestRing): Promise<string> {
   const requests = ring.after(0);
   await analyze(requests);
-  const refused = requests.filter(({ event }) => event.status >= 400).length;
+  const refused = requests.filter(({ event }) => event.code !== resultCode.ok).length;
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -1,5 +1,7 @@
 import { UserInfoError } from '../../support/errors.js';
-import { type Param, type Sample, type SignableRequest, withoutParams } from '../request.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import { type Param, queryWithout, type Sample } from '../request.js';
+import { type JsonMember, jsonMembers, valueText } from './json-members.js';
 
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
 export class SampleError extends UserInfoError {
@@ -10,39 +12,117 @@ export class SampleError extends UserInfoError {
   }
 }
 
+/** A header as sent. */
+export type Header = readonly [name: string, value: string];
+
 /** A request as sent or logged; nothing in it is decoded. */
 export interface CapturedRequest {
   readonly method: string;
-  /** With its query. */
+  /** With its query. Without a scheme and a host where they are unknown; empty where the path is unknown, too. */
   readonly url: string;
+  readonly headers: readonly Header[];
   readonly body: string | null;
-  /** The type of the body; null where it is unknown. */
-  readonly contentType: string | null;
+}
+
+/** The value of the last header with this name, whatever its letter case. */
+export function headerValue(headers: readonly Header[], name: string): string | undefined {
+  return headers.findLast(([known]) => isHeader(known, name))?.[1];
+}
+
+function isHeader(known: string, name: string): boolean {
+  return known.toLowerCase() === name.toLowerCase();
+}
+
+/** The part of a request that its signature is in. */
+export type SignaturePlace = 'parameters' | 'JSON body' | 'headers';
+
+/** A signature of a request by its name. */
+interface NamedSignature {
+  readonly place: SignaturePlace;
+  readonly value: string;
+}
+
+/** The signatures with this name: among the query and the form, the members of a JSON body, and the headers. */
+export function signaturesIn(request: CapturedRequest, signParam: string): NamedSignature[] {
+  const named = (
+    place: SignaturePlace,
+    pairs: readonly Param[],
+    isName = (name: string) => name === signParam,
+  ) => pairs.flatMap(([name, value]) => (isName(name) ? [{ place, value }] : []));
+  return [
+    ...named('parameters', parametersOf(request)),
+    ...named('JSON body', jsonParameters(request) ?? []),
+    ...named('headers', request.headers, (name) => isHeader(name, signParam)),
+  ];
 }
 
 /**
- * A request as a recipe sees it: the query, then the form, decoded, in request order.
+ * A request as a recipe sees it, without its signature. `params` are those of the query, then of the form, decoded, in
+ * request order; and the members of a JSON body, where the signature is among them, or where it is in a header and
+ * there are no other parameters. `extra` has the headers.
  *
- * @throws SampleError for a parameter that is not UTF-8
+ * @throws SampleError for a parameter that is not UTF-8, or for more than one signature
  */
-export function toSignable({ method, url, body, contentType }: CapturedRequest): SignableRequest {
-  const [address = ''] = url.split('#');
-  const at = address.indexOf('?');
-  const query = at < 0 ? '' : address.slice(at + 1);
-  const form = body !== null && isForm(body, contentType) ? body : '';
+export function toSample(request: CapturedRequest, signParam: string): Omit<Sample, 'secret'> {
+  const { method, url, body } = request;
+  const found = signaturesIn(request, signParam);
+  const [first] = found;
+  const signature = onlySignature(
+    found.map(({ value }) => value),
+    signParam,
+  );
+  const query = queryOf(url);
+  const sent = parametersOf(request);
+  const hasMembers = first?.place === 'JSON body' || (first?.place === 'headers' && sent.length === 0);
+  const params = [...sent, ...((hasMembers && jsonParameters(request)) || [])];
+  const headers = request.headers.filter(([name]) => !isHeader(name, signParam));
   return {
     method,
-    url: at < 0 ? address : address.slice(0, at),
-    ...(query !== '' && { query }),
-    params: [...decodePairs(query), ...decodePairs(form)],
+    url: url.split(/[?#]/, 1)[0] ?? '',
+    ...(query !== '' && { query: queryWithout(query, [signParam]) }),
+    params: params.filter(([name]) => name !== signParam),
     body,
-    extra: {},
+    extra: Object.fromEntries(headers),
+    headers: [...new Set(headers.map(([name]) => name))],
+    signParam,
+    signature,
   };
 }
 
+/** @throws SampleError for more than one */
+export function onlySignature(values: readonly string[], signParam: string): string | null {
+  const [first = null, ...others] = values;
+  if (others.every((value) => value === first)) return first;
+  throw new SampleError(`parameter ${JSON.stringify(signParam)} is given twice`);
+}
+
+/** The parameters of the query, then those of a form. */
+function parametersOf({ url, body, headers }: CapturedRequest): Param[] {
+  const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
+  return [...decodePairs(queryOf(url)), ...decodePairs(form)];
+}
+
+function queryOf(url: string): string {
+  const [address = ''] = url.split('#', 1);
+  const at = address.indexOf('?');
+  // Copied from HTML, a query has &amp; between its pairs.
+  return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
+}
+
+/** The members of a JSON object in the body; null for another body. */
+function jsonParameters({ body, headers }: CapturedRequest): Param[] | null {
+  const isJson = /\bjson\b/i.test(headerValue(headers, 'content-type') ?? 'json');
+  const members = body === null || !isJson ? null : jsonMembers(body);
+  return members?.map(parameterOf) ?? null;
+}
+
+function parameterOf({ name, json }: JsonMember): Param {
+  return [name, valueText(json)];
+}
+
 /** A body of unknown type is a form, unless it looks like JSON or XML. */
-function isForm(body: string, contentType: string | null): boolean {
-  if (contentType === null) return !/^\s*[{[<]/.test(body);
+function isForm(body: string, contentType: string | undefined): boolean {
+  if (contentType === undefined) return !/^\s*[{[<]/.test(body);
   return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 }
 
@@ -65,19 +145,26 @@ function decodePairs(text: string): Param[] {
     });
 }
 
-export const defaultSignParam = 'sign';
+/** A name that is likely to be that of a signature. */
+const signatureName = /sign|sig$|hmac|digest/i;
+/** A text that may be a digest: 16 hex digits or more, or base64 of 16 bytes or more. */
+const digestText = /(?<![\da-z])(?:[\da-f]{16,}|[\w+/-]{21,}={0,2})$/i;
 
-/**
- * Takes the signature out of the parameters.
- *
- * @throws SampleError where several parameters carry one
- */
-export function takeSignature(request: SignableRequest, signParam: string): Omit<Sample, 'secret'> {
-  const signatures = request.params.filter(([name]) => name === signParam);
-  if (signatures.length > 1) throw new SampleError(`parameter ${JSON.stringify(signParam)} is given twice`);
-  return {
-    ...withoutParams(request, [signParam]),
-    signParam,
-    signature: signatures[0]?.[1] ?? null,
-  };
+/** The error for a request without the signature that a command needs; it names what looks like one. */
+export function unsignedSample({ signParam, params, extra, body }: Sample): SampleError {
+  const members = jsonMembers(body ?? '')?.map(parameterOf) ?? [];
+  const likely = [...params, ...members, ...Object.entries(extra)].filter(
+    ([name, value]) => signatureName.test(name) && name !== 'app_sign' && digestText.test(value),
+  );
+  const names = [...new Set(likely.map(([name]) => name))].map(
+    (name) => `--sign-param ${quoteWhereNeeded(name)}`,
+  );
+  return new SampleError(
+    `the sample has no signature: there is no ${JSON.stringify(signParam)} among its parameters and headers`,
+    names.length > 0
+      ? `Try ${names.join(' or ')}.`
+      : 'Name the parameter, header or member of a JSON body that carries it by --sign-param.',
+  );
 }
+
+export const defaultSignParam = 'sign';

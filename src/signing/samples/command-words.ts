@@ -1,7 +1,47 @@
 import { SampleError } from './captured-request.js';
 
-/** Ends a command, between words. A line break does not where an option follows. */
-const end = /\d?>|[|;&<]|\r?\n(?!\s*-)/y;
+/** Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path of the program. */
+const anyWords = String.raw`(?<=^|[\s$%#>:;&|(\`：❯/\\])`;
+/** A prompt alone: for a name that is also a word of logs. */
+export const promptOnly = String.raw`(?<=^[ \t]*|[$%#>❯] )`;
+
+/**
+ * The commands in a text, each from its name to the next one. A name counts where an option, a quote or an address
+ * follows: `curl failed` is no command.
+ */
+export function commandsIn(text: string, names: string, before = anyWords): string[] {
+  const start = new RegExp(
+    // The names first: what is before them would be looked for at every character.
+    String.raw`(?=${names})${before}(?:${names})(?:\.exe)?(?=[ \t^\`\\\r\n]+(?:[-'"^$“‘[{:]|[A-Z]{3,7}\s|https?:|[\w.-]+[.:/]\w))`,
+    'gm',
+  );
+  const at = [...text.matchAll(start)].map(({ index }) => index);
+  return at.map((index, place) => text.slice(index, at[place + 1]));
+}
+
+/** Maximum number of words of a command: parsing options takes time by their square. */
+const mostWords = 2000;
+
+/**
+ * The words of a command without its name, by the shell that it is written for.
+ *
+ * @throws SampleError for an unclosed quote, or a variable, whose value only the shell knew
+ */
+export function splitCommand(command: string): string[] {
+  const rest = straightenQuotes(command.replace(/^\S+/, ''));
+  const split = isCmd(rest) ? splitCmdWords : isPowerShell(rest) ? splitPowerShellWords : splitShellWords;
+  const words = split(rest);
+  if (words.length <= mostWords) return words;
+  throw new SampleError(`the command has ${words.length} words`, 'Give one command, without its output.');
+}
+
+/** A word processor or a chat program writes curly quotes. */
+export function straightenQuotes(text: string): string {
+  return /['"]/.test(text) ? text : text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
+}
+
+/** Ends a command, between words. A line break does not where an option, a quote or a URL follows. */
+const end = /\d?>|[|;&<]|\r?\n(?!\s{0,200}(?:-|['"]|https?:))/y;
 
 /** Blanks, then the kinds of quoting within a word. */
 const shellPart =
@@ -13,7 +53,7 @@ const shellPart =
  *
  * @throws SampleError for an unclosed quote, or a variable, whose value only the shell knew
  */
-export function splitShellWords(text: string): string[] {
+function splitShellWords(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;
   let at = 0;
@@ -22,12 +62,14 @@ export function splitShellWords(text: string): string[] {
     if (word === null && end.test(text)) break;
     shellPart.lastIndex = at;
     const found = shellPart.exec(text);
-    if (found === null) throw new SampleError('a quote of the curl command is not closed');
+    if (found === null) throw new SampleError('a quote of the command is not closed');
     at = shellPart.lastIndex;
     const [, blank, single, ansi, double, escaped, bare] = found;
     if (blank !== undefined) {
       if (word !== null) words.push(word);
       word = null;
+      end.lastIndex = at - blank.length;
+      if (end.test(text)) break;
     } else if (escaped !== undefined) {
       if (!escaped.endsWith('\n')) word = (word ?? '') + escaped;
     } else {
@@ -46,8 +88,12 @@ function unescapeDouble(text: string | undefined): string | undefined {
 function checkBare(text: string): string {
   const [variable] = /\$\w+|\$[{(]|`/.exec(text) ?? [];
   if (variable === undefined) return text;
-  throw new SampleError(
-    `the curl command holds ${variable}, which only the shell can replace`,
+  throw onlyShellKnows(variable);
+}
+
+function onlyShellKnows(variable: string): SampleError {
+  return new SampleError(
+    `the command holds ${variable}, which only the shell can replace`,
     'Put the value in its place, or use single quotes where the text itself is meant.',
   );
 }
@@ -88,12 +134,69 @@ function decodeBytes(escapes: string): string {
   try {
     return utf8.decode(Uint8Array.from(bytes));
   } catch {
-    throw new SampleError("the bytes of a $'…' in the curl command are not UTF-8");
+    throw new SampleError("the bytes of a $'…' in the command are not UTF-8");
   }
 }
 
+/** Whether a command is written for PowerShell: a backtick before a line break. */
+function isPowerShell(text: string): boolean {
+  return /`\r?\n/.test(text);
+}
+
+const powerShellPart =
+  /((?:[ \t]|`\r?\n)+)|'((?:[^']|'')*)'|"((?:[^"`]|`[\s\S]|"")*)"|`([^\r\n])|(\r?\n|[;|])|([^\s'"`;|]+)/suy;
+
+/**
+ * The words of a command for PowerShell.
+ *
+ * @throws SampleError for an unclosed quote, or a variable
+ */
+function splitPowerShellWords(text: string): string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  for (let at = 0; at < text.length; at = powerShellPart.lastIndex) {
+    powerShellPart.lastIndex = at;
+    const found = powerShellPart.exec(text);
+    if (found === null) throw new SampleError('a quote of the command is not closed');
+    const [, blank, single, double, escaped, end, bare] = found;
+    if (end !== undefined) break;
+    if (blank !== undefined) {
+      if (word !== null) words.push(word);
+      word = null;
+    } else {
+      word =
+        (word ?? '') + (single?.replaceAll("''", "'") ?? unescapePowerShell(double) ?? escaped ?? bare ?? '');
+    }
+  }
+  return word === null ? words : [...words, word];
+}
+
+const powerShellControls: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  '0': '\0',
+  e: '\x1b',
+};
+
+/**
+ * The text between double quotes of PowerShell; `$([char]8364)` is how browsers write characters beyond ASCII.
+ *
+ * @throws SampleError for a variable
+ */
+export function unescapePowerShell(text: string | undefined): string | undefined {
+  return text?.replace(
+    /\$\(\[char\](\d{1,5})\)|`([\s\S])|""|(\$[\w({]\w*)/g,
+    (_, unit?: string, escaped?: string, variable?: string) => {
+      if (unit !== undefined) return String.fromCharCode(Number(unit));
+      if (variable !== undefined) throw onlyShellKnows(variable);
+      return escaped === undefined ? '"' : (powerShellControls[escaped] ?? escaped);
+    },
+  );
+}
+
 /** Whether a command is written for cmd.exe: `^` before a quote, a per cent sign or a line break. */
-export function isCmd(text: string): boolean {
+function isCmd(text: string): boolean {
   return /\^(?:["%]|\r?\n)/.test(text);
 }
 
@@ -103,7 +206,7 @@ export function isCmd(text: string): boolean {
  *
  * @throws SampleError for an unclosed quote
  */
-export function splitCmdWords(text: string): string[] {
+function splitCmdWords(text: string): string[] {
   return splitArguments(removeCarets(text));
 }
 
@@ -138,6 +241,6 @@ function splitArguments(text: string): string[] {
       } else quoted = !quoted;
     }
   }
-  if (quoted) throw new SampleError('a quote of the curl command is not closed');
+  if (quoted) throw new SampleError('a quote of the command is not closed');
   return word === null ? words : [...words, word];
 }

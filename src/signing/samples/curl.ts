@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { encoders } from '../encodings.js';
-import { type CapturedRequest, SampleError } from './captured-request.js';
-import { isCmd, splitCmdWords, splitShellWords } from './command-words.js';
+import { type CapturedRequest, type Header, headerValue, SampleError } from './captured-request.js';
+import { commandsIn, splitCommand } from './command-words.js';
+import { found, type SampleFormat } from './sample-format.js';
 
 /** Options with a value, with their short names where they have one. */
 const valueOptions =
@@ -22,11 +23,14 @@ const curlOptions = Object.fromEntries([
   ['head', { type: 'boolean' as const, short: 'I' }],
 ]);
 
-const start = /^(?:[$%>#] +)?curl(?:\.exe)?(?=[\s^])/;
-
-export function isCurl(text: string): boolean {
-  return start.test(text);
-}
+export const curl: SampleFormat = {
+  name: 'a curl command',
+  from: 'shells, cmd.exe, PowerShell; "Copy as cURL" of browsers and proxies',
+  find: ({ text, signParam }) =>
+    commandsIn(text, 'curl').map((command, index, { length }) =>
+      found(length === 1 ? null : `command ${index + 1}`, signParam, () => readCurl(command)),
+    ),
+};
 
 /** Options with a body that the command does not contain. */
 const unreadable = ['form', 'form-string', 'upload-file', 'config'];
@@ -39,16 +43,15 @@ const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urle
  *
  * @throws SampleError for a command without a URL, or with a body from a file or of several parts
  */
-export function readCurl(text: string): CapturedRequest {
-  const rest = text.replace(start, '');
-  const args = isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest);
+function readCurl(text: string): CapturedRequest {
+  const args = splitCommand(text);
   const { tokens } = parseArgs({ args, options: curlOptions, strict: false, tokens: true });
-  const given = tokens.flatMap((token): (readonly [name: string, value: string])[] => {
+  const words = tokens.flatMap((token): (readonly [name: string, value: string])[] => {
     if (token.kind === 'positional') return [['url', token.value]];
     return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
   });
-  const has = (name: string) => given.some(([known]) => known === name);
-  const valuesOf = (...names: readonly string[]) => given.filter(([name]) => names.includes(name));
+  const has = (name: string) => words.some(([known]) => known === name);
+  const valuesOf = (...names: readonly string[]) => words.filter(([name]) => names.includes(name));
 
   const [elsewhere] = valuesOf(...unreadable);
   if (elsewhere !== undefined) throw notInCommand(`--${elsewhere[0]}`);
@@ -60,9 +63,10 @@ export function readCurl(text: string): CapturedRequest {
       'Put the URL in quotes, and take out options that change nothing in the request.',
     );
   }
-  const header = valuesOf('header').findLast(([, value]) => /^content-type\s*:/i.test(value))?.[1];
-  const contentType =
-    header?.slice(header.indexOf(':') + 1).trim() ?? (has('json') ? 'application/json' : null);
+  const given = valuesOf('header').flatMap(([, text]) => readHeader(text));
+  const implied: Header[] = has('json') ? [['Content-Type', 'application/json']] : [];
+  const headers = [...implied, ...given];
+  const contentType = headerValue(headers, 'content-type');
   const data = valuesOf(...dataOptions).map(readData);
   const query = valuesOf('url-query').map(([, value]) =>
     value.startsWith('+') ? value.slice(1) : encodeData(value),
@@ -70,7 +74,14 @@ export function readCurl(text: string): CapturedRequest {
   const body =
     data.length === 0 || has('get') ? null : data.join(contentType === 'application/json' ? '' : '&');
   const method = valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
-  return { method, url: appendQuery(url, has('get') ? [...query, ...data] : query), body, contentType };
+  const address = /^\w+:\/\//.test(url) ? url : `http://${url}`;
+  return { method, url: appendQuery(address, has('get') ? [...query, ...data] : query), headers, body };
+}
+
+/** `Name: value`, or `Name;` for an empty value. `Name:` takes a header away that curl would send. */
+function readHeader(text: string): Header[] {
+  const [, name, value = '', empty] = /^([^:;\s]+)(?::[ \t]*(.*?)[ \t]*|(;))$/s.exec(text) ?? [];
+  return name === undefined || (value === '' && empty === undefined) ? [] : [[name, value]];
 }
 
 function readData([name, value]: readonly [name: string, value: string]): string {

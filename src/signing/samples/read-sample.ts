@@ -1,81 +1,168 @@
-import type { Sample, SignableRequest } from '../request.js';
-import {
-  type CapturedRequest,
-  defaultSignParam,
-  SampleError,
-  takeSignature,
-  toSignable,
-} from './captured-request.js';
-import { isCurl, readCurl } from './curl.js';
-import { readSampleFile } from './sample-file.js';
+import type { Sample } from '../request.js';
+import { defaultSignParam, SampleError } from './captured-request.js';
+import { sampleFormats } from './formats.js';
+import { sampleFileFault } from './sample-file.js';
+import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
 
-/**
- * Reads a request: a sample file (JSON), a URL, a curl command or the text of an HTTP request. `signParam` is the
- * parameter that carries the signature. Default: the one that the sample file names, else `sign`.
- *
- * @throws SampleError for any other text, or for a part that cannot be read
- */
-export function readSample(
-  text: string,
-  { signParam }: { readonly signParam?: string | undefined } = {},
-): Sample {
-  const given = text.replace(/^[\ufeff\s]+/, '');
-  if (given.startsWith('{')) return readSampleFile(given, signParam);
-  return { ...takeSignature(readRequest(given), signParam ?? defaultSignParam), secret: null };
+export interface TakeOptions {
+  /** Name of the parameter or header with the signature. Default: that of a sample file, else `sign`. */
+  readonly signParam?: string | undefined;
+  /** The requests to take where a text has several, from 1. */
+  readonly pick?: readonly number[] | undefined;
 }
 
-function readRequest(text: string): SignableRequest {
-  if (isCurl(text)) return toSignable(readCurl(text));
-  if (isHttpText(text)) return toSignable(readHttpText(text));
-  const url = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
-  if (/^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(url)) {
-    return toSignable({ method: 'GET', url, body: null, contentType: null });
+/** Maximum number of requests of a text that are read. */
+const mostRead = 5000;
+
+/** The requests of a text. */
+export interface TakenSamples {
+  readonly samples: readonly Sample[];
+  /** What was taken, where that is not all of the text. */
+  readonly taken: readonly string[];
+}
+
+/**
+ * Reads the request of a text in any of the formats; where it has several, those of `pick`.
+ *
+ * @throws SampleError for any other text, for several requests, or for one that cannot be read
+ */
+export function readSamples(text: string, { signParam, pick }: TakeOptions = {}): TakenSamples {
+  const given = unfence(text.replace(/^[\ufeff\s]+/, ''));
+  if (given === '') throw new SampleError('the request is empty', formatsHint());
+  const name = signParam ?? defaultSignParam;
+  const wholly = { text: given, json: parseJson(given), signParam: name, isNamed: signParam !== undefined };
+  let unsigned: FoundIn | null = null;
+  for (const format of sampleFormats) {
+    const requests = format.find(wholly).slice(0, mostRead).map(readFound);
+    if (requests.length === 0) continue;
+    const signed = distinct(requests.filter(({ sample }) => sample !== null && sample.signature !== null));
+    if (signed.length > 0) return choose({ format, requests: signed }, name, pick);
+    unsigned ??= { format, requests };
+    if (requests.some(({ error }) => error !== null)) break;
   }
-  throw new SampleError(
-    text === '' ? 'the request is empty' : 'this is no request that can be read',
-    'Give a URL, a curl command, an HTTP request as text, or a sample file (JSON).',
-  );
+  if (unsigned === null) throw unreadable(wholly);
+  const [first] = unsigned.requests.flatMap(({ error }) => error ?? []);
+  if (first !== undefined && pick === undefined) throw first;
+  return choose({ ...unsigned, requests: distinct(unsigned.requests) }, name, pick);
 }
 
-const requestLine = /^([A-Z]+) +(\S+)(?: +HTTP\/[\d.]+)?[ \t]*$/;
-
-function isHttpText(text: string): boolean {
-  return requestLine.test(text.split(/\r?\n/, 1)[0] ?? '');
+/** The error for a text in no format. A JSON object is most likely a sample file with an invalid field. */
+function unreadable({ text, json }: GivenText): SampleError {
+  if (json === undefined && /^[{[]/.test(text)) return new SampleError('the sample is not JSON');
+  const fault = typeof json === 'object' && !Array.isArray(json) ? sampleFileFault(text) : null;
+  return fault ?? new SampleError('this does not look like a request', formatsHint());
 }
 
-/**
- * Reads an HTTP request: request line, headers, an empty line, body. A line break at the end of the text belongs
- * to the file, not the body. A target without a scheme is http for a loopback host, else https.
- *
- * @throws SampleError for an invalid header, or a target without a host
- */
-function readHttpText(text: string): CapturedRequest {
-  const [, head = '', body = ''] = /^(.*?)(?:\r?\n[ \t]*\r?\n(.*))?$/s.exec(text) ?? [];
-  const [first = '', ...lines] = head.trimEnd().split(/\r?\n/);
-  const sent = body.replace(/\r?\n$/, '');
-  const [, method = '', target = ''] = requestLine.exec(first) ?? [];
-  const headers = new Map(lines.map(readHeader));
+/** `readSamples` for a text with one request. */
+export function readSample(text: string, options: TakeOptions = {}): Sample {
+  const [sample, another] = readSamples(text, options).samples;
+  if (sample === undefined || another !== undefined) throw new SampleError('one request is needed');
+  return sample;
+}
+
+/** A text in a block of Markdown. */
+function unfence(text: string): string {
+  const [, inner] = /^`{3,}[^\n`]*\n([\s\S]*?)\n?`{3,}\s*$/.exec(text) ?? [];
+  return inner?.trim() ?? text;
+}
+
+/** undefined for a text that is no JSON. */
+function parseJson(text: string): unknown {
+  if (!/^[{[]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface ReadRequest {
+  readonly place: string | null;
+  readonly sample: Sample | null;
+  readonly error: SampleError | null;
+}
+
+interface FoundIn {
+  readonly format: SampleFormat;
+  readonly requests: readonly ReadRequest[];
+}
+
+function readFound({ place, read }: FoundRequest): ReadRequest {
+  try {
+    return { place, sample: read(), error: null };
+  } catch (error) {
+    if (error instanceof SampleError) return { place, sample: null, error };
+    throw error;
+  }
+}
+
+/** The same request may be logged twice. */
+function distinct(requests: readonly ReadRequest[]): ReadRequest[] {
+  const known = new Set<string>();
+  return requests.filter(({ sample }) => {
+    if (sample === null) return true;
+    const { method, url, params, body, signature } = sample;
+    const key = JSON.stringify([method, url, params, body, signature]);
+    return !known.has(key) && known.add(key);
+  });
+}
+
+function choose(
+  { format, requests }: FoundIn,
+  signParam: string,
+  pick: readonly number[] | undefined,
+): TakenSamples {
+  const isOne = requests.length === 1;
+  const picked = isOne ? [1] : pick;
+  if (picked === undefined) throw severalRequests(requests, signParam);
+  const taken = picked.map((number) => {
+    const request = requests[number - 1];
+    if (request === undefined)
+      throw new SampleError(`there is no request ${number}: the text has ${requests.length}`);
+    if (request.sample === null) throw request.error;
+    return { place: request.place, sample: request.sample };
+  });
   return {
-    method,
-    url: /^[a-z][a-z\d+.-]*:\/\//i.test(target) ? target : origin(headers.get('host')) + target,
-    body: sent === '' ? null : sent,
-    contentType: headers.get('content-type') ?? null,
+    samples: taken.map(({ sample }) => sample),
+    taken: taken.flatMap(({ place, sample }) =>
+      place === null && isOne ? [] : [describe(format, place, sample)],
+    ),
   };
 }
 
-function readHeader(line: string, index: number): [name: string, value: string] {
-  const [, name = '', value = ''] = /^([^\s:]+)[ \t]*:[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-  if (name !== '') return [name.toLowerCase(), value];
-  throw new SampleError(
-    `line ${index + 2} of the HTTP request is no header`,
-    'Headers are name: value; an empty line ends them.',
+/** `GET https://api.example.com/x (a HAR file, entry 3)`. */
+function describe({ name }: SampleFormat, place: string | null, sample: Sample): string {
+  const isBodyMissing = /^P/.test(sample.method) && sample.body === null;
+  const where = [name, place, isBodyMissing && 'without a body'].filter(
+    (part) => part !== null && part !== false,
+  );
+  return `${label(sample)} (${where.join(', ')})`;
+}
+
+/** Number of requests that a message lists. */
+const mostListed = 20;
+const mostCharacters = 80;
+
+/** Method and address, without query and credentials. */
+function label({ method, url }: Sample): string {
+  const address = url.replace(/^(\w+:\/\/)[^/]*@/, '$1');
+  const text = address.length > mostCharacters ? `${address.slice(0, mostCharacters)}…` : address;
+  return `${method.slice(0, 10)} ${text === '' ? 'of an unknown address' : text}`;
+}
+
+function severalRequests(requests: readonly ReadRequest[], signParam: string): SampleError {
+  const isSigned = requests.some(({ sample }) => sample?.signature);
+  const lines = requests.slice(0, mostListed).map(({ place, sample, error }, index) => {
+    const words = sample === null ? (error?.message ?? '') : label(sample);
+    return `${index + 1}  ${words}${place === null ? '' : ` (${place})`}`;
+  });
+  const more = requests.length - lines.length;
+  return new SampleError(
+    `the text has ${requests.length} requests${isSigned ? '' : `, none of them with ${JSON.stringify(signParam)}`}`,
+    ['Choose one with --pick N:', ...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
   );
 }
 
-function origin(host: string | undefined): string {
-  if (host === undefined) {
-    throw new SampleError('the HTTP request has no Host header', 'Add a line such as Host: api.example.com.');
-  }
-  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i.test(host);
-  return `${isLoopback ? 'http' : 'https'}://${host}`;
+function formatsHint(): string {
+  return `It can be ${sampleFormats.map(({ name }) => name).join(', ')}.`;
 }

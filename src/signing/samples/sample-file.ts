@@ -11,7 +11,37 @@ import {
 } from '../recipe-json.js';
 import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
-import { defaultSignParam, SampleError, takeSignature, toSignable } from './captured-request.js';
+import { defaultSignParam, onlySignature, SampleError, toSample } from './captured-request.js';
+import type { SampleFormat } from './sample-format.js';
+
+const fieldNames = ['method', 'url', 'params', 'body', 'extra', 'signParam', 'signature', 'secret'];
+/** Fields that no log record and no list of parameters has. */
+const ownFields = ['params', 'extra', 'signParam', 'secret'];
+
+/** The format of this program: a request with everything that is signed. */
+export const sampleFile: SampleFormat = {
+  name: 'a sample file',
+  from: '{"method": "GET", "url": "…", "params": {…}, "signature": "…"}',
+  find({ text, json, signParam, isNamed }) {
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
+    const names = Object.keys(json);
+    const isSample =
+      names.every((name) => fieldNames.includes(name)) || names.some((name) => ownFields.includes(name));
+    if (!isSample || Object.hasOwn(json, signParam)) return [];
+    return [{ place: null, read: () => readSampleFile(text, isNamed ? signParam : undefined) }];
+  },
+};
+
+/** The error of a JSON object as a sample file; null if it is one. */
+export function sampleFileFault(text: string): SampleError | null {
+  try {
+    readSampleFile(text, undefined);
+    return null;
+  } catch (error) {
+    if (error instanceof SampleError) return error;
+    throw error;
+  }
+}
 
 const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
 
@@ -75,11 +105,11 @@ const parseFields = fields(
  *
  * @throws SampleError that names the wrong field
  */
-export function readSampleFile(text: string, signParam: string | undefined): Sample {
+function readSampleFile(text: string, signParam: string | undefined): Sample {
   const json = parseNumbered(text);
   try {
     const given = toObject(json, 'sample');
-    return toSample(
+    return sampleOf(
       parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
     );
   } catch (error) {
@@ -88,21 +118,22 @@ export function readSampleFile(text: string, signParam: string | undefined): Sam
   }
 }
 
-function toSample({ params, extra, signParam, secret, ...json }: ReturnType<typeof parseFields>): Sample {
+function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<typeof parseFields>): Sample {
   const { url, body, method } = json;
-  const captured = toSignable({
-    method: method ?? (body === null ? 'GET' : 'POST'),
-    url,
-    body,
-    contentType: null,
-  });
-  const taken = takeSignature({ ...captured, params: params ?? captured.params, extra }, signParam);
-  if (json.signature !== null && taken.signature !== null && json.signature !== taken.signature) {
+  const captured = toSample(
+    { method: method ?? (body === null ? 'GET' : 'POST'), url, headers: [], body },
+    signParam,
+  );
+  const signed = (params ?? []).filter(([name]) => name === signParam).map(([, value]) => value);
+  const carried = params === null ? captured.signature : onlySignature(signed, signParam);
+  if (json.signature !== null && carried !== null && json.signature !== carried) {
     throw new SampleError(`sample.signature: is not what the parameter ${JSON.stringify(signParam)} says`);
   }
   return {
-    ...taken,
-    signature: json.signature ?? taken.signature,
+    ...captured,
+    params: params?.filter(([name]) => name !== signParam) ?? captured.params,
+    extra,
+    signature: json.signature ?? carried,
     secret: secret === null ? null : new Secret(secret),
   };
 }

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { AppendFile, draftOf, findFile, removeFile } from '../../../src/bulk/files/append-file.js';
+import { DraftFile, draftOf, findFile, removeFile } from '../../../src/bulk/files/draft-file.js';
 import { FailedFile } from '../../../src/bulk/files/failed-file.js';
 import { RunFiles, type RunStart } from '../../../src/bulk/files/run-files.js';
 import { passbackOperation } from '../../../src/bulk/operations.js';
@@ -119,7 +119,7 @@ describe('between the check of a file and its use, another program', () => {
       const path = place('failed');
       writeFileSync(path, 'ours\n');
       const found = findFile(path);
-      const draft = AppendFile.draft(path, draftOf(path));
+      const draft = new DraftFile(path, draftOf(path));
       changes[change]?.(path);
       const before = snapshot();
       expect(() => draft.moveIntoPlace(found)).toThrow(/was changed by another program after it was checked/);

@@ -5,6 +5,7 @@ import { Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
 const machine = new Machine();
+machine.apart = true;
 let server: Awaited<ReturnType<typeof httpServer>>;
 const preload = join(import.meta.dirname, '..', '..', 'support', 'disk-log.cjs');
 const log = join(machine.folder, 'disk.json');

@@ -73,8 +73,8 @@ it.each(['SQLite', 'PostgreSQL'])(
       await Promise.all(flood);
     });
     expect([...codes]).toEqual([200]);
-    // In the order of arrival it would be about as many as are unanswered.
+    // In the order of arrival it would be about as many as are unanswered, each time.
     overtaken.sort((one, other) => one - other);
-    expect(overtaken[3], `${overtaken}`).toBeLessThanOrEqual(outstanding / 4);
+    expect(overtaken[1], `${overtaken}`).toBeLessThanOrEqual(outstanding / 2);
   },
 );

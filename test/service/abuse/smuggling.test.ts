@@ -200,7 +200,7 @@ describe('a signature over names and values that are not encoded', () => {
       channel: 'web',
       appKey: app.app_key,
       appSecret: app.app_secret,
-      signing: recipes,
+      platform: { signing: recipes },
     });
     const signed = client.signRead({ code: `${issued.code}&info_name=mobile` }).url;
     signed.searchParams.set('code', issued.code);

@@ -20,7 +20,7 @@ import {
 } from '../../../src/signing/recipe.js';
 import { draftPassback, send } from '../../support/foreign-client.js';
 import { freshDatabase } from '../../support/fresh-database.js';
-import { tenant, user } from '../../support/running-service.js';
+import { all, tenant, user } from '../../support/running-service.js';
 
 const now = Date.UTC(2026, 0, 1);
 let admin: Admin;
@@ -29,12 +29,6 @@ beforeEach(async () => {
   admin = await openAdmin({ database: await freshDatabase(), now: () => now });
 });
 afterEach(() => admin.close());
-
-async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
-  const found = [];
-  for await (const item of list) found.push(item);
-  return found;
-}
 
 describe('the apps', () => {
   it('are created with a key and a secret of their own', async () => {
@@ -132,7 +126,7 @@ describe('the users', () => {
     const records = [user('u1'), JSON.stringify(user('u2')), user(''), user('u3')];
     await expect(admin.putUsers(records)).rejects.toThrow('the record has no union_id');
     expect(await all(admin.listUsers({ tenantCode: tenant }))).toEqual([user('u1'), user('u2')]);
-    expect((await admin.listAudit()).map(({ subject }) => subject)).toContain('2 users');
+    expect((await all(admin.listAudit())).map(({ subject }) => subject)).toContain('2 users');
   });
 
   it('replace what is there as a whole, and of several of one user in a file the last stays', async () => {
@@ -161,7 +155,7 @@ describe('the users', () => {
     }
     await expect(lost.putUsers(records())).rejects.toThrow('the database is closed');
     expect(await all(beside.listUsers({ tenantCode: tenant }))).toHaveLength(5000);
-    expect(await beside.listAudit()).toMatchObject([{ action: 'user list' }, { subject: '5000 users' }]);
+    expect(await all(beside.listAudit())).toMatchObject([{ action: 'user list' }, { subject: '5000 users' }]);
     await beside.close();
     await rm(folder, { recursive: true });
   });
@@ -282,7 +276,7 @@ it('finds users by a value, all that have it', async () => {
   expect(await all(admin.findUsers({ tenantCode: 'other', key: 'mobile', value: '13800138000' }))).toEqual(
     [],
   );
-  const [line] = await admin.listAudit({ limit: 1 });
+  const [line] = await all(admin.listAudit({ limit: 1 }));
   expect(line?.action).toBe('user find');
   await admin.deleteUser({ tenantCode: tenant, unionId: 'u1' });
   expect(await found('13800138000')).toEqual([]);

@@ -3,27 +3,28 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createService, type LogEvent, type Service } from '../../../src/service/index.js';
 import { Secret } from '../../../src/signing/secret.js';
 import { freshDatabase } from '../../support/fresh-database.js';
-import { tenant, user } from '../../support/running-service.js';
+import { all, tenant, user } from '../../support/running-service.js';
 
 const token = 'a token of an operator';
+const older = 'the token before that one';
 let service: Service;
 let url: string;
 let logged: LogEvent[];
 
-async function start(adminToken?: Secret, host = '127.0.0.1') {
+async function start(adminTokens: readonly Secret[] = [], host = '127.0.0.1') {
   logged = [];
   service = await createService({
     database: await freshDatabase(),
     host,
     adminPort: 0,
-    ...(adminToken && { adminToken }),
+    adminTokens,
     log: (event) => void logged.push(event),
   });
   await service.admin.putUsers([user('u1'), user('u2')]);
   url = `${logged.find((event) => event.event === 'monitoring')?.url}/codes`;
 }
 
-beforeEach(() => start(new Secret(token)));
+beforeEach(() => start([new Secret(token), new Secret(older)]));
 afterEach(() => service.close());
 
 const authorization = `Bearer ${token}`;
@@ -53,8 +54,9 @@ it('POST /codes issues codes with the options of the request', async () => {
   const listed = [];
   for await (const one of service.admin.listCodes({ tenantCode: tenant })) listed.push(one.code);
   expect(listed.sort()).toEqual(body.codes.flatMap((one) => one?.code ?? []).sort());
-  expect(await service.admin.listAudit({ limit: 1 })).toMatchObject([
-    { actor: 'POST /codes', action: 'code issue', subject: '2 codes' },
+  expect((await post(wanted, { authorization: `Bearer ${older}` })).status).toBe(200);
+  expect(await all(service.admin.listAudit({ action: 'code issue' }))).toMatchObject([
+    { actor: 'POST /codes', action: 'code issue', subject: '3 codes' },
   ]);
 });
 
@@ -106,9 +108,9 @@ it('is not there without a token, nor on the port of the service', async () => {
   await service.close();
   await start();
   expect((await post(wanted)).status).toBe(404);
-  await expect(createService({ adminPort: 0, adminToken: new Secret('short') })).rejects.toThrow(
-    'less than 16 characters',
-  );
+  await expect(
+    createService({ adminPort: 0, adminTokens: [new Secret(token), new Secret('short')] }),
+  ).rejects.toThrow('less than 16 characters');
 });
 
 it('warns where the token can come unencrypted from another machine', async () => {
@@ -118,6 +120,6 @@ it('warns where the token can come unencrypted from another machine', async () =
   await start(undefined, '0.0.0.0');
   expect(warned()).toEqual([]);
   await service.close();
-  await start(new Secret(token), '0.0.0.0');
+  await start([new Secret(token)], '0.0.0.0');
   expect(warned()).toEqual([{ event: 'unencrypted_token', host: '0.0.0.0' }]);
 });

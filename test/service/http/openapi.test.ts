@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UserInfoClient } from '../../../src/client/client.js';
+import { defaultPlatform, formatPlatform, parsePlatform } from '../../../src/platform/platform.js';
 import { endpoints, passbackEndpoint, readEndpoint } from '../../../src/protocol/endpoints.js';
 import { openApiDocument } from '../../../src/protocol/openapi.js';
 import {
@@ -27,13 +28,28 @@ beforeAll(async () => {
 });
 afterAll(() => running.service.close());
 
-const document = openApiDocument([{ url: '.' }]);
-const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema(document, 'document');
+const document = openApiDocument([{ url: '.' }], defaultPlatform);
+
+const php = parsePlatform(
+  {
+    http_status: 200,
+    absent: 'null',
+    empty_object: 'list',
+    values: 'as-written',
+    chat_prefix: 'wx_',
+    result_codes: { 1001: 'missingParameter', 1004: { means: 'codeNotValid', http_status: 403 } },
+  },
+  'the file',
+);
+const phpDocument = openApiDocument([{ url: '.' }], php);
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+  .addSchema(document, 'document')
+  .addSchema(phpDocument, 'php');
 
 /** What is wrong with a value by the schema at some place of the document. */
-function faults(path: readonly string[], value: unknown): unknown {
+function faults(path: readonly string[], value: unknown, of = 'document'): unknown {
   const pointer = path.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
-  const validate = ajv.getSchema(`document#/${pointer}`);
+  const validate = ajv.getSchema(`${of}#/${pointer}`);
   if (validate === undefined) return `nothing is said of ${path.join(' ')}`;
   return validate(value) ? [] : validate.errors;
 }
@@ -52,7 +68,8 @@ const answerSchema = ({ path, method }: typeof readEndpoint, status: number) => 
 describe('the OpenAPI document', () => {
   it('has no linter findings', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
-    expect(await lintFromString({ source: JSON.stringify(document), config })).toEqual([]);
+    for (const one of [document, phpDocument])
+      expect(await lintFromString({ source: JSON.stringify(one), config })).toEqual([]);
   });
 
   it('is served at /openapi.json repeatedly, and not logged', async () => {
@@ -84,7 +101,7 @@ describe('the OpenAPI document', () => {
       readEndpoint.parameters.findIndex((parameter) => parameter.name === name);
     expect(schemaOf(placeOf('sign'))('0'.repeat(32))).toEqual([]);
     for (const length of [31, 33]) expect(schemaOf(placeOf('sign'))('0'.repeat(length))).not.toEqual([]);
-    for (const name of ['scope', 'info_name']) expect(schemaOf(placeOf(name))('')).toEqual([]);
+    expect(schemaOf(placeOf('scope'))('')).toEqual([]);
     expect(schemaOf(placeOf('scope'))('snsapi_base')).toEqual([]);
     expect(schemaOf(placeOf('code'))('')).not.toEqual([]);
     expect(JSON.stringify(document)).toContain('takes priority where primary_key is sent too');
@@ -111,7 +128,8 @@ describe('the OpenAPI document', () => {
       expect([...request.url.searchParams.keys()]).toEqual(inQuery.map(({ name }) => name));
       for (const [at, { name, type }] of inQuery.entries()) {
         const value = request.url.searchParams.get(name);
-        const typed = type === 'integer' ? Number(value) : value;
+        const list = name === 'info_name' ? value?.split(',') : value;
+        const typed = type === 'integer' ? Number(value) : list;
         expect(faults([...place, 'parameters', String(at), 'schema'], typed)).toEqual([]);
       }
     }
@@ -190,4 +208,24 @@ describe('the answers of the service match the document:', () => {
     check(readEndpoint, answer);
     expect(faults(answerSchema(passbackEndpoint, 401), answer.envelope)).not.toEqual([]);
   });
+});
+
+it('the answers of the service match the document of its platform', async () => {
+  const other = await runService({ platform: formatPlatform(php) });
+  await other.service.admin.putUser(user('u1', { basic_info: { chat_nickname: 'Ming' } }));
+  const check = ({ status, envelope }: Answer) =>
+    expect(faults(answerSchema(readEndpoint, status), envelope, 'php')).toEqual([]);
+  await other.passback({ union_id: 'u1', user_info: '{"n":1.5,"yes":true}' });
+  for (const names of [undefined, 'wx_nickname,n,yes,nothing,device_info'])
+    check(await other.read('u1', names));
+  check(await other.read('u1', 'device_info,mobile', ['mobile']));
+  const noCode = await send(other.service.url, draftRead(other.app, 'nobody'));
+  expect(noCode.status).toBe(403);
+  check(noCode);
+  const refused = await send(other.service.url, draftRead(other.app, ''));
+  expect(refused).toMatchObject({ status: 200, envelope: { code: 1001, data: [] } });
+  check(refused);
+  const unlike = { code: 40001, msg: 'missing parameter', data: [] };
+  expect(faults(answerSchema(readEndpoint, 200), unlike, 'php')).not.toEqual([]);
+  await other.service.close();
 });

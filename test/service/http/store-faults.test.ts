@@ -44,7 +44,8 @@ const stored = async () =>
 function expectUnavailable(answer: Awaited<ReturnType<typeof passback>>, problem: string): void {
   expect(answer.status).toBe(503);
   expect(answer.envelope).toEqual({ code: 50301, msg: 'the store is unavailable', data: {} });
-  expect(log).toContainEqual({ event: 'store_unavailable', problem });
+  const request_id = expect.any(String);
+  expect(log).toContainEqual({ event: 'store_unavailable', problem, request_id });
 }
 
 describe('the service over a failing store', () => {
@@ -76,7 +77,12 @@ describe('the service over a failing store', () => {
   it('reports a read-only database, and continues once it is writable', async () => {
     // As a file that is opened without the right to write: that connection stays so, and another one has to be opened.
     await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
-    expectUnavailable(await passback(), 'the database is read-only');
+    const answer = await passback();
+    expectUnavailable(answer, 'the database is read-only');
+    // The log says of which request.
+    const request_id = answer.headers.get('x-request-id');
+    const both = log.filter((event) => 'request_id' in event && event.request_id === request_id);
+    expect(both.map(({ event }) => event)).toEqual(['store_unavailable', 'request']);
     expect((await health()).status).toBe(503);
     expect((await passback()).status).toBe(200);
     await expect.poll(async () => (await health()).status).toBe(200);
@@ -131,7 +137,7 @@ it('logs a problem at once, and its repetitions with a count', async () => {
   await service.close();
   const logged = log.filter((event) => event.event === 'store_unavailable') as ProblemEvent[];
   const problem = 'the database is locked by another process';
-  expect(logged[0]).toEqual({ event: 'store_unavailable', problem });
+  expect(logged[0]).toEqual({ event: 'store_unavailable', problem, request_id: expect.any(String) });
   // The first one, at most two in each second, and the rest when it is closed.
   expect(logged.length).toBeLessThanOrEqual(4 + 2 * seconds);
   expect(logged.reduce((count, { repeats = 1 }) => count + repeats, 0)).toBe(12);

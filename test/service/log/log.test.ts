@@ -36,8 +36,12 @@ const rejected: LogEvent = {
 it('leaves out events below its level', () => {
   const lines: string[] = [];
   const log = createLog({ format: 'json', level: 'warn', write: (line) => lines.push(line), now: () => 0 });
-  for (const event of [request, rejected]) log(event);
-  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['signature_rejected']);
+  const failed = { ...request, status: 503, code: 50301 };
+  for (const event of [request, rejected, failed]) log(event);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', event: 'signature_rejected' },
+    { level: 'warn', event: 'request', code: 50301 },
+  ]);
 });
 
 describe('the pretty log', () => {

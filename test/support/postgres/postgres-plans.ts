@@ -14,7 +14,8 @@ export async function fillStore(url: string, driver: SqlDriver, rows: number, an
      ${fill('user_values', "'tenant' || n % 20, md5(n::text), 'u' || n")}
      ${fill('codes', "'tenant' || n % 20, 'c' || n, 'u' || n, NULL, n, 1")}
      ${fill('nonces', "'tenant' || n % 20, 'k', 'random' || n, n")}
-     ${analyze ? 'ANALYZE apps, users, user_values, codes, nonces' : ''}`,
+     ${fill('audit', "n, n, 'root', 'user show', 'tenant' || n % 20, 'u' || n, md5(n::text)")}
+     ${analyze ? 'ANALYZE apps, users, user_values, codes, nonces, audit' : ''}`,
   );
 }
 

@@ -80,19 +80,33 @@ export class PostgresServer {
   /** Restarts it with a standby beside it: a copy of its data, which streaming replication keeps up to date. */
   async createStandby(): Promise<PostgresServer> {
     await this.stop();
+    const fill = async (data: string) => {
+      await promisify(execFile)('cp', ['-a', this.#dataFolder, data]);
+      await writeFile(join(data, 'standby.signal'), '');
+      await this.start();
+    };
+    return this.createBeside(fill, [`primary_conninfo=host=127.0.0.1 port=${this.port} user=${role}`]);
+  }
+
+  /** Starts a server with the same settings, and further ones, over the data that `fill` puts into a folder. */
+  async createBeside(
+    fill: (dataFolder: string) => Promise<void>,
+    further: readonly string[] = [],
+  ): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-postgres-'));
-    const source = `primary_conninfo=host=127.0.0.1 port=${this.port} user=${role}`;
-    const settings = [...this.#settings, source];
-    const standby = new PostgresServer(this.#binaries, folder, this.#user, await freePort(), settings);
+    const settings = [...this.#settings, ...further];
+    const server = new PostgresServer(this.#binaries, folder, this.#user, await freePort(), settings);
     try {
       await chmod(folder, 0o755);
-      await promisify(execFile)('cp', ['-a', this.#dataFolder, standby.#dataFolder]);
-      await writeFile(join(standby.#dataFolder, 'standby.signal'), '');
-      await this.start();
-      await standby.start();
-      return standby;
+      await fill(server.#dataFolder);
+      if (this.#user !== null) {
+        const { uid, gid } = this.#user;
+        await promisify(execFile)('chown', ['-R', `${uid}:${gid}`, server.#dataFolder]);
+      }
+      await server.start();
+      return server;
     } catch (error) {
-      await standby.remove();
+      await server.remove();
       throw error;
     }
   }

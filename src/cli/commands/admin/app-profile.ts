@@ -42,7 +42,8 @@ export async function checkKnownApp({ name, app_key }: Profile, admin: AdminOper
 
 export function notOverwritten(name: string, why: string): InvalidInputError {
   return new InvalidInputError(`profile "${name}" ${why}: it is not overwritten`, {
-    hint: `Rename it (userinfo profile rename ${name} <name>), or remove it (userinfo profile delete ${name}).`,
+    hint: 'Rename it, or remove it:',
+    commands: [`userinfo profile rename ${name} ${name}-old`, `userinfo profile delete ${name}`],
   });
 }
 
@@ -56,13 +57,13 @@ export async function writeAppProfile(
   { profiles }: CliContext,
   name: string,
   { app_secret, ...app }: AppCredentials,
-  { base_url, signing }: Pick<Profile, 'base_url' | 'signing'>,
+  { base_url, platform }: Pick<Profile, 'base_url' | 'platform'>,
   isNew: boolean,
 ): Promise<void> {
   const values = { ...app, base_url, secret: { kind: 'file', value: app_secret } } as const;
   if (isNew)
     await profiles.change((list) =>
-      addProfile(list, { name, environment: 'test', ...values, ...(signing && { signing }) }),
+      addProfile(list, { name, environment: 'test', ...values, ...(platform && { platform }) }),
     );
-  else await profiles.change((list) => updateProfile(list, name, { ...values, signing: signing ?? null }));
+  else await profiles.change((list) => updateProfile(list, name, { ...values, platform: platform ?? null }));
 }

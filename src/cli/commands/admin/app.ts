@@ -1,27 +1,32 @@
 import { type Command, Option } from 'commander';
+import type { Platform } from '../../../platform/platform.js';
+import { onlyRecipes } from '../../../platform/signing-source.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
-import { parseSigningRecipes } from '../../../signing/recipe-json.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { readJson } from '../../input.js';
-import { printMessage } from '../../io.js';
+import { databaseFlag } from '../../database.js';
+import { printAdvice, printMessage } from '../../io.js';
 import { parseDuration } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { warn } from '../../output/style.js';
+import { readPlatform } from '../../platform-file.js';
 import { confirm } from '../../prompt.js';
 import { defaultUrl } from '../serve/options.js';
 import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
 import { type StoreCall, storeCommand } from './store.js';
 
 interface CreateOptions {
+  readonly database?: string;
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey?: string;
   readonly baseUrl: string;
-  /** Path of a file with its recipes. */
-  readonly signing?: string;
+  /** Path of a platform file. */
+  readonly platform?: string;
 }
 
 interface AppOptions {
@@ -75,7 +80,7 @@ const declareCreate = storeCommand({
       .requiredOption('--tenant-code <code>', 'tenant of the app')
       .requiredOption('--channel <code>', 'channel of the app')
       .option('--app-key <key>', 'key of the app (default: generated)')
-      .option('--signing <file>', 'file with its recipes {app_sign, sign}; - for standard input')
+      .option('--platform <file>', 'platform file with its recipes; - for standard input')
       .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl),
   run: createApp,
 });
@@ -83,10 +88,10 @@ const declareCreate = storeCommand({
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the apps',
-  description: 'List the apps without their secrets; with --json, one JSON object per line.',
+  description: 'List the apps without their secrets.',
   examples: [
     ['userinfo admin app list', 'as a table'],
-    ['userinfo admin app list --json', 'one object per line'],
+    ['userinfo admin app list --json', 'as a JSON array'],
   ],
   run: ({ io, style, withStore }) => withStore((store) => printList(store.listApps(), io, style)),
 });
@@ -154,10 +159,9 @@ const declareSet = storeCommand({
     takesKey(command)
       .option('--channel <code>', 'channel of the app')
       .addOption(
-        new Option(
-          '--signing <file>',
-          'file with its recipes {app_sign, sign}; - for standard input',
-        ).conflicts('defaultSigning'),
+        new Option('--platform <file>', 'platform file with its recipes; - for standard input').conflicts(
+          'defaultSigning',
+        ),
       )
       .option('--default-signing', 'use the default recipes'),
   run: setApp,
@@ -232,14 +236,15 @@ async function hasOldSecret(store: Admin, appKey: string): Promise<boolean> {
 
 interface SetOptions extends AppOptions {
   readonly channel?: string;
-  /** Path of a file with its recipes. */
-  readonly signing?: string;
+  /** Path of a platform file. */
+  readonly platform?: string;
   readonly defaultSigning?: true;
 }
 
 async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>): Promise<void> {
-  const { appKey, channel, signing, defaultSigning } = options;
-  const recipes = signing === undefined ? undefined : await readRecipes(context, signing);
+  const { appKey, channel, platform: file, defaultSigning } = options;
+  const recipes =
+    file === undefined ? undefined : await recipesOf(context, await readPlatform(context, file));
   await withStore((store) =>
     store.setApp({
       appKey,
@@ -251,9 +256,14 @@ async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>
   await printMessage(io, `changed app "${appKey}"`);
 }
 
-/** The recipes of a file; warns of their weaknesses. */
-async function readRecipes(context: CliContext, file: string): Promise<SigningRecipes> {
-  const recipes = parseSigningRecipes(await readJson(context, file));
+/**
+ * The recipes of a platform; warns of their weaknesses.
+ *
+ * @throws InvalidInputError for a module
+ */
+async function recipesOf(context: CliContext, { signing }: Platform): Promise<SigningRecipes> {
+  const recipes = onlyRecipes(signing);
+  if (recipes === null) throw new InvalidInputError('the service signs by recipes, not by a module');
   const { recipeWarnings } = await import('../../../service/index.js');
   for (const warning of recipeWarnings(recipes)) await warn(context.io, warning);
   return recipes;
@@ -267,10 +277,11 @@ async function createApp({
   withStore,
 }: StoreCall<CreateOptions>): Promise<void> {
   // Only the flag: a profile named by USERINFO_PROFILE is not written to.
-  const { profile, tenantCode, channel, appKey, signing } = options;
+  const { profile, tenantCode, channel, appKey, platform: file } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');
   const existing = profile === undefined ? undefined : await profileOfService(context, profile, base_url);
-  const recipes = signing === undefined ? undefined : await readRecipes(context, signing);
+  const platform = file === undefined ? undefined : await readPlatform(context, file);
+  const recipes = platform && (await recipesOf(context, platform));
   const { app_secret, ...created } = await withStore(async (store) => {
     if (existing !== undefined) await checkKnownApp(existing, store);
     const app = await store.createApp({
@@ -281,7 +292,7 @@ async function createApp({
     });
     if (profile === undefined) return app;
     try {
-      const settings = { base_url, ...(recipes && { signing: recipes }) };
+      const settings = { base_url, ...(platform && { platform }) };
       await writeAppProfile(context, profile, app, settings, existing === undefined);
     } catch (error) {
       await store.removeApp({ appKey: app.app_key }); // its secret would be lost
@@ -291,10 +302,11 @@ async function createApp({
   }, true);
   if (profile === undefined) {
     await print({ ...created, app_secret: app_secret.reveal() });
-    await printMessage(
-      io,
-      'The secret is shown only once; "userinfo admin app rotate-secret" creates another.',
-    );
+    const which = `--app-key ${quoteWhereNeeded(created.app_key)}${databaseFlag(options.database)}`;
+    await printAdvice(io, {
+      hint: 'The secret is shown only once. To create another:',
+      commands: [`userinfo admin app rotate-secret ${which}`],
+    });
   } else {
     await print({ ...created, profile });
     await printMessage(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);

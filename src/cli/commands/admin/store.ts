@@ -1,6 +1,10 @@
-import type { Admin } from '../../../service/index.js';
+import type { Command } from 'commander';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import type { Admin, NamedUser } from '../../../service/index.js';
 import { type Call, type CommandSpec, command, type Declare } from '../../command.js';
+import type { CliContext } from '../../context.js';
 import { databaseOption, namedDatabase } from '../../database.js';
+import { readValue } from '../../input.js';
 import type { OutputStyle } from '../../output/style.js';
 
 /** A call of a command of `userinfo admin`. */
@@ -9,10 +13,44 @@ export interface StoreCall<Options> extends Call<Options> {
   withStore<T>(work: (admin: Admin) => Promise<T>, create?: true): Promise<T>;
 }
 
+/** The user that options name. */
+export interface UserOptions {
+  readonly tenantCode?: string;
+  readonly unionId?: string;
+  /** The key of the value on standard input: an argument would show it to other users of the machine. */
+  readonly primaryKey?: string;
+}
+
+export function takesNamedUser(command: Command): Command {
+  return command
+    .option('--union-id <id>', 'union ID of the user')
+    .option('--primary-key <key>', 'key of the value on standard input that names the user, such as mobile');
+}
+
+/**
+ * The user that options name; `undefined` if they name none.
+ *
+ * @throws InvalidInputError for both a union ID and a value, or no tenant
+ */
+export async function namedUser(
+  context: CliContext,
+  { tenantCode, unionId, primaryKey: key }: UserOptions,
+): Promise<NamedUser | undefined> {
+  if (unionId === undefined && key === undefined) return undefined;
+  if (unionId !== undefined && key !== undefined) {
+    throw new InvalidInputError('give either --union-id or --primary-key');
+  }
+  if (tenantCode === undefined) {
+    throw new InvalidInputError('the tenant of the user is missing', { hint: 'Add --tenant-code <code>.' });
+  }
+  if (unionId !== undefined) return { tenantCode, unionId };
+  return { tenantCode, key: key ?? '', value: await readValue(context, 'value') };
+}
+
 /** JSON lines unless another format is asked for: there may be more items than fit into memory. */
 export function linesByDefault({ io, options, style }: Call): OutputStyle {
   const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
-  return isDefault && style.format === 'table' ? { ...style, format: 'json' } : style;
+  return isDefault && style.format === 'table' ? { ...style, format: 'ndjson' } : style;
 }
 
 /** A command that works on the store of `--database`. */
@@ -25,7 +63,7 @@ export function storeCommand<Options, Arguments extends unknown[]>({
 }): Declare {
   return command({
     ...spec,
-    takes: (command) => (takes?.(command) ?? command).addOption(databaseOption()),
+    takes: (command, context) => (takes?.(command, context) ?? command).addOption(databaseOption()),
     run: (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
       const withStore: StoreCall<Options>['withStore'] = async (work, create) => {
         const admin = await call.context.openAdmin(namedDatabase(call.options.database, call.io.env), {

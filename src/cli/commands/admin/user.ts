@@ -7,11 +7,18 @@ import { describeSystemError, isSystemError, UnsuitableFileError } from '../../.
 import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { decodeUtf8, inputName, readValue } from '../../input.js';
-import { printMessage } from '../../io.js';
+import { announceWait, decodeUtf8, inputName, readValue } from '../../input.js';
+import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
-import { linesByDefault, type StoreCall, storeCommand } from './store.js';
+import {
+  linesByDefault,
+  namedUser,
+  type StoreCall,
+  storeCommand,
+  takesNamedUser,
+  type UserOptions,
+} from './store.js';
 
 const takesUser = (command: Command) =>
   command
@@ -43,10 +50,7 @@ const declarePut = storeCommand({
       } catch (error) {
         // Ctrl-C, or a database that is lost.
         if (isTable && !(error instanceof InvalidInputError)) {
-          await printMessage(
-            io,
-            `Some records may be stored; "userinfo admin audit" counts them. To store all, ${again}`,
-          );
+          await printMessage(io, `Some records may be stored. To store all, ${again}`);
         }
         throw error;
       }
@@ -107,6 +111,26 @@ const declareList = storeCommand({
     call.withStore((store) => printList(store.listUsers(call.options), call.io, linesByDefault(call))),
 });
 
+const declareDigest = storeCommand({
+  name: 'digest',
+  summary: 'print the digest that names a user in the log and the audit',
+  description:
+    'Print the keyed digest by which the log and the audit name a user (user_digest). With --primary-key the ' +
+    'user is named by a value from standard input, as a passback with primary_key names one.',
+  examples: [
+    ['userinfo admin user digest --tenant-code acme --union-id u001', 'of a union ID'],
+    ['echo 13800138000 | userinfo admin user digest --tenant-code acme --primary-key mobile', 'of a value'],
+  ],
+  takes: (command) => takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
+  run: async ({ context, io, options, isTable, print, withStore }: StoreCall<UserOptions>) => {
+    const user = await namedUser(context, options);
+    if (user === undefined) throw new InvalidInputError('give either --union-id or --primary-key');
+    const user_digest = await withStore(async (store) => store.digestUser(user));
+    if (isTable) await write(io.stdout, `${user_digest}\n`);
+    else await print({ user_digest });
+  },
+});
+
 const declareDelete = storeCommand({
   name: 'delete',
   common: ['output', 'confirm'],
@@ -141,7 +165,7 @@ export const declareUser = command({
     ['userinfo admin user list --tenant-code acme > users.ndjson', 'export the users of a tenant'],
     ['userinfo admin user put users.ndjson', 'import them'],
   ],
-  commands: [declarePut, declareShow, declareFind, declareList, declareDelete],
+  commands: [declarePut, declareShow, declareFind, declareList, declareDigest, declareDelete],
 });
 
 const again = 'put the file again: records are replaced as a whole.';
@@ -157,6 +181,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
     const message = `${inputName(file)} cannot be read: ${describeSystemError(error)}`;
     return new InvalidInputError(message, { cause: error });
   };
+  if (file === '-') await announceWait(io, 'records, one JSON object per line');
   const opened = file === '-' ? Promise.resolve(io.stdin) : openInput(file, signal);
   const input = await opened.catch((error) => {
     throw cannotRead(error);

@@ -1,8 +1,6 @@
 // Apart from index.ts: the TAB key loads this without the program.
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { isProfileName, profileFileName } from '../../../profiles/profile-name.js';
-import { configFolder } from '../../../support/folders.js';
+import { readFileSync } from 'node:fs';
+import { profileOutline } from '../../profile-outline.js';
 
 /** Candidates for an argument or the value of an option: words, words separated by commas, or what this machine has. */
 export type Values = readonly string[] | { readonly list: readonly string[] } | 'profiles' | 'files' | 'text';
@@ -69,21 +67,10 @@ function described(entries: Readonly<Record<string, { readonly summary: string }
 function valueLines(values: Values | undefined, typed: string, env: Environment): string[] {
   if (values === undefined || values === 'text') return [];
   if (values === 'files') return [filesLine];
-  if (values === 'profiles') return profileNames(env).filter((name) => name.startsWith(typed));
+  if (values === 'profiles') return profileOutline(env).names.filter((name) => name.startsWith(typed));
   const before = 'list' in values ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   const words = 'list' in values ? values.list : values;
-  return words.map((word) => before + word).filter((word) => word.startsWith(typed));
-}
-
-/** None if the file cannot be read. The profiles are not validated: the TAB key has to respond quickly. */
-function profileNames(env: Environment): string[] {
-  try {
-    const path = join(configFolder(env), profileFileName);
-    // The TAB key loads no `readInputFile`, but may not hang at a pipe.
-    if (!statSync(path).isFile()) return [];
-    const file = JSON.parse(readFileSync(path, 'utf8'));
-    return Object.keys(file.profiles).filter(isProfileName);
-  } catch {
-    return [];
-  }
+  const named = (word: string) =>
+    word.startsWith('chat_') ? profileOutline(env).chatPrefix + word.slice(5) : word;
+  return words.map((word) => before + named(word)).filter((word) => word.startsWith(typed));
 }

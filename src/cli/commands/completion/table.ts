@@ -35,7 +35,7 @@ function visible(command: Command): { readonly commands: Command[]; readonly opt
   return { commands: help.visibleCommands(command), options: help.visibleOptions(command) };
 }
 
-const infoNames: Values = { list: Object.keys(specialInfoNames) };
+const infoNames: Values = { list: Object.keys(specialInfoNames()) };
 const presetNames = presets.map(({ name }) => name);
 
 /** The values of options that neither list their choices nor name a file. */

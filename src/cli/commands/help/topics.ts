@@ -1,11 +1,12 @@
 // Apart from index.ts: only `userinfo help TOPIC` loads the pages.
 import { Command } from 'commander';
 import { secretVariable, settingNames } from '../../../profiles/flags-and-environment.js';
-import { specialInfoNames } from '../../../protocol/info-names.js';
+import { type ChatPrefix, specialInfoNames } from '../../../protocol/info-names.js';
 import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { specialUserInfoKeys } from '../../../protocol/user-info.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
+import { sampleFormats } from '../../../signing/samples/formats.js';
 import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
 import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { formatColumns } from '../../help-layout.js';
@@ -25,7 +26,7 @@ const variables = [
   ['USERINFO_NO_MIGRATE', '1: serve and admin refuse an older schema'],
   ['USERINFO_MASTER_KEY', 'keys that encrypt stored app secrets'],
   ['USERINFO_MASTER_KEY_FILE', 'file with these keys'],
-  ['USERINFO_ADMIN_TOKEN', 'token of POST /codes on the port --admin-port'],
+  ['USERINFO_ADMIN_TOKEN', 'token (NEW,OLD: two) of POST /codes on --admin-port'],
   ['USERINFO_ADMIN_TOKEN_FILE', 'file with this token'],
   ['USERINFO_MAX_BODY', 'a setting of serve: see "userinfo help operation"'],
   ['USERINFO_QUEUE', 'queue of worker and runs; --queue overrides it'],
@@ -39,7 +40,8 @@ const shared = [
   ['NO_PROXY', 'hosts without proxy: a.example,.example.com or *'],
   ['NODE_EXTRA_CA_CERTS', 'PEM file of additional certificate authorities'],
   ['PGSSLMODE', 'TLS to PostgreSQL, as for psql'],
-  ['NO_COLOR, FORCE_COLOR', 'disable or force colours'],
+  ['NO_COLOR, FORCE_COLOR', 'no colours, colours; or --no-color, --color'],
+  ['CLICOLOR, CLICOLOR_FORCE', '0: no colours; 1: force them'],
   ['TERM', 'dumb: print without colours'],
   ['NODE_DISABLE_COMPILE_CACHE', '1: do not cache compiled code'],
   ['XDG_CONFIG_HOME', 'parent of the configuration folder on Linux'],
@@ -64,7 +66,7 @@ export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.usage]: 'bad usage or input; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',
-  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or a long wait',
+  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or too long a pause',
   [exitStatus.failedRows]: 'a bulk run with failed rows',
   [exitStatus.interrupted]: 'interrupted',
 };
@@ -79,7 +81,8 @@ explains it. "userinfo sign verify" also ends with 4 if a signature is wrong.
 
 const formatMeanings: Readonly<Record<OutputFormat, string>> = {
   table: 'for people; the default',
-  json: 'an answer byte for byte as it was received; lists one object a line',
+  json: 'an answer byte for byte as it was received; a list is an array',
+  ndjson: 'one line of JSON per record',
   yaml: 'the same data as YAML',
   csv: 'one row per record, one column per single value',
 };
@@ -153,6 +156,21 @@ timestamp. The service allows its clock and the caller's to differ by ${defaultC
 and accepts each random of an app once; "userinfo doctor" compares the clocks.
 `;
 
+const requestsTopic = `Requests that "userinfo sign solve", "verify" and "explain" read
+
+A request is an argument, standard input (-) or a file (--sample):
+
+${sampleFormats.map(({ name, from }) => `  ${name}\n      ${from}\n`).join('')}
+The signature is the parameter, the header or the member of a JSON body that
+--sign-param names. The headers of a request are signed values ($extra:NAME).
+The parameters are those of the query, then those of a form. The members of a
+JSON body are parameters if the signature is one of them, or if it is in a
+header and there are no other parameters.
+
+If a text has one signed request, that one is taken, and a message says which.
+If it has several, they are listed; choose with --pick.
+`;
+
 /** The options that `add` adds under a heading, as the help of a command without pages shows them. */
 function describeOptions(add: (command: Command) => Command, heading: string): string {
   const help = add(new Command()).helpOption(false).helpInformation();
@@ -171,38 +189,44 @@ each is from. The app secret has no option: see "userinfo profile add --help".
 const operationTopic = `Settings of "userinfo serve" in operation
 
 ${describeOptions(addServeOptions, 'Operation:')}
-Each is a flag, else an environment variable, else a line NAME=value of the file
-of --config.
+Precedence: flag, environment variable, then the --config file, whose lines are
+NAME=value.
 `;
 
-const manyRowsTopic = `Runs over many rows: userinfo read --from, userinfo passback --from
+const bulkTopic = `Bulk runs: userinfo read --from, userinfo passback --from
 
-${describeOptions(addBulkOptions, 'Many rows:')}
+${describeOptions(addBulkOptions, 'Bulk runs:')}
 Of passback:
 ${describeOptions(addPassbackManyOptions, 'Options:').replace(/^.*\n/, '')}
 All rows are checked before the first is sent. The results have a line for each
 row; --resume continues a run that stopped, and sends no finished row again.
 `;
 
-export const infoNamesTopic = `Names and keys with a special meaning
+function infoNamesTopic(prefix: ChatPrefix): string {
+  return `Names and keys with a special meaning
 
 Names that "userinfo read" can request:
 
-${formatColumns(Object.entries(specialInfoNames))}
+${formatColumns(Object.entries(specialInfoNames(prefix)))}
 Keys that "userinfo passback" can write:
 
 ${formatColumns(Object.entries(specialUserInfoKeys))}
 Any other name is a key that an application passed back, such as acme_level.
 `;
+}
 
-/** The pages of `userinfo help`. */
-export const topics: Readonly<Record<HelpTopic, string>> = {
+/** A page of `userinfo help`; `prefix` is that of the names of the chat platform. */
+export function topicPage(topic: HelpTopic, prefix: ChatPrefix): string {
+  return topic === 'info-names' ? infoNamesTopic(prefix) : topics[topic];
+}
+
+const topics: Readonly<Record<Exclude<HelpTopic, 'info-names'>, string>> = {
+  bulk: bulkTopic,
   connection: connectionTopic,
   environment: environmentTopic,
   'exit-codes': exitCodesTopic,
-  'info-names': infoNamesTopic,
-  'many-rows': manyRowsTopic,
   operation: operationTopic,
   output: outputTopic,
+  requests: requestsTopic,
   signing: signingTopic,
 };

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { defaultPlatform, type Platform } from '../../../platform/platform.js';
+import { isModule, type SigningSource } from '../../../platform/signing-source.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
 import {
   describeProfile,
@@ -10,17 +12,17 @@ import {
   parseIdentifier,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
-import { isModule, parseSigningSource, type SigningSource } from '../../../profiles/signing-source.js';
-import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
+import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
-import { loadSigning, readResultCodes } from '../../client-options.js';
+import { loadSigning } from '../../client-options.js';
 import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { readSigningFile, requirePreset } from '../../resolve-signing.js';
+import { readPlatform } from '../../platform-file.js';
+import { requirePreset } from '../../resolve-signing.js';
 import {
   addSecretOptions,
   promptForSecret,
@@ -32,7 +34,6 @@ import {
 
 /** The values of a profile. At most one option for the signing. */
 interface EditOptions extends ConnectionOptions, SecretOptions {
-  readonly signing?: string;
   readonly signingPreset?: string;
   readonly signingModule?: string;
   readonly keyPrefix?: string;
@@ -89,7 +90,7 @@ function promptFor(
   const { title } = settingNames[field];
   return prompt.text(title[0]?.toUpperCase() + title.slice(1), (answer) => {
     try {
-      if (field === 'base_url') refusePlainHttp(parseBaseUrl(answer), allowHttp === true, '--allow-http');
+      if (field === 'base_url') checkBaseUrl(answer, allowHttp);
       else parseIdentifier(answer, title);
       return true;
     } catch (error) {
@@ -97,6 +98,13 @@ function promptFor(
       return error.message;
     }
   });
+}
+
+/** @throws InvalidInputError for one to which no command could send */
+function checkBaseUrl(text: string, allowHttp = false): void {
+  const baseUrl = parseBaseUrl(text);
+  refuseApiPath(baseUrl);
+  refusePlainHttp(baseUrl, allowHttp, '--allow-http');
 }
 
 /** Reports all missing values at once if there is no terminal to ask on. */
@@ -116,7 +124,7 @@ export const declareSet = command({
   common: [],
   summary: 'change values of a profile',
   description:
-    'Change the values that the options give. Empty --ca-file, --result-codes and --key-prefix remove the value.',
+    'Change the values that the options give. Empty --ca-file, --platform and --key-prefix remove the value.',
   examples: [
     ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
     ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
@@ -128,10 +136,11 @@ export const declareSet = command({
     ),
   run: async ({ context, io, options }: Call<EditOptions>, name: string) => {
     const { profiles } = context;
-    const patch = await patchOf(context, options, (await profiles.get(name)).signing);
+    const patch = await patchOf(context, options, (await profiles.get(name)).platform);
     if (Object.keys(patch).length === 0) {
       throw new InvalidInputError('nothing to change', {
-        hint: '"userinfo profile set --help" lists the options.',
+        hint: 'The options are listed by:',
+        commands: ['userinfo profile set --help'],
       });
     }
     const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
@@ -143,41 +152,32 @@ export const declareSet = command({
 function addEditOptions(command: Command): Command {
   return addSecretOptions(addConnectionOptions(command, 'Values:').optionsGroup('Values:'))
     .option(
-      '--signing <file>',
-      'sign with the recipes {app_sign, sign} of a JSON file; its result_codes are taken too',
-    )
-    .addOption(
-      new Option(
-        '--signing-preset <names>',
-        'sign with presets: sign=NAME, app_sign=NAME, or both with a comma; "default" restores the default recipes',
-      ).conflicts('signing'),
+      '--signing-preset <names>',
+      'sign with presets: sign=NAME, app_sign=NAME, or both with a comma; "default" restores the default recipes',
     )
     .addOption(
       new Option(
         '--signing-module <file>',
         'sign with a JavaScript module, which runs with your permissions',
-      ).conflicts(['signing', 'signingPreset']),
+      ).conflicts('signingPreset'),
     )
     .option('--key-prefix <prefix>', 'prefix that custom keys should have; other keys cause a warning');
 }
 
 /**
- * The values that the options give. `current` is the signing of the profile.
+ * The values that the options give. `current` is the platform of the profile.
  *
  * @throws InvalidInputError for an invalid value, and for a base URL of plain HTTP without --allow-http
  */
 async function patchOf(
   context: CliContext,
   options: EditOptions,
-  current: SigningSource | undefined,
+  current: Platform | undefined,
 ): Promise<ProfilePatch> {
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
-  if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
+  if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
   const secret = await secretSourceOf(options, context);
-  const file = options.signing === undefined ? null : await readSigningFile(context, options.signing);
-  const signing = await signingSourceOf(context, options, file?.signing, current);
-  const codes = await readResultCodes(context, options.resultCodes);
-  const result_codes = codes === undefined ? file?.resultCodes : codes;
+  const platform = await platformOf(context, options, current ?? defaultPlatform);
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
     // The permission for plain HTTP applied to the previous base URL.
@@ -186,34 +186,35 @@ async function patchOf(
     ...(channel !== undefined && { channel }),
     ...(appKey !== undefined && { app_key: appKey }),
     ...(secret !== undefined && { secret }),
-    ...(signing !== undefined && { signing }),
+    ...(platform !== undefined && { platform }),
     ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
     ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
-    ...(result_codes !== undefined && { result_codes }),
     ...(allowHttp !== undefined && { allow_http: allowHttp || null }),
   };
 }
 
 /**
- * The signing that the options name; `undefined` if none, `null` for the default recipes. `json` is that of the file
- * of `--signing`. A signature without a preset keeps that of `current`. A module is loaded once to check it.
+ * The platform that the options give, `undefined` if none: that of the file, else `current`, with the signing of the
+ * other two. What signs is loaded once to check it.
  */
-async function signingSourceOf(
+async function platformOf(
   context: CliContext,
-  { signingModule, signingPreset }: EditOptions,
-  json: unknown = signingModule && { module: resolve(signingModule) },
-  current?: SigningSource,
-): Promise<SigningSource | null | undefined> {
-  if (signingPreset !== undefined) return fromPresets(signingPreset, current);
-  if (json === undefined) return undefined;
-  const source = parseSigningSource(json);
-  await loadSigning(context, source);
-  return source;
+  { platform: file, signingModule, signingPreset }: EditOptions,
+  current: Platform,
+): Promise<Platform | undefined> {
+  if ([file, signingModule, signingPreset].every((option) => option === undefined)) return undefined;
+  const given =
+    file === '' ? defaultPlatform : file === undefined ? current : await readPlatform(context, file);
+  let { signing } = given;
+  if (signingModule !== undefined) signing = { module: resolve(signingModule) };
+  if (signingPreset !== undefined) signing = fromPresets(signingPreset, signing);
+  await loadSigning(context, signing);
+  return { ...given, signing };
 }
 
-function fromPresets(names: string, current: SigningSource | undefined): SigningSource | null {
-  if (names === 'default') return null;
-  const sources = current === undefined || isModule(current) ? defaultRecipes : current;
+function fromPresets(names: string, current: SigningSource): SigningSource {
+  if (names === 'default') return defaultRecipes;
+  const sources = isModule(current) ? defaultRecipes : current;
   const chosen = names.split(',').map((choice) => {
     const [, signature = 'sign', name = ''] = /^(?:(app_sign|sign)=)?(.*)$/s.exec(choice) ?? [];
     if (name === '') throw new InvalidInputError(`${quoteName(choice)} names no preset`);

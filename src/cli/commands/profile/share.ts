@@ -1,8 +1,10 @@
+import type { Platform } from '../../../platform/platform.js';
+import { describeSigningSource, usesModule } from '../../../platform/signing-source.js';
 import { describeProfile, type Profile } from '../../../profiles/profile.js';
 import { exportProfile, parseProfile } from '../../../profiles/profile-json.js';
 import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
 import { describeSecretSource } from '../../../profiles/secret.js';
-import { describeSigningSource, usesModule } from '../../../profiles/signing-source.js';
+import { refuseApiPath } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { type Call, command } from '../../command.js';
@@ -28,7 +30,15 @@ export const declareExport = command({
   ],
   takes: (command) => command.argument('<name>', 'the profile'),
   run: async ({ context, io, isTable, print }, name: string) => {
-    const exported = exportProfile(await context.profiles.get(name));
+    const profile = await context.profiles.get(name);
+    const exported = exportProfile(profile);
+    const left = Object.entries(profile.platform?.headers ?? {}).filter(
+      ([, value]) => typeof value === 'string',
+    );
+    if (left.length > 0) {
+      const names = left.map(([header]) => header).join(', ');
+      await printMessage(io, `left out, as they may be secret: the values of the headers ${names}`);
+    }
     await (isTable ? write(io.stdout, `${JSON.stringify(exported, null, 2)}\n`) : print(exported));
   },
 });
@@ -70,6 +80,7 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   const isHere = (exported as { readonly kind?: unknown } | null | undefined)?.kind !== 'file';
   // The file is checked before anything is asked; a secret that was not exported follows.
   const read = parseProfile(name, { ...fields, secret: isHere ? exported : { kind: 'file', value: 'x' } });
+  refuseApiPath(read.base_url);
   const chosen = await secretSourceOf(options, context);
   const given = chosen ?? (isHere ? read.secret : undefined);
   if (given === undefined && !prompt.possible) {
@@ -90,11 +101,14 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
 
 /** Surprises of a profile that somebody else wrote; `choosesSecret`: its file names the source of the secret. */
 function risksOf(profile: Profile, choosesSecret: boolean): string[] {
-  const { name, secret, signing } = profile;
+  const { name, secret, platform } = profile;
   const source = secret.kind === 'environment' ? `$${secret.name}` : describeSecretSource(secret);
+  const variables = Object.values(platform?.headers ?? {}).flatMap((header) =>
+    typeof header === 'object' && 'env' in header ? [`$${header.env}`] : [],
+  );
   const code = [
     ...(choosesSecret && secret.kind === 'command' ? [`"${secret.command}"`] : []),
-    ...(signing && usesModule(signing) ? [describeSigningSource(signing)] : []),
+    ...(platform === undefined ? [] : codeOf(platform)),
   ];
   return [
     ...(choosesSecret
@@ -102,8 +116,19 @@ function risksOf(profile: Profile, choosesSecret: boolean): string[] {
           `${quoteName(name)} reads its secret from ${source}, and digests of it go to ${destination(profile)}.`,
         ]
       : []),
+    ...(variables.length > 0
+      ? [`The values of ${variables.join(', ')} go to ${destination(profile)} in headers.`]
+      : []),
     ...(code.length > 0 ? [`The profile runs code with your permissions: ${code.join('; ')}.`] : []),
   ];
+}
+
+/** What a platform runs: modules that sign, commands that print headers. */
+function codeOf({ signing, headers }: Platform): string[] {
+  const commands = Object.values(headers).flatMap((source) =>
+    typeof source === 'object' && 'command' in source ? [`"${source.command}"`] : [],
+  );
+  return [...(usesModule(signing) ? [describeSigningSource(signing)] : []), ...commands];
 }
 
 function destination({ base_url, allow_http }: Profile): string {

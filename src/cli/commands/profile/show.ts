@@ -1,7 +1,9 @@
+import { describeHeaderSource, type HeaderSources } from '../../../platform/header-source.js';
+import { formatPlatform } from '../../../platform/platform.js';
+import { describeSigningSource } from '../../../platform/signing-source.js';
 import { describeOrigin, type Setting, settingNames } from '../../../profiles/flags-and-environment.js';
 import { describeSecretSource, type SecretSource } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
-import { describeSigningSource } from '../../../profiles/signing-source.js';
 import type { EnvironmentVariables } from '../../../support/shell.js';
 import { type Call, command } from '../../command.js';
 import { settingSources } from '../../deployment.js';
@@ -62,20 +64,36 @@ function describeSecret(source: SecretSource, env: EnvironmentVariables): string
 
 /** The settings that are set, in the order of the table. */
 function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | true>>[] {
-  const { profile, secret, signing, key_prefix, result_codes } = settings;
+  const { profile, secret, platform, key_prefix } = settings;
   const ofProfile = (value: string | null): Setting<string> | null =>
     value === null || profile === null ? null : { value, origin: { kind: 'profile', name: profile } };
-  const defaultRecipes = { value: 'the default recipes', origin: { kind: 'default' } } as const;
+  const { signing, ...others } = formatPlatform(platform.value);
+  const rule = { value: describeSigningSource(platform.value.signing), origin: platform.origin };
+  const fields = Object.entries(others).map(
+    ([field, value]): Row<Setting<string>> => [
+      field,
+      field.replaceAll('_', ' '),
+      { value: describeField(field, value), origin: platform.origin },
+    ],
+  );
   const rows: Row<Setting<string | true> | null>[] = [
     ...shown.map((field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]]),
     ['app_secret', 'app secret', { value: secretSource, origin: secret.origin }],
-    ['signing', 'signing', ofProfile(signing && describeSigningSource(signing)) ?? defaultRecipes],
+    ['signing', 'signing', signing === undefined ? { ...rule, origin: { kind: 'default' } } : rule],
     ['allow_http', 'plain http', settings.allow_http],
     ['ca_file', settingNames.ca_file.title, settings.ca_file],
     ['key_prefix', 'key prefix', ofProfile(key_prefix)],
-    ['result_codes', 'result codes', ofProfile(result_codes && Object.keys(result_codes).join(', '))],
+    ...fields,
   ];
   return rows.filter((row): row is Row<Setting<string | true>> => row[2] !== null);
+}
+
+/** A field of the platform in a line, without the values of headers. */
+function describeField(field: string, value: unknown): string {
+  if (field === 'result_codes') return Object.keys(value as object).join(', ');
+  if (field !== 'headers') return typeof value === 'string' ? value : JSON.stringify(value);
+  const headers = Object.entries(value as HeaderSources);
+  return headers.map(([name, source]) => `${name} (${describeHeaderSource(source)})`).join(', ');
 }
 
 const shown = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;

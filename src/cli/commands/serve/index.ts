@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { defaultClockWindowSeconds, maxClockWindowSeconds } from '../../../protocol/limits.js';
 import { type Call, command } from '../../command.js';
 import { databaseOption } from '../../database.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
@@ -21,6 +20,7 @@ export const declareServe = command({
     ['userinfo serve --demo', 'with an app, users and a profile to try'],
     ['userinfo serve', 'on port 8787, with the database in the data folder'],
     ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
+    ['userinfo serve --port 0 --database f.db --platform platform.json', 'answering as your platform does'],
     [
       'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
       'with injected faults; also reset=1%, skew=400s',
@@ -35,7 +35,7 @@ export const declareServe = command({
 });
 
 /** The settings that the help of `serve` explains; "userinfo help operation" explains the others. */
-const common = ['host', 'port', 'database', 'logFormat', 'fault', 'faultSeed', 'page'];
+const common = ['host', 'port', 'database', 'platform', 'logFormat', 'fault', 'faultSeed', 'page'];
 
 /** Each setting is a flag, else a variable of the environment. */
 export function addServeOptions(command: Command): Command {
@@ -63,9 +63,7 @@ function settings(): Option[] {
       '--rate-limit <n/s>',
       'answer 42901 above this rate of requests of an app, or of refused requests of an address',
     ).argParser(parseRate),
-    new Option('--clock-window <duration>', 'maximum deviation of a timestamp, up to 15m')
-      .default(defaultClockWindowSeconds * 1000, `${defaultClockWindowSeconds}s`)
-      .argParser(parseClockWindow),
+    new Option('--platform <file>', 'platform file: answer as that platform does'),
     new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
     new Option('--log-level <level>', 'least important events to log')
       .choices(['info', 'warn', 'error'])
@@ -74,8 +72,11 @@ function settings(): Option[] {
       '--admin-port <number>',
       'port for /livez, /readyz and /metrics (default: that of the service; metrics for this machine alone)',
     ).argParser(parsePort),
-    new Option('--drain-delay <duration>', 'serve on for this time when stopped (default: 0)').argParser(
+    new Option('--drain-delay <duration>', 'keep serving for this long after SIGTERM (default: 0)').argParser(
       (text) => (text === '0' ? 0 : parseDuration(text)),
+    ),
+    new Option('--audit-days <n>', 'age at which a line of the audit is deleted (default: 365)').argParser(
+      (text) => parseCount(text, 'days'),
     ),
     new Option(
       '--trust-proxy <list>',
@@ -84,8 +85,8 @@ function settings(): Option[] {
     new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser((text) =>
       parseBaseUrl(text, '--public-url'),
     ),
-    new Option('--max-connections <n>', 'open connections, at most (default: 1000)').argParser((text) =>
-      parseCount(text, 'connections'),
+    new Option('--max-connections <n>', 'maximum number of open connections (default: 1000)').argParser(
+      (text) => parseCount(text, 'connections'),
     ),
     new Option('--request-timeout <duration>', 'time for a request to arrive (default: 30s)').argParser(
       parseDuration,
@@ -98,14 +99,6 @@ function settings(): Option[] {
     new Option('--page', 'show the last requests at / (default: if --host is this machine)'),
     new Option('--no-page', 'do not show them'),
   ];
-}
-
-function parseClockWindow(text: string): number {
-  const ms = parseDuration(text);
-  if (ms <= maxClockWindowSeconds * 1000) return ms;
-  throw new InvalidInputError(`${text} is too long for the deviation of a timestamp`, {
-    hint: 'The maximum is 15m.',
-  });
 }
 
 /** Node.js takes an empty address for all addresses. */

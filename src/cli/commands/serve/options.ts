@@ -21,13 +21,13 @@ export interface ServeOptions extends CommonOptions {
   readonly prepare: boolean;
   /** Requests per second. */
   readonly rateLimit?: number;
-  /** Milliseconds. */
-  readonly clockWindow: number;
+  readonly platform?: string;
   readonly logFormat: 'pretty' | 'json';
   readonly logLevel: LogLevel;
   readonly adminPort?: number;
   /** Milliseconds. */
   readonly drainDelay?: number;
+  readonly auditDays?: number;
   readonly trustProxy?: readonly string[];
   readonly publicUrl?: string;
   readonly maxConnections?: number;

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import manifest from '../../../../package.json' with { type: 'json' };
+import { formatPlatform } from '../../../platform/platform.js';
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
-import { adminToken, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
+import { adminTokens, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage } from '../../io.js';
+import { readPlatform } from '../../platform-file.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -34,16 +36,18 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     }),
     io.stderr,
   );
-  const token = await adminToken(io.env);
-  if (token !== undefined && options.adminPort === undefined) {
+  const tokens = await adminTokens(io.env);
+  if (tokens.length > 0 && options.adminPort === undefined) {
     throw new InvalidInputError('USERINFO_ADMIN_TOKEN is for the admin port', {
       hint: 'Add --admin-port <number>.',
     });
   }
+  const platform = options.platform ? await readPlatform(context, options.platform) : null;
   const start = async () =>
     createService({
       ...settingsOf(options),
-      ...(token !== undefined && { adminToken: token }),
+      adminTokens: tokens,
+      ...(platform && { platform: formatPlatform(platform) }),
       database: await chooseDatabase(options.database, options.migrate),
       create: options.migrate,
       upgrade: options.migrate,
@@ -52,7 +56,8 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     }).catch((error: unknown) => {
       throw error instanceof StartError && error.code === 'OLD_SCHEMA'
         ? new StartError(error.code, error.message, {
-            hint: `Run: userinfo migrate${databaseFlag(given.database)}`,
+            hint: 'Update it:',
+            commands: [`userinfo migrate${databaseFlag(given.database)}`],
           })
         : error;
     });
@@ -128,12 +133,12 @@ function settingsOf(options: ServeOptions): ServiceOptions {
     host,
     port,
     drainMs,
-    clockWindowSeconds: Math.ceil(options.clockWindow / 1000),
     rateLimit: options.rateLimit,
     poolSize,
     page,
     adminPort: options.adminPort,
     drainDelayMs: options.drainDelay,
+    auditDays: options.auditDays,
     trustProxy,
     publicUrl,
     maxConnections,

@@ -134,7 +134,7 @@ async function explainRequest(call: Call<RequestOptions>, request: PlainRequest)
   const settings = await resolveDeployment(context, options);
   const signing =
     options.recipe === undefined
-      ? await profileSigning(context, settings.signing)
+      ? await profileSigning(context, settings.platform.value.signing)
       : await selectSigning(context, options);
   if (signing.kind === 'one') {
     throw new InvalidInputError('--recipe has one recipe; a request has app_sign and sign', {

@@ -2,11 +2,13 @@ import { Option } from 'commander';
 import type { Sample } from '../../../signing/request.js';
 import { type Call, command } from '../../command.js';
 import { parseCount, parseDuration } from '../../option-values.js';
-import { readSignedInput } from './sample-input.js';
+import { readSignedInputs, signParamOption } from './sample-input.js';
 
 export interface SolveOptions {
   readonly sample?: readonly string[];
   readonly signParam?: string;
+  /** Numbers of the requests to take from a text with several, from 1. */
+  readonly pick?: readonly number[];
   /** Milliseconds. */
   readonly maxTime: number;
   /** Number of threads; one per core by default. */
@@ -39,7 +41,8 @@ export const declareSignSolve = command({
     command
       .argument('[requests...]', 'signed URLs or curl commands; - for standard input')
       .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
-      .option('--sign-param <name>', 'parameter with the signature (default: sign)')
+      .option(...signParamOption)
+      .option('--pick <n,…>', 'numbers of the requests to take, where there are several', parsePicks)
       .addOption(
         new Option('--max-time <duration>', 'maximum search time')
           .argParser(parseDuration)
@@ -57,11 +60,19 @@ async function readSamples(
   { context, options }: Call<SolveOptions>,
   requests: readonly string[],
 ): Promise<Sample[]> {
-  const { sample: files = [], signParam } = options;
+  const { sample: files = [], signParam, pick } = options;
   const samples: Sample[] = [];
-  for (const request of requests) samples.push(await readSignedInput(context, request, { signParam }));
-  for (const sample of files) samples.push(await readSignedInput(context, undefined, { sample, signParam }));
-  return samples.length > 0 ? samples : [await readSignedInput(context, undefined, {})];
+  for (const request of requests) {
+    samples.push(...(await readSignedInputs(context, request, { signParam, pick })));
+  }
+  for (const sample of files) {
+    samples.push(...(await readSignedInputs(context, undefined, { sample, signParam, pick })));
+  }
+  return samples.length > 0 ? samples : readSignedInputs(context, undefined, {});
+}
+
+function parsePicks(text: string): number[] {
+  return text.split(',').map((number) => parseCount(number, 'pick'));
 }
 
 function collect(file: string, files: readonly string[] = []): string[] {

@@ -1,12 +1,15 @@
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { presets } from '../signing/presets.js';
-import { type Recipe, RecipeError } from '../signing/recipe.js';
+import { defaultRecipes, presets } from '../signing/presets.js';
+import { type Recipe, RecipeError, type SigningRecipes } from '../signing/recipe.js';
 import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../signing/recipe-json.js';
 
 /**
  * A JavaScript module, for a signature that no recipe can describe. Its path is relative to the folder of the
  * profile file.
+ *
+ * @example
+ * const source: ModuleSource = { module: './sign.mjs' };
  */
 export interface ModuleSource {
   readonly module: string;
@@ -23,12 +26,19 @@ export interface SignerSources {
   readonly sign: SignerSource;
 }
 
+/** Used until the operator's rules are known. */
+export const defaultSigning: SigningSource = defaultRecipes;
+
 const parseModule = fields<ModuleSource>({ module: parseModulePath });
 
 const parseSignerSource: Parse<SignerSource> = (json, field) =>
   (isModuleJson(json) ? parseModule : parseRecipe)(json, field);
 
-const parseSources = fields<SignerSources>({ app_sign: parseSignerSource, sign: parseSignerSource });
+/** A signature that is not given has its default recipe. */
+const parseSources = fields<SignerSources>(
+  { app_sign: parseSignerSource, sign: parseSignerSource },
+  defaultRecipes,
+);
 
 /**
  * Parses untrusted JSON.
@@ -50,18 +60,28 @@ function parseModulePath(value: unknown, field: string): string {
   );
 }
 
-/** As the profile file stores it: recipes in their short form. */
+/** As files have it: recipes in their short form, without those that are the default. */
 export function formatSigningSource(source: SigningSource): Readonly<Record<string, unknown>> {
   if (isModule(source)) return { ...source };
-  return { app_sign: formatSignerSource(source.app_sign), sign: formatSignerSource(source.sign) };
+  const names = (['app_sign', 'sign'] as const).filter(
+    (name) => !isDeepStrictEqual(source[name], defaultRecipes[name]),
+  );
+  return Object.fromEntries(names.map((name) => [name, formatSignerSource(source[name])]));
 }
 
 function formatSignerSource(source: SignerSource): object {
   return isModule(source) ? source : formatRecipe(source);
 }
 
+/** The recipes of a source; `null` if a module signs. */
+export function onlyRecipes(source: SigningSource): SigningRecipes | null {
+  const { app_sign, sign } = recipesOf(source);
+  return app_sign && sign && { app_sign, sign };
+}
+
 /** The signing of a profile, for messages. */
 export function describeSigningSource(source: SigningSource): string {
+  if (isDeepStrictEqual(source, defaultSigning)) return 'the default recipes';
   if (isModule(source)) return describeSigner(source);
   return `app_sign by ${describeSigner(source.app_sign)}, sign by ${describeSigner(source.sign)}`;
 }

@@ -1,0 +1,94 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import type { AuditFilter, AuditLine } from '../../../service/index.js';
+import { parseCount, parseDuration } from '../../option-values.js';
+import { printList } from '../../output/print.js';
+import { namedUser, type StoreCall, storeCommand, takesNamedUser } from './store.js';
+
+interface AuditOptions extends Pick<AuditFilter, 'action' | 'tenantCode' | 'appKey' | 'since'> {
+  readonly limit: number | 'unlimited';
+  readonly unionId?: string;
+  readonly primaryKey?: string;
+}
+
+export const declareAudit = storeCommand({
+  name: 'audit',
+  summary: 'list the last admin actions',
+  description:
+    'List who did what with an app, a user or a code, newest first: the user of the operating system, and union IDs ' +
+    'masked. With --union-id or --primary-key: who saw, changed or deleted the record of a user, or listed all users of ' +
+    'the tenant.',
+  examples: [
+    ['userinfo admin audit', 'the last 100 actions'],
+    [
+      'userinfo admin audit --since 2026-11-01 --limit unlimited --json > audit.ndjson',
+      'export all actions since a day, one JSON object per line',
+    ],
+    ['userinfo admin audit --tenant-code acme --union-id u001', 'who saw the record of a user'],
+    [
+      'echo 13800138000 | userinfo admin audit --tenant-code acme --primary-key mobile',
+      'the same, of the user with a value',
+    ],
+  ],
+  takes: (command) =>
+    takesNamedUser(
+      command
+        .addOption(
+          new Option('--limit <n>', 'maximum number of actions, or "unlimited"')
+            .argParser(parseLimit)
+            .default(100),
+        )
+        .addOption(
+          new Option(
+            '--since <time>',
+            'from a time on, such as 2026-11-22T14:03, or a duration ago, such as 24h',
+          ).argParser(parseSince),
+        )
+        .option('--action <action>', 'an action alone, such as "user show"')
+        .option('--app-key <key>', 'actions on an app')
+        .option('--tenant-code <code>', 'actions on a tenant'),
+    ),
+  run: async ({ context, io, options, style, withStore }: StoreCall<AuditOptions>) => {
+    const { limit, since, action, appKey, tenantCode } = options;
+    const filter = { limit, since, action, appKey, tenantCode, user: await namedUser(context, options) };
+    const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+    await withStore((store) => printList(store.listAudit(given as AuditFilter), io, style, withoutDigest));
+  },
+});
+
+/** A table has no room for it. */
+function withoutDigest(line: object): object {
+  const { user_digest: _, ...rest } = line as AuditLine;
+  return rest;
+}
+
+function parseLimit(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  try {
+    return parseCount(text, 'actions');
+  } catch {
+    throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
+  }
+}
+
+/** Unix time in seconds: of a date (in UTC), of a date and time (in the local zone, unless it names one), or of a duration ago. */
+function parseSince(text: string): number {
+  const isTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.test(text);
+  const ms = isTime ? Date.parse(text.replace(' ', 'T')) : Date.now() - parseAgo(text);
+  if (!Number.isNaN(ms)) return Math.floor(ms / 1000);
+  throw notATime(text);
+}
+
+function parseAgo(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch {
+    throw notATime(text);
+  }
+}
+
+function notATime(text: string): InvalidInputError {
+  return new InvalidInputError(`${JSON.stringify(text)} is not a time`, {
+    hint: 'Write it as 2026-11-22, 2026-11-22T14:03 or 2026-11-22T14:03:00Z, or as a duration, up to 24 days: 24h.',
+  });
+}

@@ -1,0 +1,28 @@
+// Apart from profiles: the TAB key and help read the file without checking it, and do without it if they cannot.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isProfileName, profileFileName } from '../profiles/profile-name.js';
+import type { ChatPrefix } from '../protocol/info-names.js';
+import { configFolder } from '../support/folders.js';
+
+/** What the TAB key and help show of the profiles. */
+export interface ProfileOutline {
+  readonly names: readonly string[];
+  /** The prefix of the names of the chat platform in the profile that is used unless another is named (§2.2). */
+  readonly chatPrefix: ChatPrefix;
+}
+
+export function profileOutline(env: Readonly<Record<string, string | undefined>>): ProfileOutline {
+  try {
+    const path = join(configFolder(env), profileFileName);
+    // The TAB key loads no `readInputFile`, but may not hang at a pipe.
+    const { active, profiles } = JSON.parse(statSync(path).isFile() ? readFileSync(path, 'utf8') : '');
+    const { chat_prefix } = profiles[env.USERINFO_PROFILE || active]?.platform ?? {};
+    const chatPrefix = /^[A-Za-z]\w{0,30}_$/.test(chat_prefix) ? chat_prefix : neutral;
+    return { names: Object.keys(profiles).filter(isProfileName), chatPrefix };
+  } catch {
+    return { names: [], chatPrefix: neutral };
+  }
+}
+
+const neutral = 'chat_';

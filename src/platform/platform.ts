@@ -1,0 +1,316 @@
+import { isDeepStrictEqual } from 'node:util';
+import { defaultScope } from '../protocol/endpoints.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { checkFields } from '../protocol/fields.js';
+import { type ChatPrefix, chatPrefixForm, neutralChatPrefix } from '../protocol/info-names.js';
+import {
+  defaultClockWindowSeconds,
+  defaultCodeTtlSeconds,
+  maxClockWindowSeconds,
+  maxSeconds,
+} from '../protocol/limits.js';
+import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
+import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
+import { type HeaderSources, parseHeaderSources } from './header-source.js';
+import {
+  defaultSigning,
+  formatSigningSource,
+  type ModuleSource,
+  parseSigningSource,
+  recipesOf,
+  type SigningSource,
+} from './signing-source.js';
+
+/**
+ * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from this project. Every
+ * field is optional.
+ *
+ * @example
+ * const platform: PlatformFile = { http_status: 200, empty_object: 'list', chat_prefix: 'wx_', code_uses: 2 };
+ * const client = new UserInfoClient({ ...options, platform });
+ */
+export interface PlatformFile {
+  /** For editors: the JSON schema of the file. */
+  readonly $schema?: string;
+  /**
+   * The rules of `app_sign` and `sign` (§5.5, §5.6): recipes; in a profile also a module, for one of them or for both.
+   * Default: the default recipes.
+   */
+  readonly signing?: { readonly [Name in keyof SigningRecipes]?: RecipeJson | ModuleSource } | ModuleSource;
+  /** The result codes of refusals and their meanings (§7.2). Default: those of this project. */
+  readonly result_codes?: PlatformResultCodes | null;
+  /** The HTTP status of a refusal (§7.2): by its result code (the default), or always 200. */
+  readonly http_status?: 'by-code' | 200;
+  /** A requested name without a value (§4.1): left out (the default), `null` or empty text. */
+  readonly absent?: 'omit' | 'null' | 'empty';
+  /** An object without keys: `{}` (the default), `[]` as PHP writes it, or `null`. */
+  readonly empty_object?: 'object' | 'list' | 'null';
+  /** A value that was passed back as a number, `true` or `false`: read back as text (the default) or as written. */
+  readonly values?: 'text' | 'as-written';
+  /** A parameter that §4 does not list. Default: refused. */
+  readonly unknown_parameters?: 'refuse' | 'ignore';
+  /** The values of `scope` that are accepted (§4.1). Default: get_user_info. */
+  readonly scopes?: readonly string[] | 'any';
+  /** Maximum difference of `timestamp`, in either direction (§5.6), in seconds, up to 900. Default: 300. */
+  readonly clock_window_seconds?: number | 'unlimited';
+  /** A `random` that the app sent before (§5.4). Default: refused. */
+  readonly replay?: 'refuse' | 'allow';
+  /** How many reads an authorization code is good for (§4.1). Default: 1. */
+  readonly code_uses?: number | 'unlimited';
+  /** How long an authorization code is valid (§8), in seconds. Default: 300. */
+  readonly code_ttl_seconds?: number;
+  /** A passback for a user that does not exist (§4.2). Default: refused. */
+  readonly unknown_user?: 'refuse' | 'create';
+  /** `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where users are merged. */
+  readonly passback_union_id?: 'same' | 'any';
+  /** The prefix of the names of the chat platform (§2.2). Default: `chat_`. */
+  readonly chat_prefix?: `${string}_`;
+  /** Headers of every request besides those of HTTP, such as the key of a gateway. Default: none. */
+  readonly headers?: HeaderSources;
+}
+
+/** The content of a platform file, complete: a profile, the client and the service have one each. */
+export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'result_codes'>> & {
+  readonly signing: SigningSource;
+  /** `null` for those of this project. */
+  readonly result_codes: PlatformResultCodes | null;
+};
+
+/** Part of a JSON schema. */
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A field of a platform file: its default, its meaning in a line, and what it can be. */
+export interface PlatformField<T> {
+  readonly usual: T;
+  readonly meaning: string;
+  readonly schema: Schema;
+  /** @throws InvalidInputError that begins with `label` */
+  readonly parse: (json: unknown, label: string) => T;
+}
+
+/** One of several values, the default first. */
+function choice<const Values extends readonly (string | number)[]>(
+  meaning: string,
+  ...values: Values
+): PlatformField<Values[number]> {
+  return {
+    usual: values[0] as Values[number],
+    meaning,
+    schema: { enum: values },
+    parse: (json, label) => {
+      const found = values.find((value) => value === json);
+      if (found !== undefined) return found;
+      throw new InvalidInputError(
+        `${label} is none of ${values.map((value) => JSON.stringify(value)).join(', ')}`,
+      );
+    },
+  };
+}
+
+function count(meaning: string, usual: number, min: number, max: number): PlatformField<number> {
+  return {
+    usual,
+    meaning,
+    schema: { type: 'integer', minimum: min, maximum: max },
+    parse: (json, label) => {
+      if (Number.isSafeInteger(json) && Number(json) >= min && Number(json) <= max) return Number(json);
+      throw new InvalidInputError(`${label} is not a whole number from ${min} to ${max}`);
+    },
+  };
+}
+
+/** The same, or a word. */
+function countOr<const Word extends string>(
+  word: Word,
+  { parse, schema, ...field }: PlatformField<number>,
+): PlatformField<number | Word> {
+  return {
+    ...field,
+    schema: { anyOf: [schema, { const: word }] },
+    parse: (json, label) => {
+      if (json === word) return word;
+      if (typeof json === 'number') return parse(json, label);
+      throw new InvalidInputError(`${label} is neither a number nor ${JSON.stringify(word)}`);
+    },
+  };
+}
+
+const scopes: PlatformField<readonly string[] | 'any'> = {
+  usual: [defaultScope],
+  meaning: 'values of scope that are accepted: a list, or "any"',
+  schema: {
+    anyOf: [{ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }, { const: 'any' }],
+  },
+  parse: (json, label) => {
+    if (json === 'any') return 'any';
+    const isScope = (value: unknown) => typeof value === 'string' && value !== '';
+    if (Array.isArray(json) && json.length > 0 && json.every(isScope)) return json as string[];
+    throw new InvalidInputError(`${label} is neither a list of texts nor "any"`);
+  },
+};
+
+const chatPrefix: PlatformField<ChatPrefix> = {
+  usual: neutralChatPrefix,
+  meaning: 'prefix of the five chat_ names',
+  schema: { type: 'string', pattern: chatPrefixForm.source },
+  parse: (json, label) => {
+    if (typeof json === 'string' && chatPrefixForm.test(json)) return json as ChatPrefix;
+    throw new InvalidInputError(`${label} is not a prefix: letters and digits, with "_" at the end`, {
+      hint: 'Write it as "wx_": the platform then calls chat_open_id wx_open_id.',
+    });
+  },
+};
+
+const resultCodes: PlatformField<PlatformResultCodes | null> = {
+  usual: null,
+  meaning: 'result codes of refusals, and what they mean',
+  schema: {
+    type: ['object', 'null'],
+    propertyNames: { pattern: '^-?\\d{1,15}$' },
+    additionalProperties: { type: ['string', 'object'] },
+  },
+  parse: (json, label) => {
+    if (json === null) return null;
+    parseResultCodes(json, label);
+    return json as PlatformResultCodes;
+  },
+};
+
+const recipeSchema: Schema = {
+  type: 'object',
+  properties: { message: { type: 'array', items: { type: 'string' } }, module: { type: 'string' } },
+  anyOf: [{ required: ['message', 'steps'] }, { required: ['module'] }],
+};
+
+const signing: PlatformField<SigningSource> = {
+  usual: defaultSigning,
+  meaning: 'recipes of app_sign and sign (docs/signing.md)',
+  schema: {
+    type: 'object',
+    properties: { app_sign: recipeSchema, sign: recipeSchema, module: { type: 'string' } },
+    additionalProperties: false,
+  },
+  parse: (json, label) => {
+    try {
+      return parseSigningSource(checkFields(json, label));
+    } catch (cause) {
+      if (!(cause instanceof RecipeError)) throw cause;
+      throw new InvalidInputError(`${label}: ${cause.message}`, { hint: cause.hint, cause });
+    }
+  },
+};
+
+const headers: PlatformField<HeaderSources> = {
+  usual: {},
+  meaning: 'further headers of every request: their values, or where these are',
+  schema: {
+    type: 'object',
+    additionalProperties: {
+      anyOf: [
+        { type: 'string' },
+        {
+          type: 'object',
+          properties: { env: { type: 'string' } },
+          required: ['env'],
+          additionalProperties: false,
+        },
+        {
+          type: 'object',
+          properties: { command: { type: 'string' } },
+          required: ['command'],
+          additionalProperties: false,
+        },
+      ],
+    },
+  },
+  parse: parseHeaderSources,
+};
+
+/** The fields of a platform file, in the order of docs/platform.md. */
+export const platformFields: { readonly [Name in keyof Platform]: PlatformField<Platform[Name]> } = {
+  signing,
+  result_codes: resultCodes,
+  http_status: choice('HTTP status of a refusal: by its result code, or always 200', 'by-code', 200),
+  absent: choice('a requested name without a value: left out, null, or empty text', 'omit', 'null', 'empty'),
+  empty_object: choice('an object without keys: {}, [] as PHP writes it, or null', 'object', 'list', 'null'),
+  values: choice('values that were passed back: as text, or as written (28, true)', 'text', 'as-written'),
+  unknown_parameters: choice('parameters that the document does not list', 'refuse', 'ignore'),
+  scopes,
+  clock_window_seconds: countOr(
+    'unlimited',
+    count(
+      'maximum difference of a timestamp, in seconds',
+      defaultClockWindowSeconds,
+      0,
+      maxClockWindowSeconds,
+    ),
+  ),
+  replay: choice('a random that was used before', 'refuse', 'allow'),
+  code_uses: countOr('unlimited', count('reads that a code is good for', 1, 1, Number.MAX_SAFE_INTEGER)),
+  code_ttl_seconds: count('time until a code expires, in seconds', defaultCodeTtlSeconds, 1, maxSeconds),
+  unknown_user: choice('a passback for a user that does not exist', 'refuse', 'create'),
+  passback_union_id: choice('union_id that answers a passback by union_id: the same, or any', 'same', 'any'),
+  chat_prefix: chatPrefix,
+  headers,
+};
+
+const names = Object.keys(platformFields) as (keyof Platform)[];
+
+/** A platform of which nothing is known: all that the spec leaves open is as this project decided. */
+export const defaultPlatform = Object.fromEntries(
+  names.map((name) => [name, platformFields[name].usual]),
+) as unknown as Platform;
+
+/**
+ * Parses the JSON of a platform file.
+ *
+ * @throws InvalidInputError that begins with `label` and names the field
+ */
+export function parsePlatform(json: unknown, label: string): Platform {
+  const { $schema: _, ...given } = checkFields(json, label, [...names, '$schema']);
+  const parsed = Object.entries(given).map(([name, value]) => {
+    const { parse } = platformFields[name as keyof Platform];
+    return [name, parse(value, `${label}: ${name}`)];
+  });
+  const platform: Platform = { ...defaultPlatform, ...Object.fromEntries(parsed) };
+  refuseSignedHeaders(platform, label);
+  return platform;
+}
+
+/** @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it */
+function refuseSignedHeaders({ signing, headers }: Platform, label: string): void {
+  const texts = Object.values(recipesOf(signing)).flatMap((recipe) =>
+    recipe === null
+      ? []
+      : [recipe.message, recipe.steps, recipe.key.tokens, recipe.sub?.message ?? [], recipe.sub?.steps ?? []],
+  );
+  const signed = texts.flat().join(' ').toLowerCase();
+  const name = Object.keys(headers).find((header) => signed.includes(`extra:${header.toLowerCase()}`));
+  if (name === undefined) return;
+  throw new InvalidInputError(`${label}: headers: ${name} is signed by a recipe, as $extra:${name}`, {
+    hint: 'A header of the platform is sent as it is, and not signed.',
+  });
+}
+
+/** The short form of a platform, for people and files: without the fields that have their default. */
+export function formatPlatform(platform: Platform): PlatformFile {
+  const given = names.filter((name) => !isDeepStrictEqual(platform[name], platformFields[name].usual));
+  return Object.fromEntries(
+    given.map((name) => [name, name === 'signing' ? formatSigningSource(platform.signing) : platform[name]]),
+  );
+}
+
+/** The JSON schema of a platform file. */
+export function platformSchema(): Schema {
+  const properties = Object.entries(platformFields).map(([name, { schema, meaning, usual }]) => [
+    name,
+    { description: meaning, ...schema, ...(name === 'signing' ? {} : { default: usual }) },
+  ]);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Platform file of userinfo',
+    type: 'object',
+    properties: { $schema: { type: 'string' }, ...Object.fromEntries(properties) },
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,130 @@
+import { InvalidInputError } from '../../protocol/errors.js';
+import type { PassbackUser } from '../../protocol/passback.js';
+import type { AuditKey, AuditLine, AuditSearch, StoredAuditLine } from '../store/audit.js';
+import type { Store } from '../store/store.js';
+import { type AdminContext, checkCount, listAll } from './admin-context.js';
+
+/**
+ * The user of a tenant by union ID, or by a value under a key, as a passback with `primary_key` names one (§4.2).
+ *
+ * @example
+ * const named: NamedUser = { tenantCode: 'acme', key: 'mobile', value: '13800138000' };
+ * const digest = service.admin.digestUser(named);
+ */
+export type NamedUser =
+  | { readonly tenantCode: string; readonly unionId: string }
+  | { readonly tenantCode: string; readonly key: string; readonly value: string };
+
+/**
+ * The lines of the audit to list: those for which all that is given is true.
+ *
+ * @example
+ * const filter: AuditFilter = { action: 'user show', since: 1_767_225_600, limit: 'unlimited' };
+ * for await (const { actor, subject } of service.admin.listAudit(filter)) console.log(actor, subject);
+ */
+export interface AuditFilter {
+  /** Default: 100. */
+  readonly limit?: number | 'unlimited';
+  /** Unix time in seconds. */
+  readonly since?: number;
+  /** As the command: `user show`. */
+  readonly action?: string;
+  readonly tenantCode?: string;
+  /** The app of an action of `app`. */
+  readonly appKey?: string;
+  /**
+   * Actions that named the user or showed all users of the tenant. One who is named by a value is also looked up: the
+   * actions on whoever has it now are included.
+   */
+  readonly user?: NamedUser;
+}
+
+const defaultLimit = 100;
+
+/** Later than all lines. */
+const end: AuditKey = { at: Number.MAX_SAFE_INTEGER, id: '' };
+
+export interface AuditOperations {
+  /**
+   * The last actions of operators, newest first, read page by page. Codes that were counted in a minute are one line.
+   *
+   * @throws InvalidInputError for an invalid filter, or a value that several users have
+   */
+  listAudit(filter?: AuditFilter): AsyncIterable<AuditLine>;
+  /** The keyed digest that names a user in the audit and in the log. It need not exist. */
+  digestUser(user: NamedUser): string;
+}
+
+export function auditOperations({ store }: AdminContext): AuditOperations {
+  return {
+    async *listAudit({ limit = defaultLimit, user, ...search } = {}) {
+      let left = limit === 'unlimited' ? Number.POSITIVE_INFINITY : checkCount('the limit', limit);
+      const digests = user === undefined ? [] : await digestsOf(store, user);
+      const lines = listAll(
+        (before, count) => readPage(store, search, digests, before, count),
+        ({ at, id }): AuditKey => ({ at, id }),
+        end,
+      );
+      for await (const { id: _, codes: __, ...line } of inMinutes(lines)) {
+        yield line;
+        left -= 1;
+        if (left === 0) return;
+      }
+    },
+    digestUser: (user) => store.digestOf(user.tenantCode, toPassbackUser(user)),
+  };
+}
+
+function toPassbackUser(user: NamedUser): PassbackUser {
+  if ('unionId' in user) return { by: 'union_id', unionId: user.unionId };
+  return { by: 'primary_key', name: user.key, value: user.value };
+}
+
+/** The digests of a user, of who has the value now, and of all users of the tenant. */
+async function digestsOf(store: Store, user: NamedUser): Promise<string[]> {
+  const { tenantCode } = user;
+  const named = toPassbackUser(user);
+  const digests = [named, null].map((one) => store.digestOf(tenantCode, one));
+  if (named.by === 'union_id') return digests;
+  const [found, another] = await store.read(({ users }) => users.listByValue(tenantCode, named, '', 2));
+  if (another !== undefined) {
+    throw new InvalidInputError('several users have this value', { hint: 'Name the user by union ID.' });
+  }
+  if (found === undefined) return digests;
+  return [...digests, store.digestOf(tenantCode, { by: 'union_id', unionId: found.union_id })];
+}
+
+/** The lines of any of the digests, if there are some. Each search finds its lines by an index, in their order. */
+async function readPage(
+  store: Store,
+  search: AuditSearch,
+  digests: readonly string[],
+  before: AuditKey,
+  limit: number,
+): Promise<StoredAuditLine[]> {
+  const searches = digests.length === 0 ? [search] : digests.map((digest) => ({ ...search, digest }));
+  const found = await store.read(async ({ audit }) => {
+    const pages: StoredAuditLine[] = [];
+    for (const one of searches) pages.push(...(await audit.list(one, before, limit)));
+    return pages;
+  });
+  if (searches.length === 1) return found;
+  return found.sort((one, other) => other.at - one.at || (one.id < other.id ? 1 : -1)).slice(0, limit);
+}
+
+/** Adds up the codes that several connections counted in a minute: their lines stand together. */
+async function* inMinutes(lines: AsyncIterable<StoredAuditLine>): AsyncGenerator<StoredAuditLine> {
+  let last: StoredAuditLine | undefined;
+  for await (const line of lines) {
+    const isSame = ({ at, actor, tenant_code }: StoredAuditLine) =>
+      at === line.at && actor === line.actor && tenant_code === line.tenant_code;
+    if (last !== undefined && last.codes !== null && line.codes !== null && isSame(last)) {
+      const codes: number = last.codes + line.codes;
+      last = { ...last, codes, subject: `${codes} codes` };
+      continue;
+    }
+    if (last !== undefined) yield last;
+    last = line;
+  }
+  if (last !== undefined) yield last;
+}

@@ -1,0 +1,36 @@
+import type { Sample } from '../request.js';
+import { type CapturedRequest, toSample } from './captured-request.js';
+
+/** A text that may hold requests. */
+export interface GivenText {
+  readonly text: string;
+  /** Its JSON; undefined where it is none. */
+  readonly json: unknown;
+  /** The name of the signature. */
+  readonly signParam: string;
+  /** Whether the caller gave that name: it goes before the one in a sample file. */
+  readonly isNamed: boolean;
+}
+
+/** A request in a text. */
+export interface FoundRequest {
+  /** Where it is, such as `entry 3`; null where it is all of the text. */
+  readonly place: string | null;
+  /** @throws SampleError where it cannot be read */
+  read(): Sample;
+}
+
+/** A form in which tools write requests. */
+export interface SampleFormat {
+  /** What it is, as a noun with its article. */
+  readonly name: string;
+  /** The tools that write it, or what it looks like. */
+  readonly from: string;
+  /** The requests in a text; none where the text has another format. */
+  find(given: GivenText): FoundRequest[];
+}
+
+/** A request that is read only when it is wanted: the others in the text may be incomplete. */
+export function found(place: string | null, signParam: string, read: () => CapturedRequest): FoundRequest {
+  return { place, read: () => ({ ...toSample(read(), signParam), secret: null }) };
+}

@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
+import { commandsIn, splitCommand } from './command-words.js';
+import { found, type SampleFormat } from './sample-format.js';
+
+/** Options with a value that may be a word of its own; `=` joins the others. */
+const valueOptions =
+  'output-document:O output-file:o header post-data post-file method body-data body-file user-agent:U referer timeout:T ' +
+  'tries:t wait:w user password execute:e directory-prefix:P load-cookies save-cookies ca-certificate certificate ' +
+  'private-key secure-protocol bind-address limit-rate';
+
+const wgetOptions = Object.fromEntries(
+  valueOptions.split(' ').map((names) => {
+    const [name = '', short] = names.split(':');
+    return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
+  }),
+);
+
+export const wget: SampleFormat = {
+  name: 'a wget command',
+  from: 'a shell',
+  find: ({ text, signParam }) =>
+    commandsIn(text, 'wget').map((command, index, { length }) =>
+      found(length === 1 ? null : `command ${index + 1}`, signParam, () => readWget(command)),
+    ),
+};
+
+function readWget(command: string): CapturedRequest {
+  const { tokens } = parseArgs({
+    args: splitCommand(command),
+    options: wgetOptions,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const valuesOf = (name: string) =>
+    tokens.flatMap((token) => (token.kind === 'option' && token.name === name ? [token.value ?? ''] : []));
+  const [url, ...more] = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+  if (url === undefined) throw new SampleError('the wget command has no URL');
+  if (more.length > 0) {
+    throw new SampleError(
+      `the wget command has ${more.length + 1} URLs`,
+      'Put the URL in quotes, and take out options that change nothing in the request.',
+    );
+  }
+  for (const name of ['post-file', 'body-file']) {
+    if (valuesOf(name).length === 0) continue;
+    throw new SampleError(`the body of --${name} is not in the command`, `Put the body itself there.`);
+  }
+  const body = valuesOf('post-data').at(-1) ?? valuesOf('body-data').at(-1) ?? null;
+  return {
+    method: valuesOf('method').at(-1)?.toUpperCase() ?? (body === null ? 'GET' : 'POST'),
+    url: /^\w+:\/\//.test(url) ? url : `http://${url}`,
+    headers: valuesOf('header').flatMap((text): Header[] => {
+      const [, name, value = ''] = /^([^\s:]+):\s*(.*)$/s.exec(text) ?? [];
+      return name === undefined ? [] : [[name, value]];
+    }),
+    body,
+  };
+}

@@ -1,0 +1,295 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type PlatformFile, UserInfoClient } from '../../src/index.js';
+import { createTestService } from '../../src/service/index.js';
+import { Machine } from '../support/cli.js';
+
+const token = 'token-issued-by-the-operator-0001';
+const secret = 'the-secret-of-the-app';
+const gatewayKey = 'gateway-key-never-to-be-shown';
+const basic = `Basic ${Buffer.from('tester:basic-never-to-be-shown').toString('base64')}`;
+
+/** What the operator of the platform below would write down. */
+const platformFile = {
+  signing: {
+    app_sign: { message: [token], steps: [] },
+    sign: { message: ['$values', '$secret'], params: { exclude: ['app_sign'], pairSep: '' }, steps: ['md5'] },
+  },
+  result_codes: {
+    1001: { means: 'missingParameter', msg: 'param error' },
+    1002: { means: 'wrongAppSign', msg: 'token error' },
+    1003: { means: 'wrongSign', msg: 'sign error' },
+    1004: { means: 'codeNotValid', msg: 'code error' },
+    1029: { means: 'tooManyRequests', msg: 'busy' },
+  },
+  http_status: 200,
+  absent: 'null',
+  empty_object: 'list',
+  values: 'as-written',
+  unknown_parameters: 'ignore',
+  chat_prefix: 'wx_',
+  passback_union_id: 'any',
+  headers: { 'X-Gateway-Key': { env: 'GATEWAY_KEY' }, Authorization: basic },
+} as const;
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+
+/** A platform that knows nothing of this project; it is as PHP behind a gateway would be. */
+class PhpPlatform {
+  readonly requests: { method: string; parameters: Map<string, string> }[] = [];
+  /** How many of the next requests are turned away. */
+  busy = 0;
+  readonly users = new Map<string, Record<string, unknown>>([['u1', {}]]);
+  readonly #server = createServer(async (message, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of message) chunks.push(chunk);
+    const { pathname, searchParams } = new URL(message.url ?? '', 'http://php');
+    const parameters = new Map([...searchParams, ...new URLSearchParams(String(Buffer.concat(chunks)))]);
+    const { headers, method = '' } = message;
+    const hasKeys = headers['x-gateway-key'] === gatewayKey && headers.authorization === basic;
+    const body = hasKeys ? this.#answer(method, pathname, parameters) : '{"code":9001,"message":"no key"}';
+    response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' }).end(body);
+  });
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  #answer(method: string, path: string, parameters: Map<string, string>): string {
+    this.requests.push({ method, parameters });
+    const refuse = (code: number, msg: string) => JSON.stringify({ code, msg, data: [] });
+    if (this.busy > 0) {
+      this.busy -= 1;
+      return refuse(1029, 'busy');
+    }
+    for (const name of ['tenant_code', 'channel', 'app_key', 'random', 'timestamp', 'sign'])
+      if (!parameters.get(name)) return refuse(1001, 'param error');
+    if (parameters.get('app_sign') !== token) return refuse(1002, 'token error');
+    const signed = [...parameters].filter(([name]) => name !== 'sign' && name !== 'app_sign');
+    const values = signed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+    if (parameters.get('sign') !== md5(values.join('') + secret)) return refuse(1003, 'sign error');
+    const succeed = (data: string) => `{"code":200,"msg":"ok","data":${data}}`;
+    if (path.endsWith('/passback_user_info') && method === 'PUT') {
+      const id = parameters.get('union_id') ?? 'u1';
+      this.users.set(id, { ...this.users.get(id), ...JSON.parse(parameters.get('user_info') ?? '{}') });
+      return succeed(`{"union_id":"${id === 'merged' ? 'u1' : id}"}`);
+    }
+    if (!parameters.get('code')?.startsWith('good')) return refuse(1004, 'code error');
+    const names = parameters.get('info_name')?.split(',');
+    if (names === undefined) {
+      const basicInfo = '{"mobile":"1","wx_nickname":"Ming","wx_open_id":null}';
+      return succeed(
+        `{"union_id":"u1","basic_info":${basicInfo},"extension_info":[],"login_device_info":[]}`,
+      );
+    }
+    const known: Record<string, string> = { mobile: '"13912345678"', wx_nickname: '"Ming"', acme_n: '1.50' };
+    const members = names.map((name) => `"${name}":${known[name] ?? 'null'}`);
+    return succeed(`{"union_id":"u1",${members.join(',')}}`);
+  }
+}
+
+const machine = new Machine();
+const php = new PhpPlatform();
+let file: string;
+
+beforeAll(async () => {
+  const url = await php.start();
+  file = join(machine.folder, 'platform.json');
+  writeFileSync(file, JSON.stringify(platformFile));
+  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', url];
+  const added = await machine.run(
+    ['profile', 'add', 'php', '--environment', 'test', ...values, '--app-secret-stdin', '--platform', file],
+    { stdin: secret },
+  );
+  expect(added).toMatchObject({ status: 0 });
+});
+afterAll(() => {
+  machine[Symbol.dispose]();
+  php.close();
+});
+
+const run = (args: readonly string[], env: Record<string, string> = { GATEWAY_KEY: gatewayKey }) =>
+  machine.run([...args], { env });
+
+it('reads, and takes what the file says without a warning', async () => {
+  php.busy = 1;
+  const whole = await run(['read', 'good', '--json']);
+  expect(whole).toMatchObject({ status: 0, stderr: '' });
+  expect(whole.stdout).toContain('"extension_info":[]');
+  const named = await run(['read', 'good', 'wx_nickname,acme_n,nothing', '--mask', '-o', 'json']);
+  expect(named).toMatchObject({ status: 0, stderr: '' });
+  expect(named.stdout).toBe(
+    '{"code":200,"msg":"ok","data":{"union_id":"u1","wx_nickname":"****","acme_n":1.50,"nothing":null}}\n',
+  );
+  const refused = await run(['read', 'bad', '--verbose']);
+  expect(refused.status).toBe(4);
+  expect(refused.stderr).toContain('Have a new code issued to the user');
+});
+
+it('passes back, also to a user who was merged into another', async () => {
+  const done = await run(['passback', 'acme_level=gold', '--union-id', 'merged', '--json']);
+  expect(done).toMatchObject({ status: 0, stdout: '{"code":200,"msg":"ok","data":{"union_id":"u1"}}\n' });
+  // Another file, for this command alone: as this project decided, that is another user.
+  const strict = join(machine.folder, 'strict.json');
+  writeFileSync(strict, JSON.stringify({ ...platformFile, passback_union_id: 'same' }));
+  const other = await run(['passback', 'a=b', '--union-id', 'merged', '--platform', strict]);
+  expect(other.status).toBe(5);
+});
+
+it('runs over many rows, which may name a user by both', async () => {
+  writeFileSync(join(machine.folder, 'users.csv'), 'id,mobile,acme_n\nu1,138,5\nu2,139,6\n');
+  const both = ['--union-id-column', 'id', '--primary-key', 'mobile'];
+  const done = await run(['passback', '--from', 'users.csv', ...both, '--types', 'acme_n:number']);
+  expect(done.status).toBe(0);
+  const [first, second] = php.requests.slice(-2).map(({ parameters }) => parameters);
+  const sent = [first, second].map((one) =>
+    ['union_id', 'primary_key', 'user_info'].map((name) => one?.get(name)),
+  );
+  expect(sent.sort()).toEqual([
+    ['u1', 'mobile', '{"mobile":"138","acme_n":5}'],
+    ['u2', 'mobile', '{"mobile":"139","acme_n":6}'],
+  ]);
+  writeFileSync(join(machine.folder, 'less.csv'), 'id,mobile,acme_n\nu1,,5\n');
+  const count = php.requests.length;
+  const slip = await run(['passback', '--from', 'less.csv', ...both]);
+  expect(slip).toMatchObject({ status: 2 });
+  expect(slip.stderr).toContain('line 2: "mobile" has no value');
+  expect(php.requests).toHaveLength(count);
+
+  writeFileSync(join(machine.folder, 'codes.csv'), 'code\ngood1\ngood2\nbad\n');
+  const read = await run(['read', '--from', 'codes.csv', '--json', '--verbose']);
+  expect(read.status).toBe(6);
+  const { ok, failed, warnings } = JSON.parse(read.stdout);
+  expect({ ok, failed, warnings }).toEqual({ ok: 2, failed: 1, warnings: undefined });
+});
+
+it('is understood by doctor, explain, profile show and openapi', async () => {
+  const doctor = await run(['doctor']);
+  expect(doctor.status).toBe(0);
+  expect(doctor.stdout).toContain('by the recipes of profile "php"');
+  expect((await run(['explain', '1004'])).stdout).toContain('code error');
+  const shown = await run(['profile', 'show', '--json']);
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    chat_prefix: { value: 'wx_', origin: 'profile "php"' },
+    headers: { value: 'X-Gateway-Key (from the variable GATEWAY_KEY), Authorization (set)' },
+  });
+  const exported = await run(['profile', 'export', 'php']);
+  expect(JSON.parse(exported.stdout).platform.headers).toEqual({ 'X-Gateway-Key': { env: 'GATEWAY_KEY' } });
+  expect(exported.stderr).toContain('the values of the headers Authorization');
+  const document = JSON.parse((await run(['openapi', '--platform', file])).stdout);
+  const { responses } = document.paths['/api/v1/server/user/user_info_for_third'].get;
+  expect(Object.keys(responses)).toEqual(['200', '4XX']);
+  expect(responses[200].description).toContain('1004: code error');
+});
+
+it('sends its headers with every request, and never shows their values', async () => {
+  const preview = await run(['read', 'good', '--print-curl']);
+  expect(preview.stdout).toContain("--header 'x-gateway-key: ****'");
+  expect((await run(['read', 'good', '--dry-run', '--json'])).stdout).toContain('"authorization":"****"');
+  const revealed = await run(['read', 'good', '--print-curl', '--reveal']);
+  expect(revealed.stdout).toContain(`--header 'authorization: ${basic}'`);
+  const missing = await run(['read', 'good'], {});
+  expect(missing).toMatchObject({ status: 3 });
+  expect(missing.stderr).toContain(
+    'the environment variable GATEWAY_KEY, which should hold the header X-Gateway-Key',
+  );
+  const wrong = await run(['read', 'good', '--verbose', '--json'], { GATEWAY_KEY: 'another-key-4711' });
+  expect(wrong).toMatchObject({ status: 4 });
+  expect(wrong.stderr).toContain('no key');
+  const broken = await run(['read', 'good', '--verbose'], { GATEWAY_KEY: 'line-4711\nbreak' });
+  expect(broken.stderr).toContain('the option headers: "X-Gateway-Key" is not the value of a header');
+  const printed = machine.printed.replace(revealed.stdout, '');
+  for (const hidden of [gatewayKey, basic, 'another-key-4711', 'line-4711'])
+    expect(printed).not.toContain(hidden);
+  const written = readdirSync(machine.folder).filter((name) => /results|journal|failed/.test(name));
+  expect(written).not.toEqual([]);
+  for (const name of written) expect(readFileSync(join(machine.folder, name), 'utf8')).not.toContain(basic);
+});
+
+it.each<[object, string]>([
+  [{ Host: 'x' }, 'Host cannot be set'],
+  [{ 'content-length': '1' }, 'content-length cannot be set'],
+  [{ 'Content-Type': 'text/plain' }, 'Content-Type cannot be set'],
+  [{ 'Transfer-Encoding': 'chunked' }, 'Transfer-Encoding cannot be set'],
+  [{ connection: 'close' }, 'connection cannot be set'],
+  [{ 'X A': 'x' }, '"X A" is not the name of a header'],
+  [{ 'X-A': 'a\r\nX-B: c' }, 'X-A is not the value of a header'],
+  [{ 'X-A': 'x', 'x-a': 'y' }, 'x-a is given twice'],
+  [{ 'X-A': { env: 'not a name' } }, 'X-A is neither a value nor the name'],
+  [{ 'X-A': { env: 'KEY' } }, 'the value of the header X-A is elsewhere'],
+])('the headers %j are refused before anything is sent', (headers, problem) => {
+  const options = {
+    baseUrl: 'http://127.0.0.1:9',
+    tenantCode: 't',
+    channel: 'c',
+    appKey: 'k',
+    appSecret: 's',
+  };
+  expect(() => new UserInfoClient({ ...options, platform: { headers } as PlatformFile })).toThrow(problem);
+});
+
+it('does not run a command that a file names, but one of a profile', async () => {
+  const own = join(machine.folder, 'headers.json');
+  const command = `echo ${gatewayKey}`;
+  writeFileSync(
+    own,
+    JSON.stringify({ ...platformFile, headers: { 'X-Gateway-Key': { command }, Authorization: basic } }),
+  );
+  const refused = await run(['read', 'good', '--platform', own], {});
+  expect(refused).toMatchObject({ status: 2 });
+  expect(refused.stderr).toContain('names a command that prints a header, which only a profile runs');
+  expect(await run(['profile', 'set', 'php', '--platform', own], {})).toMatchObject({ status: 0 });
+  expect(await run(['read', 'good', '--json'], {})).toMatchObject({ status: 0, stderr: '' });
+});
+
+it('is served: a plain client gets the same answers from the service as from the platform', async () => {
+  await using twin = await createTestService({
+    ...{ tenantCode: 'acme', channel: 'web', appKey: 'a1', appSecret: secret },
+    platform: platformFile,
+    users: [{ union_id: 'u1', basic_info: { mobile: '13912345678', chat_nickname: 'Ming' } }],
+  });
+  const send = async (url: string, own: Record<string, string>, spoil: Record<string, string> = {}) => {
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const random = md5(`${Math.random()}`).slice(0, 16);
+    const all = { tenant_code: 'acme', app_key: 'a1', channel: 'web', random, timestamp, ...own };
+    const sorted = Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
+    const sign = md5(sorted.map(([, value]) => value).join('') + secret);
+    const query = new URLSearchParams({ ...all, app_sign: token, sign, ...spoil });
+    const headers = { 'x-gateway-key': gatewayKey, authorization: basic };
+    const response = await fetch(`${url}/api/v1/server/user/user_info_for_third?${query}`, { headers });
+    return { status: response.status, text: await response.text() };
+  };
+  const phpUrl = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.php.base_url;
+  const cases: [Record<string, string>, Record<string, string>?][] = [
+    [{ code: 'CODE', info_name: 'mobile,wx_nickname,nothing' }],
+    [{ code: 'CODE', info_name: 'wx_sex', debug: '1' }],
+    [{ code: 'bad' }],
+    [{ code: 'CODE' }, { sign: '0'.repeat(32) }],
+    [{ code: 'CODE' }, { app_sign: 'another-token-of-the-same-length!' }],
+    [{ code: 'CODE', timestamp: '' }],
+  ];
+  for (const [own, spoil] of cases) {
+    const code = own.code === 'CODE' ? await twin.issueCode('u1') : 'bad';
+    const theirs = await send(phpUrl, { ...own, code: own.code === 'CODE' ? 'good' : 'bad' }, spoil);
+    expect(await send(twin.url, { ...own, code }, spoil)).toEqual(theirs);
+  }
+});
+
+it('has its own prefix in completion and help', async () => {
+  expect((await run(['__complete', 'read', 'c', 'wx_n'])).stdout).toBe('wx_nickname\n');
+  expect((await run(['__complete', 'read', 'c', 'chat_'])).stdout).toBe('');
+  expect((await run(['read', '--help'])).stdout).toMatch(/wx_open_id,/);
+  const page = (await run(['help', 'info-names'])).stdout;
+  expect(page).toContain('wx_nickname ');
+  expect(page).not.toContain('chat_');
+});

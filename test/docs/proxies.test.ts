@@ -1,0 +1,262 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Admin, openAdmin } from '../../src/service/index.js';
+import { Machine, printedBy } from '../support/cli.js';
+import { type AppKeys, draftPassback, signDraft } from '../support/foreign-client.js';
+import { freePort } from '../support/free-port.js';
+import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
+import { tenant, user } from '../support/running-service.js';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+const block = (language: string) =>
+  new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(page)?.[1] ?? '';
+const { configs } = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'));
+
+const isInstalled = (program: string) =>
+  process.platform === 'linux' && spawnSync(program, ['-v']).error === undefined;
+const canRun = isInstalled('nginx') && isInstalled('haproxy');
+
+const patiently = { timeout: 45_000 };
+
+const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
+const machine = new Machine();
+let schema: TestSchema;
+let admin: Admin;
+let app: AppKeys;
+let port: number;
+const processes = new Map<string, ChildProcess>();
+const proxies = new Map<string, { readonly url: string; readonly child: ChildProcess }>();
+
+async function serve(host: string): Promise<void> {
+  const args = ['--no-page', '--host', host, '--port', `${port}`, '--database', schema.url];
+  const child = machine.start(['serve', ...args, '--drain-delay', '2500ms']);
+  processes.set(host, child);
+  await printedBy(child, /listening on/);
+}
+
+/** Starts a proxy in front of the three, by a configuration whose ports are replaced. */
+async function start(name: string, configure: (port: number) => { config: string; command: string[] }) {
+  const own = await freePort();
+  const { config, command } = configure(own);
+  const file = join(machine.folder, `${name}.conf`);
+  writeFileSync(file, config);
+  const [program = '', ...args] = command;
+  const child = spawn(program, [...args, file], { stdio: 'inherit', cwd: machine.folder });
+  const url = `http://127.0.0.1:${own}`;
+  proxies.set(name, { url, child });
+  const isReady = async () => (await fetch(`${url}/readyz`).catch(() => null))?.status;
+  await expect.poll(isReady, patiently).toBe(200);
+}
+
+/** The blocks of the page, on a port, before three servers. */
+const ofThePage = {
+  nginx: (own: number, servers: number) => {
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    const paths = temporary.map((kind) => `${kind}_temp_path ${machine.folder}/${kind};`).join(' ');
+    const lines = hosts.map((host) => `server ${host}:${servers};`).join('\n');
+    const server = block('nginx')
+      .replace('listen 443 ssl', `listen 127.0.0.1:${own}`)
+      .replace(/^ +ssl_.*\n/gm, '')
+      .replace(/^ +server 127.0.0.1:8787;$/m, lines);
+    const config = `daemon off; pid nginx-${own}.pid; error_log stderr crit; events {}\nhttp { ${paths}\n${server} }\n`;
+    return { config, command: ['nginx', '-p', machine.folder, '-c'] };
+  },
+  haproxy: (own: number, servers: number) => {
+    const config = block('haproxy')
+      .replace(/bind :443 .*/, `bind 127.0.0.1:${own}`)
+      .replace(/127\.0\.0\.1:87\d(\d)/g, (_, last) => `${hosts[Number(last) - 7]}:${servers}`);
+    return { config, command: ['haproxy', '-q', '-db', '-f'] };
+  },
+};
+
+/** What Docker answers for the name of a scaled service: the address of each container. */
+async function startNames(): Promise<{ readonly port: number; close(): void }> {
+  const socket = createSocket('udp4');
+  socket.on('message', (query, { address, port: to }) => {
+    const end = query.indexOf(0, 12) + 1;
+    const question = query.subarray(12, end + 4);
+    const isA = query.readUInt16BE(end) === 1;
+    const answers = isA
+      ? hosts.map((host) =>
+          Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...host.split('.').map(Number)]),
+        )
+      : [];
+    const header = Buffer.from([
+      query[0] ?? 0,
+      query[1] ?? 0,
+      0x81,
+      0x80,
+      0,
+      1,
+      0,
+      answers.length,
+      0,
+      0,
+      0,
+      0,
+    ]);
+    socket.send(Buffer.concat([header, question, ...answers]), to, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return { port: (socket.address() as AddressInfo).port, close: () => socket.close() };
+}
+
+let names: Awaited<ReturnType<typeof startNames>>;
+
+/** Starts all of them. */
+async function startAll(): Promise<void> {
+  schema = await createSchema();
+  port = await freePort();
+  admin = await openAdmin({ database: schema.url });
+  const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
+  app = { ...rest, secret: app_secret.reveal() };
+  await Promise.all(hosts.map(serve));
+  for (const [name, configure] of Object.entries(ofThePage)) await start(name, (own) => configure(own, port));
+  names = await startNames();
+  await start('compose', (own) => {
+    const config = configs.haproxy.content
+      .replace('bind :8787', `bind 127.0.0.1:${own}`)
+      .replace('userinfo:8787', `userinfo:${port}`)
+      .replace('127.0.0.11:53', `127.0.0.1:${names.port}`);
+    return { config, command: ['haproxy', '-q', '-db', '-f'] };
+  });
+}
+
+afterAll(async () => {
+  for (const { child } of proxies.values()) child.kill('SIGTERM');
+  for (const child of processes.values()) child.kill('SIGKILL');
+  names?.close();
+  await admin?.close();
+  await schema?.remove();
+  machine[Symbol.dispose]();
+});
+
+const writersOfEach = 4;
+
+it.skipIf(!canRun)(
+  'three processes behind nginx, HAProxy and that of compose.yaml: HAProxy refuses nothing, a kill loses nothing (needs nginx, haproxy)',
+  { timeout: 120_000 },
+  async () => {
+    await startAll();
+    const ended = new AbortController();
+    /** What was acknowledged, by user. */
+    const acknowledged = new Map<string, string[]>();
+    const failures: { proxy: string; status: number; text: string }[] = [];
+    const counts = new Map<string, number>();
+    const write = async (proxy: string, url: string, unionId: string) => {
+      for (let i = 0; !ended.signal.aborted; i++) {
+        const { target, body } = signDraft(
+          draftPassback(app, { union_id: unionId, user_info: `{"k${i}":"x"}` }),
+        );
+        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+        const answer = await fetch(url + target, { method: 'PUT', headers, body }).catch(() => null);
+        const text = (await answer?.text()) ?? '';
+        if (answer?.status === 200) {
+          acknowledged.get(unionId)?.push(`k${i}`);
+          counts.set(proxy, (counts.get(proxy) ?? 0) + 1);
+        } else failures.push({ proxy, status: answer?.status ?? 0, text });
+        await wait(20);
+      }
+    };
+    const writers: Promise<void>[] = [];
+    for (const [proxy, { url }] of proxies) {
+      for (let i = 0; i < writersOfEach; i++) {
+        const unionId = `${proxy}-${i}`;
+        await admin.putUser(user(unionId));
+        acknowledged.set(unionId, []);
+        writers.push(write(proxy, url, unionId));
+      }
+    }
+    /** Waits until each proxy has passed on so many more. */
+    const more = async (count: number) => {
+      const before = new Map(counts);
+      const least = () =>
+        Math.min(...[...proxies.keys()].map((name) => (counts.get(name) ?? 0) - (before.get(name) ?? 0)));
+      await expect.poll(least, patiently).toBeGreaterThanOrEqual(count);
+    };
+    await more(20);
+
+    const [first = '', second = ''] = hosts;
+    const stopped = processes.get(second);
+    stopped?.kill('SIGTERM');
+    expect(stopped && (await once(stopped, 'exit'))).toEqual([0, null]);
+    await more(20);
+    await serve(second);
+    await more(20);
+    // nginx asks for no /readyz.
+    const restarted = failures.filter(({ proxy }) => proxy !== 'nginx');
+    expect(restarted).toEqual([]);
+
+    processes.get(first)?.kill('SIGKILL');
+    await more(40);
+    for (const name of proxies.keys()) {
+      const failed = failures.filter(({ proxy }) => proxy === name).length;
+      expect(failed, name).toBeLessThanOrEqual((name === 'nginx' ? 6 : 2) * writersOfEach);
+    }
+    // No answer is one of the service: a request that was sent again would be refused as repeated.
+    const answered = failures.filter(
+      ({ status, text }) => ![0, 502].includes(status) || text.includes('"code"'),
+    );
+    expect(answered).toEqual([]);
+    const before = failures.length;
+    await more(40);
+    expect(failures.slice(before).filter(({ proxy }) => proxy !== 'nginx')).toEqual([]);
+    ended.abort();
+    await Promise.all(writers);
+    for (const [unionId, keys] of acknowledged) {
+      const { extension_info } = await admin.getUser({ tenantCode: tenant, unionId });
+      expect(keys.length).toBeGreaterThan(0);
+      expect(keys.filter((key) => !(key in extension_info))).toEqual([]);
+    }
+  },
+);
+
+it.skipIf(!canRun)('HAProxy takes the block with its certificate (needs nginx, haproxy)', () => {
+  const certificates = join(import.meta.dirname, '../support/certificates');
+  const pem = ['good.crt', 'server.key']
+    .map((name) => readFileSync(join(certificates, name), 'utf8'))
+    .join('');
+  writeFileSync(join(machine.folder, 'server.pem'), pem);
+  const config = block('haproxy').replace('/etc/userinfo/server.pem', join(machine.folder, 'server.pem'));
+  writeFileSync(join(machine.folder, 'haproxy.cfg'), config);
+  const { status, stderr } = spawnSync('haproxy', ['-c', '-q', '-f', join(machine.folder, 'haproxy.cfg')], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+it.skipIf(!canRun)(
+  'sends a passback once, whatever becomes of the process that got it (needs nginx, haproxy)',
+  async () => {
+    let received: string[] = [];
+    const own = await freePort();
+    const servers = hosts.map((host) =>
+      createServer((request, answer) => {
+        if (request.url === '/readyz') {
+          answer.end();
+          return;
+        }
+        received.push(request.method ?? '');
+        request.resume().once('end', () => request.socket.destroy());
+      }).listen(own, host),
+    );
+    for (const [name, configure] of Object.entries(ofThePage)) {
+      await start(`${name}-once`, (port) => configure(port, own));
+      const url = `${proxies.get(`${name}-once`)?.url}/api/v1/server/user/passback_user_info`;
+      received = [];
+      const answer = await fetch(url, { method: 'PUT', body: 'user_info={}' }).catch(() => null);
+      expect([name, answer?.status ?? 502, received]).toEqual([name, 502, ['PUT']]);
+    }
+    for (const server of servers) server.close();
+  },
+);

@@ -1,0 +1,187 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { emptyProject, nodeOf, project, run } from './tarball.js';
+
+const folder = inject('folder');
+const tarball = inject('tarball');
+const installed = 'node_modules/userinfo-cli/bin/userinfo.cjs';
+const goldInTable = /│ acme_level │ gold/;
+
+/** Programs with the SDK, and with the service and its SQLite. */
+const programs = ['read.mjs', 'service.mjs'];
+
+function addPrograms(consumer: string): void {
+  for (const program of programs)
+    cpSync(join(import.meta.dirname, 'projects', program), join(consumer, program));
+}
+
+/** Runs the programs and the command line. */
+function expectWorking(consumer: string, ...runtime: readonly [command: string, ...args: string[]]): void {
+  const [command, ...args] = runtime;
+  const commandLine = existsSync(join(consumer, installed)) ? [[installed, 'demo']] : [];
+  for (const program of [...programs.map((name) => [name]), ...commandLine]) {
+    const env = { ...process.env, USERINFO_CONFIG_DIR: join(folder, 'config') };
+    const options = { cwd: consumer, env, encoding: 'utf8' } as const;
+    const { stdout, stderr } = spawnSync(command, [...args, ...program], options);
+    expect([program, stdout]).toEqual([
+      program,
+      program[0] === installed ? expect.stringMatching(goldInTable) : 'ok\n',
+    ]);
+    expect(stderr.replace(/^.*ExperimentalWarning: SQLite .*\n.*--trace-warnings.*\n/, '')).toBe('');
+  }
+}
+
+function documentedPrograms(): string[] {
+  const pages = ['README.md', 'docs/sdk.md', 'docs/testing.md'].map((page) =>
+    readFileSync(join(project, page), 'utf8'),
+  );
+  return pages.flatMap((page) =>
+    [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, program = '']) => program),
+  );
+}
+
+/** Size of the files of a folder, in MB. */
+function megabytes(path: string): number {
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' });
+  const sizes = names.map((name) => lstatSync(join(path, name))).filter((stats) => stats.isFile());
+  return sizes.reduce((sum, { size }) => sum + size, 0) / 1e6;
+}
+
+describe('installed by npm, without install scripts, into a folder whose path has blanks', () => {
+  let consumer: string;
+
+  beforeAll(() => {
+    consumer = emptyProject('by npm');
+    run(consumer, 'npm', 'install', '--ignore-scripts', tarball);
+    addPrograms(consumer);
+  });
+
+  it('is four packages and at most 40 MB', () => {
+    const names = readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'));
+    expect(names).toEqual(['@photostructure', 'node-addon-api', 'node-gyp-build', 'userinfo-cli']);
+    expect(readdirSync(join(consumer, 'node_modules/@photostructure'))).toEqual(['sqlite']);
+    expect(megabytes(join(consumer, 'node_modules'))).toBeLessThan(40);
+    expect(megabytes(join(consumer, 'node_modules/userinfo-cli'))).toBeLessThan(12);
+  });
+
+  it('gives a working userinfo', () => {
+    expectWorking(consumer, process.execPath);
+    expect(run(consumer, 'npx', 'userinfo', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(run(consumer, 'npx', 'userinfo', 'demo')).toMatch(
+      /│ acme_level │ gold.*\n {2}userinfo serve --demo /s,
+    );
+  });
+
+  it.each(['22', '24'])('works on Node %s', (major) => {
+    const cache = join(folder, `cache-${major}`);
+    vi.stubEnv('XDG_CACHE_HOME', cache);
+    expectWorking(consumer, nodeOf(major));
+    vi.unstubAllEnvs();
+    const compiled = join(cache, 'userinfo', 'compiled');
+    expect(readdirSync(compiled)).toEqual([expect.stringMatching(`^v${major}\\.`)]);
+  });
+
+  // A user without rights, as the file system is read-only to it.
+  it.skipIf(process.getuid?.() !== 0)('works where nothing can be written (needs root)', () => {
+    chmodSync(folder, 0o755);
+    const env = { PATH: process.env.PATH, HOME: '/nonexistent' };
+    const options = { cwd: consumer, env, uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
+    for (const args of [['service.mjs'], [installed, 'demo']]) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
+      expect([args, status, stderr]).toEqual([args, 0, '']);
+      expect(stdout).toMatch(args.length === 1 ? /^ok$/m : goldInTable);
+    }
+    const { status } = spawnSync('touch', ['here'], options);
+    expect(status).not.toBe(0);
+  });
+
+  it.each([true, false])(
+    'compiles in strict programs with skipLibCheck %s, those of README.md and docs among them',
+    (skipLibCheck) => {
+      cpSync(join(import.meta.dirname, 'consumer'), consumer, { recursive: true });
+      for (const [index, program] of documentedPrograms().entries())
+        writeFileSync(join(consumer, `documented-${index}.ts`), program);
+      const hook = 'export function HOOK(work: () => Promise<void>): void;';
+      const hooks = ['beforeEach', 'afterAll'].map((name) => hook.replace('HOOK', name)).join(' ');
+      writeFileSync(join(consumer, 'vitest.d.ts'), `declare module 'vitest' { ${hooks} }\n`);
+      // Types of Node are the program's own affair.
+      for (const name of ['@types/node', 'undici-types'])
+        cpSync(join(project, 'node_modules', name), join(consumer, 'node_modules', name), {
+          recursive: true,
+        });
+      const compiler = join(project, 'node_modules/typescript/bin/tsc');
+      run(consumer, process.execPath, compiler, '--skipLibCheck', `${skipLibCheck}`);
+      expect(run(consumer, 'node', 'built/sdk.js')).toBe('true 200 ok\nREJECTED 40106\n');
+    },
+  );
+});
+
+describe('installed without the native SQLite', () => {
+  let consumer: string;
+
+  beforeAll(() => {
+    consumer = emptyProject('without SQLite');
+    run(consumer, 'npm', 'install', '--ignore-scripts', '--omit=optional', tarball);
+    addPrograms(consumer);
+  });
+
+  it('is one package, whose service uses the SQLite of Node 24', () => {
+    const names = readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'));
+    expect(names).toEqual(['userinfo-cli']);
+    expectWorking(consumer, nodeOf('24'));
+  });
+
+  it.runIf(process.versions.node.startsWith('20.'))('says on Node 20 how to get one (needs Node 20)', () => {
+    expect(run(consumer, process.execPath, 'read.mjs')).toBe('ok\n');
+    const { status, stderr } = spawnSync(process.execPath, [installed, 'demo'], {
+      cwd: consumer,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /photostructure.* cannot be loaded.*\nRun "npm install @photostructure\/sqlite", use Node 22/,
+      ),
+    ]);
+  });
+});
+
+it('works when pnpm installs it with strict dependencies', () => {
+  const consumer = emptyProject('by pnpm');
+  run(consumer, 'npx', '-y', 'pnpm@10', 'add', '--ignore-scripts', '--silent', tarball);
+  addPrograms(consumer);
+  expectWorking(consumer, process.execPath);
+});
+
+it.each(['node-modules', 'pnp'])('works when Yarn installs it with the linker %s', (linker) => {
+  const consumer = emptyProject(`by Yarn, ${linker}`);
+  addPrograms(consumer);
+  writeFileSync(join(consumer, 'yarn.lock'), '');
+  writeFileSync(
+    join(consumer, '.yarnrc.yml'),
+    `nodeLinker: ${linker}\nenableGlobalCache: false\nenableScripts: false\n`,
+  );
+  const find = ['exec', '-y', '--package', '@yarnpkg/cli-dist@4', '--call', 'which yarn'];
+  const yarn = [process.execPath, realpathSync(run(consumer, 'npm', ...find).trim())] as const;
+  run(consumer, ...yarn, 'add', `userinfo-cli@file:${tarball}`);
+  expectWorking(consumer, ...yarn, 'node');
+  expect(run(consumer, ...yarn, 'run', 'userinfo', 'demo')).toMatch(goldInTable);
+});
+
+it('runs by npx without being installed', () => {
+  const nowhere = emptyProject('by npx');
+  expect(run(nowhere, 'npx', '-y', '--ignore-scripts', '-p', tarball, 'userinfo', 'demo')).toMatch(
+    goldInTable,
+  );
+});

@@ -1,0 +1,126 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  defaultPlatform,
+  formatPlatform,
+  type PlatformFile,
+  parsePlatform,
+  platformFields,
+  platformSchema,
+} from '../../src/platform/platform.js';
+import { recipesOf } from '../../src/platform/signing-source.js';
+import { platformRefusal } from '../../src/protocol/result-code-table.js';
+import { resultCode } from '../../src/protocol/result-codes.js';
+import { parseRecipe } from '../../src/signing/recipe-json.js';
+import { anyPlatform } from '../support/random-platform.js';
+
+const page = readFileSync('docs/platform.md', 'utf8');
+const schemaFile = 'docs/platform.schema.json';
+const valid = new Ajv2020({ strict: false }).compile(platformSchema());
+
+describe('a platform file', () => {
+  it('is taken by the parser and by the schema, and comes back from its short form', () => {
+    fc.assert(
+      fc.property(anyPlatform, (file) => {
+        expect(valid(JSON.parse(JSON.stringify(file)))).toBe(true);
+        const platform = parsePlatform(file, 'the file');
+        const short = JSON.parse(JSON.stringify(formatPlatform(platform)));
+        expect(valid(short)).toBe(true);
+        expect(parsePlatform(short, 'the file')).toEqual(platform);
+      }),
+    );
+  });
+
+  it('with a wrong value is refused by both, which name the field', () => {
+    const wrong = [null, 'x', '', -1, 0.5, true, [], [''], {}, { x: 1 }, 'OMIT', '200', 1e9];
+    const names = Object.keys(platformFields).filter(
+      (name) => !['signing', 'result_codes', 'headers'].includes(name),
+    );
+    for (const name of names) {
+      for (const value of wrong) {
+        const file = { [name]: value };
+        let message = '';
+        try {
+          parsePlatform(file, 'it');
+        } catch (error) {
+          message = (error as Error).message;
+        }
+        expect([file, valid(file)]).toEqual([file, message === '']);
+        if (message !== '') expect(message).toContain(`it: ${name}`);
+      }
+    }
+    expect(() => parsePlatform({ scope: 'x' }, 'it')).toThrow('it has the unknown field "scope"');
+    expect(() => parsePlatform([], 'it')).toThrow('it is not an object');
+  });
+
+  it('is empty for the defaults, which are those of the page', () => {
+    expect(formatPlatform(parsePlatform({}, 'it'))).toEqual({});
+    expect(formatPlatform(defaultPlatform)).toEqual({});
+    const rows = [...page.matchAll(/^\| `(\w+)` \| (?:`(.*?)`|the default recipes) \|/gm)];
+    const shown = Object.entries(platformFields).map(([name, { usual }]) => [
+      name,
+      name === 'signing' ? undefined : JSON.stringify(usual),
+    ]);
+    expect(rows.map(([, name, usual]) => [name, usual])).toEqual(shown);
+  });
+
+  it('has its schema beside the page', () => {
+    const text = `${JSON.stringify(platformSchema(), null, 2)}\n`;
+    if (process.env.USERINFO_WRITE_SCHEMA) writeFileSync(schemaFile, text);
+    expect(readFileSync(schemaFile, 'utf8')).toBe(text);
+  });
+
+  it('of the page is valid', () => {
+    const files = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => JSON.parse(json));
+    expect(files).toHaveLength(3);
+    for (const [index, file] of files.entries()) {
+      const whole: PlatformFile = index === 1 ? { result_codes: file } : file;
+      expect(() => parsePlatform(whole, 'it')).not.toThrow();
+      expect(valid(whole)).toBe(true);
+    }
+  });
+
+  it('cannot set a header that a recipe signs', () => {
+    const recipe = { message: ['$extra:X-Date', '$secret'], steps: ['md5'] };
+    const file = { signing: { sign: recipe }, headers: { 'x-date': '1' } };
+    expect(() => parsePlatform(file, 'it')).toThrow('it: headers: x-date is signed by a recipe');
+    expect(() => parsePlatform({ ...file, headers: { 'x-other': '1' } }, 'it')).not.toThrow();
+  });
+});
+
+it('every refusal has one code on a platform: its first with that meaning, else ours', () => {
+  const codes = {
+    7: 'noSuchUser',
+    8: 'noSuchUser',
+    9: { means: 'internal', http_status: 502, msg: 'down' },
+  } as const;
+  expect(platformRefusal(resultCode.noSuchUser, codes, 'by-code')).toEqual({
+    code: 7,
+    msg: 'no such user',
+    httpStatus: 404,
+  });
+  expect(platformRefusal(resultCode.internal, codes, 200)).toEqual({ code: 9, msg: 'down', httpStatus: 502 });
+  expect(platformRefusal(resultCode.wrongSign, codes, 200)).toMatchObject({ code: 40103, httpStatus: 200 });
+});
+
+describe('a recipe without a digest', () => {
+  it.each(['$secret', '$params', '$values', '$names', '$body', '$secret.md5', '$secret.base64'])(
+    'holds no %s, which the signature would send',
+    (token) => {
+      const text = `${token} without a digest after it`.replace(/\.\w+ /, ' ');
+      expect(() => parseRecipe({ message: ['x', token], steps: [] })).toThrow(text);
+      expect(() => parseRecipe({ message: ['x'], steps: [`append:${token}`] })).toThrow(text);
+      expect(() => parseRecipe({ message: ['x'], steps: ['upper', `prepend:${token}`] })).toThrow(text);
+    },
+  );
+
+  it('is its text', () => {
+    const recipe = parseRecipe({ message: ['token-', '$param:channel'], steps: ['upper'] });
+    expect(recipesOf({ app_sign: recipe, sign: recipe }).sign).toBe(recipe);
+    expect(() =>
+      parseRecipe({ message: ['$sub'], sub: { message: ['$secret'], steps: [] }, steps: ['md5'] }),
+    ).toThrow('no digest among the steps');
+  });
+});

@@ -1,0 +1,320 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { decodeUtf8 } from '../../src/cli/input.js';
+import { compileRecipes, signBoth } from '../../src/signing/app-signatures.js';
+import { defaultRecipes } from '../../src/signing/presets.js';
+import type { Param } from '../../src/signing/request.js';
+import { SampleError } from '../../src/signing/samples/captured-request.js';
+import { sampleFormats } from '../../src/signing/samples/formats.js';
+import { readSamples } from '../../src/signing/samples/read-sample.js';
+import { Secret } from '../../src/signing/secret.js';
+
+const folder = new URL('./samples/', import.meta.url);
+const signers = compileRecipes(defaultRecipes);
+const secret = new Secret('throw-away');
+
+const url = 'https://api.example.com/api/v1/server/user/user_info_for_third';
+const path = '/api/v1/server/user/user_info_for_third';
+const params: readonly Param[] = [
+  ['tenant_code', 'acme'],
+  ['app_key', 'app-1'],
+  ['channel', 'web'],
+  ['code', 'c-77/张三'],
+  ['info_name', 'mobile,level'],
+  ['random', 'jsLVnV+qNo=xLx'],
+  ['timestamp', '1795283538'],
+  ['app_sign', '34a75cc86fec5785272e1fbef8a50925'],
+];
+
+/** A file is taken, as what; `whole` where all of it is the request. */
+interface Taken {
+  readonly as: string;
+  readonly method?: string;
+  readonly url?: string;
+}
+const whole = '';
+const post = { method: 'POST' };
+
+/** The same signed request as tools write it, and what is said of it. */
+const files: Readonly<Record<string, Taken | { readonly refused: string }>> = {
+  'url.txt': { as: whole },
+  'url-quoted.txt': { as: whole },
+  'curl-chrome.txt': { as: whole },
+  'curl-firefox.txt': { as: whole },
+  'curl-cmd.txt': { as: whole },
+  'curl-cmd-lines.txt': { as: whole },
+  'curl-ansi.txt': { as: whole },
+  'curl-get-data.txt': { as: whole },
+  'curl-get-urlencode.txt': { as: whole },
+  'curl-url-query.txt': { as: whole },
+  'curl-json.txt': { as: whole, ...post },
+  'curl-bare.txt': { as: whole },
+  'curl-bom.txt': { as: whole },
+  'http-lf.txt': { as: whole },
+  'http-crlf.txt': { as: whole },
+  'http-absolute.txt': { as: whole },
+  'sample-file.json': { as: whole },
+  'curl-form.txt': { refused: 'the body of --form is not in the curl command' },
+  'curl-variable.txt': { refused: 'the command holds $BASE, which only the shell can replace' },
+  'http-no-host.txt': { refused: 'the HTTP request has no Host header' },
+  'utf-16.txt': { refused: 'the file is not UTF-8' },
+  'python-dict.txt': { refused: 'the sample is not JSON' },
+  'nginx.log': { as: 'lines of a log, line 2', url: path },
+  'apache.log': { as: 'lines of a log, line 1', url: path },
+  'path.txt': { as: 'a URL, a part of a URL', url: path },
+  'query.txt': { as: 'a URL, a part of a URL', url: '' },
+  'mitmdump.txt': { as: 'lines of a log, line 2' },
+  'charles.chlsj': { as: 'a Charles session (.chlsj), entry 1' },
+  'curl-verbose.txt': { as: 'the output of curl -v, request 1' },
+  'http2-headers.txt': { as: whole },
+  'http2-headers-chrome.txt': { as: whole },
+  'okhttp.log': { as: whole },
+  'wget.txt': { as: whole },
+  'wget-post.txt': { as: whole, ...post },
+  'httpie.txt': { as: whole },
+  'httpie-form.txt': { as: whole, ...post },
+  'fetch-chrome.txt': { as: whole },
+  'fetch-firefox.txt': { as: whole },
+  'fetch-post.txt': { as: whole, ...post },
+  'powershell.txt': { as: whole },
+  'powershell-post.txt': { as: whole, ...post },
+  'curl-prompt.txt': { as: whole },
+  'curl-sudo.txt': { as: whole },
+  'curl-path.txt': { as: whole },
+  'curl-time.txt': { as: whole },
+  'curl-proxy.txt': { as: whole },
+  'curl-comment.txt': { as: whole },
+  'curl-fenced.md': { as: whole },
+  'curl-sentence.txt': { as: whole },
+  'url-brackets.txt': { as: whole },
+  'message.log': { as: 'lines of a log, line 1' },
+  'editor.http': { as: 'an .http file, line 5' },
+  'chrome.har': { as: 'a HAR file, entry 3' },
+  'firefox.har': { as: 'a HAR file, entry 1' },
+  'charles.har': { as: 'a HAR file, entry 1' },
+  'mitmproxy.har': { as: 'a HAR file, entry 1' },
+  'insomnia.har': { as: 'a HAR file, entry 1', ...post },
+  'postman.json': { as: 'a Postman collection, request "users / read"' },
+  'insomnia.json': { as: 'an Insomnia export, request "read"' },
+  'insomnia-5.yaml': { refused: 'an Insomnia export of version 5 cannot be read' },
+  'pino.ndjson': { as: 'lines of a log, line 2' },
+  'nginx-json.log': { as: 'records of a JSON log, a record' },
+  'logback.json': { as: 'records of a JSON log, a record' },
+  'parameters.json': { as: 'a JSON object of the parameters, without method, host and path', url: '' },
+  'parameters.log': { as: 'lines of a log, line 1', url: '' },
+  'curl-powershell.txt': { as: whole },
+  'url-html.txt': { as: whole },
+  'link.html': { as: 'lines of a log, line 1' },
+  'fiddler.txt': { as: 'the text of an HTTP request, without its response' },
+  'history.http': { as: 'an .http file, line 1' },
+  'burp-post.txt': { as: 'the text of an HTTP request, without its response', ...post },
+  'url-curly.txt': { as: whole },
+  'curl-curly.txt': { as: whole },
+  'several.log': { refused: 'the text has 2 requests' },
+};
+
+const textOf = (name: string) => decodeUtf8(readFileSync(new URL(name, folder)), 'the file');
+
+describe('a request as people have it', () => {
+  it('is in a file of the table', () => {
+    expect(readdirSync(folder).sort()).toEqual(Object.keys(files).sort());
+  });
+
+  it.each(Object.entries(files))('%s', (name, expected) => {
+    if ('refused' in expected) {
+      expect(() => readSamples(textOf(name))).toThrow(expected.refused);
+      return;
+    }
+    const { samples, taken } = readSamples(textOf(name));
+    const { method = 'GET', as } = expected;
+    expect(samples).toMatchObject([{ method, url: expected.url ?? url, params }]);
+    for (const sample of samples) {
+      const { app_sign, sign } = signBoth(signers, sample, secret);
+      expect([app_sign.digest, sign.digest]).toEqual([params.at(-1)?.[1], sample.signature]);
+    }
+    const shown = expected.url === '' ? 'of an unknown address' : (expected.url ?? url);
+    expect(taken).toEqual(as === whole ? [] : [`${method} ${shown} (${as})`]);
+  });
+});
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+const pairs = fc.array(fc.tuple(fc.stringMatching(/^[a-zA-Z_]{1,8}$/), text), { maxLength: 5 });
+const encode = (value: string) =>
+  encodeURIComponent(value).replace(/[!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`);
+const encodePairs = (given: readonly Param[]) => given.map((pair) => pair.map(encode).join('=')).join('&');
+const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+const inPowerShell = (word: string) => {
+  const escaped = word.replace(/["`$]/g, '`$&');
+  return `"${escaped.replace(/[^\x20-\x7e]/g, (unit) => `$([char]${unit.charCodeAt(0)})`)}"`;
+};
+const named = (given: readonly Param[]) => given.map(([name, value]) => ({ name, value }));
+const keyed = (given: readonly Param[]) => given.map(([key, value]) => ({ key, value }));
+
+/** Writes a request with these parameters as a tool does, in the query or in a form. */
+const writers: Readonly<Record<string, (given: readonly Param[], query: string) => string>> = {
+  'a HAR file with a query': (_, query) =>
+    JSON.stringify({ log: { entries: [{ request: { method: 'GET', url: `https://e.com/p?${query}` } }] } }),
+  'a HAR file with a form': (given, query) => {
+    const postData = { mimeType: 'application/x-www-form-urlencoded', text: query, params: named(given) };
+    const request = { method: 'POST', url: 'https://e.com/p', headers: [], postData };
+    return JSON.stringify({ log: { entries: [{ request }] } }, null, 2);
+  },
+  'a Charles session': (_, query) =>
+    JSON.stringify([{ method: 'GET', scheme: 'https', host: 'e.com', path: '/p', query, request: {} }]),
+  'a Postman collection': (given) => {
+    const body = { mode: 'urlencoded', urlencoded: keyed(given) };
+    return JSON.stringify({
+      info: {},
+      item: [{ request: { method: 'POST', url: 'https://e.com/p', body } }],
+    });
+  },
+  'an Insomnia export': (given) => {
+    const request = { _type: 'request', name: 'r', method: 'GET', url: 'https://e.com/p' };
+    return JSON.stringify({ _type: 'export', resources: [{ ...request, parameters: named(given) }] });
+  },
+  'fetch as Chrome writes it': (_, query) =>
+    `fetch(${JSON.stringify('https://e.com/p')}, ${JSON.stringify({ headers: { accept: '*/*' }, body: query, method: 'POST' }, null, 2)});`,
+  PowerShell: (given) =>
+    `Invoke-WebRequest -UseBasicParsing -Uri "https://e.com/p" \`\r\n-Method "POST" \`\r\n-Body ${inPowerShell(
+      given.map(([name, value]) => `${name}=${value.replace(/[%&+=#]/g, encode)}`).join('&'),
+    )}`,
+  wget: (_, query) => `wget -qO- ${inSingleQuotes(`https://e.com/p?${query}`)}`,
+  HTTPie: (given) =>
+    `http POST e.com/p ${given.map(([name, value]) => inSingleQuotes(`${name}==${value}`)).join(' ')}`,
+  'HTTP text with its response': (_, query) =>
+    `POST /p HTTP/1.1\r\nHost: e.com\r\n\r\n${query}\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{"sign":"other"}`,
+  'an .http file': (_, query) =>
+    `@u = https://e.com\n### read\nGET {{u}}/p?${query}\nAccept: */*\n\n> {% x %}\n`,
+  'curl -v': (_, query) => `* Trying\n> GET /p?${query} HTTP/1.1\n> Host: e.com\n> \n< HTTP/1.1 200 OK\n`,
+  'a line of nginx': (_, query) => `10.0.0.1 - - [t] "GET /p?${query} HTTP/1.1" 200 7 "-" "curl/8"`,
+  'a record of pino': (_, query) =>
+    `{"level":30}\n${JSON.stringify({ req: { method: 'GET', url: `/p?${query}`, headers: { host: 'e.com' } } })}`,
+  'the parameters as JSON': (given) => JSON.stringify(Object.fromEntries(given)),
+};
+
+test.each(Object.entries(writers))('%s has the parameters that were sent', (name, write) => {
+  fc.assert(
+    fc.property(pairs, (random) => {
+      // In HTTPie, @ after == means a file; an object has each name once.
+      const sent = name === 'HTTPie' ? random.filter(([, value]) => !value.startsWith('@')) : random;
+      const unique = name === 'the parameters as JSON' ? [...new Map(sent)] : sent;
+      const given = [...unique.filter(([known]) => known !== 'sign'), ['sign', 'a/b+c='] as const];
+      const { samples } = readSamples(write(given, encodePairs(given)));
+      expect(samples).toMatchObject([{ params: given.slice(0, -1), signature: 'a/b+c=' }]);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** What a message says; the values of the request are not in it, and it is safe on a terminal. */
+function messageOf(given: string, signParam?: string): string {
+  try {
+    return readSamples(given, { signParam }).taken.join('\n');
+  } catch (error) {
+    if (error instanceof SampleError) return `${error.message}\n${error.hint ?? ''}`;
+    throw error;
+  }
+}
+
+describe('any text', () => {
+  const all = Object.keys(files)
+    .filter((name) => name !== 'utf-16.txt')
+    .map(textOf);
+  const values = [...params, ['sign', 'd10e99f2d4754eeae203af809e966d2c'] as const]
+    .flatMap(([, value]) => [value, encodeURIComponent(value)])
+    .filter((value) => value.length > 6);
+
+  it('is taken or refused, with no value of the request in the words, wherever it is cut off', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...all), fc.double({ min: 0, max: 1, noNaN: true }), (given, share) => {
+        const message = messageOf(given.slice(0, Math.floor(given.length * share)));
+        expect(values.filter((value) => message.includes(value))).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('is taken or refused if parts of it are taken out, doubled or replaced', () => {
+    const place = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...all),
+        place,
+        place,
+        fc.string({ maxLength: 6 }),
+        (given, a, b, between) => {
+          const [from, to] = [Math.floor(given.length * a), Math.floor(given.length * b)];
+          expect(messageOf(given.slice(0, from) + between + given.slice(to))).toEqual(expect.any(String));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  // In time by the square of its length, one of these would take hours.
+  it.each([
+    ['', ' '],
+    ['curl ', ' '],
+    ['curl ', '\n-'],
+    ['', 'curl -a '],
+    ['curl "', '\\"'],
+    ['Invoke-WebRequest -Uri "', '`"'],
+    ['fetch("', '\\"'],
+    ['GET {{a}}\n@a=', '{{ '],
+    ['', '?sign=1&'],
+    ['GET / HTTP/1.1\nHost: a\n\n', '\n '],
+    ['--> GET https://a\n', '--> '],
+    ['[', '{"url":"/x?sign=1"},'],
+    ['{"a":', '['],
+  ])('of 1 MB is read in linear time: %j, and many of %j', { timeout: 120_000 }, (start, piece) => {
+    const given = (start + piece.repeat(1_000_000 / piece.length)).slice(0, 1_000_000);
+    expect(messageOf(given)).toEqual(expect.any(String));
+  });
+});
+
+it('is named in the hint for a text that is no request', () => {
+  const message = messageOf('hello');
+  for (const { name } of sampleFormats) expect(message).toContain(name);
+});
+
+describe('of several requests', () => {
+  const log = textOf('several.log');
+
+  it('the ones to choose from are listed with numbers, each once', () => {
+    expect(messageOf(log)).toBe(
+      [
+        'the text has 2 requests',
+        'Choose one with --pick N:',
+        `1  GET ${path} (line 1)`,
+        `2  POST ${path} (line 4)`,
+      ].join('\n'),
+    );
+  });
+
+  it('the picked ones are taken', () => {
+    const { samples, taken } = readSamples(log, { pick: [2, 1] });
+    expect(samples.map(({ signature }) => signature)).toEqual([
+      '0'.repeat(32),
+      expect.stringMatching(/^d10e/),
+    ]);
+    expect(taken).toEqual([
+      `POST ${path} (lines of a log, line 4, without a body)`,
+      `GET ${path} (lines of a log, line 1)`,
+    ]);
+    expect(() => readSamples(log, { pick: [3] })).toThrow('there is no request 3: the text has 2');
+  });
+
+  it('the credentials of an address are not shown', () => {
+    const given = ['a', 'b'].map((name) => `curl 'https://user:pa55word@e.com/${name}?sign=1'`).join('\n');
+    expect(messageOf(given)).toContain('1  GET https://e.com/a (command 1)');
+    expect(messageOf(given)).not.toContain('pa55word');
+  });
+
+  it('none of which is signed, the message says so', () => {
+    expect(messageOf(log, 'signature_2')).toContain('this is no request that can be read');
+    expect(messageOf("curl 'https://e.com/a?x=1'\ncurl 'https://e.com/b?x=1'")).toContain(
+      'the text has 2 requests, none of them with "sign"',
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import type { PlatformFile } from '../../src/platform/platform.js';
+
+const resultCodes = fc.dictionary(
+  fc.integer({ min: 1000, max: 9999 }).map(String),
+  fc.constantFrom(
+    'missingParameter',
+    'codeNotValid',
+    { means: 'wrongSign', msg: 'sign error', http_status: 403 },
+    { retry: 'passback' },
+  ),
+  { maxKeys: 4, noNullPrototype: true },
+);
+const signing = fc.record(
+  {
+    app_sign: fc.constantFrom(
+      { message: ['token-0001'], steps: [] },
+      { message: ['$secret'], steps: ['sha1'] },
+    ),
+    sign: fc.constant({ message: ['$params', '$secret'], steps: ['md5'], output: 'HEX' }),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const headers = fc.dictionary(
+  fc.constantFrom('X-Key', 'Authorization', 'X-Region'),
+  fc.oneof(fc.constantFrom('Basic dGVzdDp0ZXN0', 'cn-east'), fc.constant({ env: 'GATEWAY_KEY' })),
+  { noNullPrototype: true },
+);
+
+/** Any platform file, without modules and commands. */
+export const anyPlatform = fc.record(
+  {
+    signing,
+    result_codes: resultCodes,
+    http_status: fc.constantFrom('by-code', 200),
+    absent: fc.constantFrom('omit', 'null', 'empty'),
+    empty_object: fc.constantFrom('object', 'list', 'null'),
+    values: fc.constantFrom('text', 'as-written'),
+    unknown_parameters: fc.constantFrom('refuse', 'ignore'),
+    scopes: fc.oneof(fc.constant('any'), fc.constantFrom(['get_user_info'], ['snsapi_base', 'x'])),
+    clock_window_seconds: fc.oneof(fc.constant('unlimited'), fc.integer({ min: 0, max: 900 })),
+    replay: fc.constantFrom('refuse', 'allow'),
+    code_uses: fc.oneof(fc.constant('unlimited'), fc.integer({ min: 1, max: 9 })),
+    code_ttl_seconds: fc.integer({ min: 1, max: 86_400 }),
+    unknown_user: fc.constantFrom('refuse', 'create'),
+    passback_union_id: fc.constantFrom('same', 'any'),
+    chat_prefix: fc.constantFrom('chat_', 'wx_', 'weixin2_'),
+    headers,
+  },
+  { requiredKeys: [], noNullPrototype: true },
+) as fc.Arbitrary<PlatformFile>;
