@@ -3,7 +3,7 @@ import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
 import type { Weighted } from './candidates/cost.js';
-import { roleOf } from './candidates/pieces.js';
+import { roleOf } from './candidates/parameter-roles.js';
 import { probeNames, probeText, reordered, withOwnQuery } from './probes.js';
 import type { RecipeCandidate } from './reconstruct/target.js';
 

@@ -102,6 +102,26 @@ describe('the rule is found', () => {
       { message: ['$extra:X-Time', '$extra:X-Key', '$extra:X-Nonce', '$params', '$secret'], steps: ['md5'] },
     ],
     [
+      'of the headers of the app, the time and a nonce, among others',
+      {
+        method: 'POST',
+        params: [],
+        body: '{"a":1}',
+        extra: {
+          'X-App-Id': 'app-01',
+          'X-Nonce': 'n-4711',
+          'X-Timestamp': '1795283538',
+          'X-Request-Id': 'r-778812',
+          'X-Version': '2.1',
+          'Content-Type': 'application/json',
+        },
+      },
+      {
+        message: ['$extra:X-App-Id', '$extra:X-Timestamp', '$extra:X-Nonce', '$body', '$secret'],
+        steps: ['md5'],
+      },
+    ],
+    [
       'of lines: method, path, digest of the body, header',
       { method: 'POST', params: [], body: '{"a":1}', extra: { KEY: 'k-0001', Timestamp: '1795283538' } },
       {

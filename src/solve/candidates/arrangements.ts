@@ -6,7 +6,7 @@ import { memoize } from '../../support/memoize.js';
 import type { SolveTask } from '../tasks.js';
 import { type Choice, choice, choices, distinctBy, oneIn, sortByBits, type Weighted } from './cost.js';
 import { type Add, LazyList } from './lazy-list.js';
-import { type ParameterRole, roleOf } from './pieces.js';
+import { type ParameterRole, roleOf } from './parameter-roles.js';
 import type { SearchSpace } from './search-space.js';
 import { visitLists } from './visit-lists.js';
 

@@ -2,7 +2,8 @@ import type { Algorithm } from '../../signing/digest-algorithms.js';
 import type { DigestStep } from '../../signing/digest-steps.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { type Choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
-import { glue, literal, type Piece, type RequestPieces, separators } from './pieces.js';
+import { glue, literal, type Piece, separators } from './pieces.js';
+import type { RequestPieces } from './request-pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
 import type { SignatureReading } from './signature-reading.js';
 

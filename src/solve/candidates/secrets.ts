@@ -4,7 +4,8 @@ import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../..
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './cost.js';
-import { changed, glue, joinPieces, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
+import { changed, glue, joinPieces, literal, nothing, type Piece } from './pieces.js';
+import type { RequestPieces } from './request-pieces.js';
 
 const maxFormBits = 11;
 

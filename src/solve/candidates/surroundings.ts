@@ -1,14 +1,6 @@
 import { type Choice, choice, sortByBits, type Weighted } from './cost.js';
-import {
-  glue,
-  joinPieces,
-  literal,
-  nothing,
-  type Piece,
-  percentEncoded,
-  type RequestPieces,
-  separators,
-} from './pieces.js';
+import { glue, joinPieces, literal, nothing, type Piece, percentEncoded, separators } from './pieces.js';
+import type { RequestPieces } from './request-pieces.js';
 import type { SearchSpace } from './search-space.js';
 
 /** The parts of the request before and after the parameter block, and what joins them to it. */

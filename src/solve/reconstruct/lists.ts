@@ -1,9 +1,9 @@
 import { messageChanges } from '../candidates/block-changes.js';
+import { canonicalLists } from '../candidates/canonical-lists.js';
 import type { Choice } from '../candidates/cost.js';
 import type { Piece } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import {
-  canonicalLists,
   type Finish,
   finishesOf,
   type ListItem,

@@ -1,8 +1,8 @@
+import { canonicalLists } from '../candidates/canonical-lists.js';
 import { type Chain, chainIdentity } from '../candidates/chains.js';
 import { type CostRange, choice, firstFrom, lessSpent, sortByBits } from '../candidates/cost.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import {
-  canonicalLists,
   type Finish,
   finishesOf,
   listBits,
