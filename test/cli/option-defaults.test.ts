@@ -32,6 +32,7 @@ it('a command line without options has the defaults of all options with a value'
     'sign explain read': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign explain passback': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign solve': { '--max-time': 20_000 },
+    'sign try': { '--rate': 1 },
     serve: {
       '--host': '127.0.0.1',
       '--port': 8787,

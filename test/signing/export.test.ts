@@ -39,6 +39,8 @@ interface Rule {
 
 const randomCalls = (recipe: Recipe) =>
   fc.sample(fc.record({ request: anyRequest, secret: anySecret(recipe) }), 6);
+/** A signature that the operator issued, and a parameter of the request. */
+const token = parseRecipe({ message: ['token-', '$param:b'], steps: ['append:-$method', 'upper'] });
 const withRandomCalls = (recipe: Recipe): Rule => ({ recipe, calls: randomCalls(recipe) });
 
 const groups: Readonly<Record<string, () => readonly Rule[]>> = {
@@ -48,7 +50,7 @@ const groups: Readonly<Record<string, () => readonly Rule[]>> = {
       const recipe = parseRecipe(json);
       return { recipe, calls: [{ request, secret }, ...randomCalls(recipe)] };
     }),
-  'random recipes': () => fc.sample(anyRecipe, 300).map(withRandomCalls),
+  'random recipes': () => [token, ...fc.sample(anyRecipe, 300)].map(withRandomCalls),
 };
 
 /** As a language without unpaired surrogates receives it. */

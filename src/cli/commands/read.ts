@@ -8,7 +8,7 @@ import { callService } from '../call-service.js';
 import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
 import { formatColumns, infoNamesPage, listNames } from '../help-layout.js';
-import { printMessage, write } from '../io.js';
+import { type Io, printMessage, write } from '../io.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
@@ -71,7 +71,7 @@ export const declareRead = command({
     addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
-      () => `${listNames(Object.keys(specialInfoNames(profileOutline(io.env).chatPrefix)), 'Names with a special meaning', infoNamesPage)}
+      () => `${listNames(Object.keys(specialNames(io)), 'Names with a special meaning', infoNamesPage)}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );
@@ -90,9 +90,12 @@ Names missing from the answer are reported on stderr.`,
   },
 });
 
+/** The names that have a meaning of their own, with the prefix of the platform. */
+const specialNames = ({ env }: Pick<Io, 'env'>) => specialInfoNames(profileOutline(env).chatPrefix);
+
 /** Prints the names that have a meaning of their own; nothing is sent. */
 async function printNames({ isTable, io, print }: Call): Promise<void> {
-  const names = Object.entries(specialInfoNames);
+  const names = Object.entries(specialNames(io));
   if (isTable) await write(io.stdout, formatColumns(names));
   else await print(names.map(([name, meaning]) => ({ name, meaning })));
   await printMessage(io, 'Any other name is a key that an application passed back. Nothing was sent.');
@@ -113,7 +116,7 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
       hint: 'Give what follows the = sign alone.',
     });
   }
-  if (Object.hasOwn(specialInfoNames, trimmed)) {
+  if (Object.hasOwn(specialNames(context.io), trimmed)) {
     throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {
       sent: 'nothing',
       hint: 'The code comes first, then the names.',

@@ -36,6 +36,8 @@ const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>> = {
 const fixedListBits = 3.6;
 const sentListBits = 2;
 const secretAsBits = 2.5;
+/** Rarer names of the secret are tried beside the parameters only: among them, each makes a block of its own. */
+const maxNameBits = 7;
 
 const maxArrangementBits = 15;
 
@@ -50,7 +52,9 @@ export function arrangementsOf(space: SearchSpace): Arrangements {
     maxArrangementBits,
   );
   const fixed = fixedOrders(space);
-  const named = secretNames.map(({ value, bits }) => choice({ [value]: '$secret' }, bits + secretAsBits));
+  const named = secretNames
+    .filter(({ bits }) => bits <= maxNameBits)
+    .map(({ value, bits }) => choice({ [value]: '$secret' }, bits + secretAsBits));
   const unsent = unsentParams(task);
   const arrangements = (kind: BlockKind, keyed: boolean) =>
     new LazyList(maxArrangementBits, isDistinct ? identityOf : null, (_, to, add: Add<Arrangement>) => {

@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { type Call, command } from '../../command.js';
 import { parseRate } from '../../option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
@@ -18,13 +19,17 @@ export const declareSignTry = command({
     'one preset after the other, until the answer is another one than a wrong app_sign or sign. It asks first, and ' +
     'stops at the first other answer. The exit status is 4 if no preset fits.',
   examples: [
-    ['userinfo sign try -p shop-test', 'at most two reads a preset, one a second'],
-    ['userinfo sign try -p shop-test --save shop-test --yes', 'write the presets found into the profile'],
+    ['userinfo sign try -p local', 'at most two reads a preset, one a second'],
+    ['userinfo sign try -p local --save local --yes', 'write the presets found into the profile'],
   ],
   takes: (command) =>
     addConnectionOptions(
       command
-        .option('--rate <n/s>', 'maximum number of requests a second', parseRate, 1)
+        .addOption(
+          new Option('--rate <n/s>', 'maximum number of requests a second')
+            .argParser(parseRate)
+            .default(1, '1/s'),
+        )
         .option('--save <profile>', 'write the presets found into a profile'),
     ),
   run: async (call: Call<TryOptions>) => {
