@@ -182,7 +182,9 @@ function digest(algorithm: Algorithm, format: DigestStep['format'] = 'hex', hmac
 /** The ways to put the secret between two digests. */
 function secretAffixes({ forms, pieces, names }: ChainParts): Affix[] {
   const glued = separators.map(({ value, bits }) => literal(value, bits + 1.5));
-  const named = names.map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
+  const named = names
+    .filter(({ bits }) => bits + 4.5 <= maxAffixBits)
+    .map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
   const values = [...pieces.values, ...pieces.extras].map((piece) => ({ ...piece, bits: piece.bits + 2.5 }));
   const affixes: Affix[] = [];
   const add = (kind: AffixLink['kind'], bits: number, ...parts: readonly Piece[]) => {
