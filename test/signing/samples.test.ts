@@ -36,7 +36,8 @@ const bodyOf = ({ form }: Made) => (form === null ? null : encodePairs(form));
 
 function expected(request: Made): SignableRequest {
   const { url, method, query, form } = request;
-  return { url, method, params: [...query, ...(form ?? [])], body: bodyOf(request), extra: {} };
+  const params = [...query, ...(form ?? [])];
+  return { url, method, query: encodePairs(query), params, body: bodyOf(request), extra: {} };
 }
 
 const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
@@ -302,9 +303,13 @@ describe('a sample file', () => {
     ['{"params":[["a"]]}', 'sample.params[0]: must be [name, value]'],
     ['{"params":{},"extra":[]}', 'sample.extra: must be an object'],
     ['{"url":"a","url":"b"}', 'sample.url: stands there twice'],
-    ['{"url":"https://e.com?a=1","params":{}}', 'sample.url: has a query, and there are params'],
     ['{"secret":"s3cret"', 'the sample is not JSON'],
   ])('%s is refused: %s', (json, problem) => {
     expect(() => read(json)).toThrow(problem);
+  });
+
+  it('with a query beside its params: they are the params, and the query is the query', () => {
+    const sample = '{"url":"https://e.com/p?b=%2F&sign=x&a=1","params":{"c":"2"},"signature":"y"}';
+    expect(read(sample)).toMatchObject({ url: 'https://e.com/p', query: 'b=%2F&a=1', params: [['c', '2']] });
   });
 });

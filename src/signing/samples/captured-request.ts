@@ -1,6 +1,6 @@
 import { UserInfoError } from '../../support/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import type { Param, Sample } from '../request.js';
+import { type Param, queryWithout, type Sample } from '../request.js';
 import { type JsonMember, jsonMembers, valueText } from './json-members.js';
 
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
@@ -71,6 +71,7 @@ export function toSample(request: CapturedRequest, signParam: string): Omit<Samp
     found.map(({ value }) => value),
     signParam,
   );
+  const query = queryOf(url);
   const sent = parametersOf(request);
   const hasMembers = first?.place === 'JSON body' || (first?.place === 'headers' && sent.length === 0);
   const params = [...sent, ...((hasMembers && jsonParameters(request)) || [])];
@@ -78,6 +79,7 @@ export function toSample(request: CapturedRequest, signParam: string): Omit<Samp
   return {
     method,
     url: url.split(/[?#]/, 1)[0] ?? '',
+    ...(query !== '' && { query: queryWithout(query, [signParam]) }),
     params: params.filter(([name]) => name !== signParam),
     body,
     extra: Object.fromEntries(headers),
