@@ -17,10 +17,12 @@ export type {
 export {
   CallError,
   CancelledError,
+  isUserInfoFailure,
   NoAnswerError,
   type NoAnswerReason,
   RejectedError,
   RetryLaterError,
+  type UserInfoFailure,
 } from './client/errors.js';
 export type { CallTrace, ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/hooks.js';
 export type { CallOptions, DerivedOptions, SecretProvider, UserInfoClientOptions } from './client/options.js';

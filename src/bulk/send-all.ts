@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
-import { CancelledError } from '../client/errors.js';
+import { CancelledError, NoAnswerError } from '../client/errors.js';
 import { checkMembers, isCount, isRate, isSignal, type Shape } from '../client/members.js';
 import { clientMembers, type UserInfoClientOptions } from '../client/options.js';
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import { Sender } from '../client/sender.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
+import { backOffMs } from '../support/back-off.js';
+import { leadToCaller } from '../support/errors.js';
 import type { Pacing } from './engine/flow-control.js';
 import { type EngineOptions, RowEngine } from './engine/row-engine.js';
 import type { PreparedRow, SourceRow } from './engine/row-queue.js';
@@ -237,8 +240,42 @@ function sendAll<Row>(
 /** While this many outcomes wait for the caller, no more rows are sent. */
 const maxWaiting = 1024;
 
-/** Minimum time between two calls of a function that returns the app secret, in milliseconds. */
-const secretMs = 1_000;
+/** Minimum and maximum time between two calls of a function that returns the app secret, in milliseconds. */
+const secretMs = { least: 1_000, most: 30_000 } as const;
+
+/**
+ * Has the app secret fetched until the run ends; `onSecret` is called when it is there. A function that fails, or takes
+ * longer than an attempt may, is called again after longer and longer pauses: meanwhile the run goes on with the secret
+ * that it has.
+ *
+ * @throws NoAnswerError if the first secret cannot be fetched in as many calls as a row has attempts
+ */
+async function keepSecret(
+  sender: Sender,
+  { attempts, timeoutMs }: Pick<Pacing, 'attempts' | 'timeoutMs'>,
+  ended: AbortSignal,
+  onSecret: () => void,
+): Promise<void> {
+  let failures = 0;
+  while (!ended.aborted) {
+    const fetched = sender.prepare(timeoutMs);
+    try {
+      await fetched;
+      failures = 0;
+      onSecret();
+    } catch (error) {
+      failures += 1;
+      if (!(error instanceof NoAnswerError)) throw error;
+      if (!sender.hasSecret && failures >= attempts) throw error;
+      if (sender.hasSecret) sender.hooks.warnOfSecret(error.message);
+    }
+    if (fetched === undefined) return;
+    const pauseMs = sender.hasSecret
+      ? Math.min(secretMs.most, secretMs.least * 2 ** failures)
+      : backOffMs(failures - 1, Math.random);
+    await sleep(pauseMs, undefined, { signal: ended }).catch(() => {});
+  }
+}
 
 async function* outcomesOf<Row>(
   rows: AsyncIterable<readonly TakenRow<Row>[]>,
@@ -246,7 +283,6 @@ async function* outcomesOf<Row>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   let waiting: RowOutcome<TakenRow<Row>>[] = [];
-  let hasSecret = false;
   let isOver = false;
   let wake = () => {};
   const { sender } = options;
@@ -261,23 +297,14 @@ async function* outcomesOf<Row>(
         waiting.push(outcome);
         wake();
       },
-      isFull: () => !hasSecret || waiting.length >= maxWaiting,
+      isFull: () => !sender.hasSecret || waiting.length >= maxWaiting,
     },
   });
-  const fetchSecret = async () => {
-    try {
-      await sender.prepare();
-      hasSecret = true;
-      engine.resume();
-    } catch (error) {
-      engine.stop(error);
-    }
-  };
+  const ended = new AbortController();
   const stop = () => engine.stop();
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  else fetchSecret();
-  const secretTimer = setInterval(fetchSecret, secretMs);
+  else keepSecret(sender, options, ended.signal, () => engine.resume()).catch((error) => engine.stop(error));
   const end = engine.run().finally(() => {
     isOver = true;
     wake();
@@ -290,6 +317,7 @@ async function* outcomesOf<Row>(
       // `yield*` would create several promises for each.
       for (const outcome of outcomes) {
         const { row, index } = outcome.row;
+        if (outcome.outcome !== 'ok') leadToCaller(outcome.error, outcomesOf);
         yield { ...outcome, row, index };
       }
       if (outcomes.length > 0) engine.resume();
@@ -300,7 +328,10 @@ async function* outcomesOf<Row>(
         });
       }
     }
-    const isComplete = await end;
+    const isComplete = await end.catch((error: unknown) => {
+      if (error instanceof UserInfoError) leadToCaller(error, outcomesOf);
+      throw error;
+    });
     if (!isComplete) {
       const hint = `Rows without an outcome were not carried out${engine.isInDoubt ? ', or not certainly' : ''}.`;
       throw new CancelledError(signal?.reason, engine.isInDoubt, hint);
@@ -308,7 +339,7 @@ async function* outcomesOf<Row>(
   } finally {
     // A caller that leaves the loop wants no more rows sent.
     stop();
-    clearInterval(secretTimer);
+    ended.abort();
     signal?.removeEventListener('abort', stop);
     await end.catch(() => {});
     await sender.drop();

@@ -4,6 +4,7 @@ import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { ReadData } from '../protocol/read-data.js';
 import type { UserInfo } from '../protocol/user-info.js';
+import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError } from './errors.js';
@@ -26,7 +27,7 @@ import {
   type WireRequest,
 } from './request.js';
 import { type AttemptOutcome, isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
-import { Sender } from './sender.js';
+import { Sender, secretTimedOut } from './sender.js';
 
 /**
  * The answer of a read: its `data` has the requested names.
@@ -242,15 +243,16 @@ export class UserInfoClient implements AsyncDisposable {
     const { signal } = call.end;
     for (;;) {
       await noticeClosedConnections();
-      const secret = this.#sender.prepare();
-      if (secret !== undefined && !signal.aborted) await Promise.race([secret, once(signal, 'abort')]);
+      const hasSecret = await this.#prepare(call);
       const result = signal.aborted ? null : await this.#sendOnce(call);
       if (result === null) {
         throw this.#failure(
           call,
-          signal.reason === timeOut
-            ? timedOut(this.#sender, call.limitMs, call.received)
-            : new CancelledError(signal.reason, call.received),
+          signal.reason !== timeOut
+            ? new CancelledError(signal.reason, call.received)
+            : hasSecret
+              ? timedOut(this.#sender, call.limitMs, call.received)
+              : withEarlierAttempts(secretTimedOut(call.limitMs), call.received),
         );
       }
       const { outcome, retryAfterMs } = result;
@@ -263,6 +265,31 @@ export class UserInfoClient implements AsyncDisposable {
       if (isLast) return settle(outcome, call.received);
       await sleep(waitMs, undefined, { signal }).catch(() => {}); // an early end is noticed above
     }
+  }
+
+  /**
+   * Fetches the app secret, for as long as the call may take.
+   *
+   * @returns whether it is there
+   * @throws NoAnswerError if the function that returns it fails
+   */
+  async #prepare(call: Call): Promise<boolean> {
+    const { signal } = call.end;
+    const fetched = this.#sender.prepare();
+    if (fetched === undefined) return true;
+    let isHere = false;
+    const noticed = fetched.then(() => {
+      isHere = true;
+    });
+    noticed.catch(() => {}); // after the end of the call nobody waits for it
+    try {
+      if (!signal.aborted) await Promise.race([noticed, once(signal, 'abort')]);
+    } catch (error) {
+      if (error instanceof NoAnswerError)
+        throw this.#failure(call, withEarlierAttempts(error, call.received));
+      throw error;
+    }
+    return isHere;
   }
 
   /** Sets the details of an error that is not the outcome of an attempt. */
@@ -317,10 +344,14 @@ async function noticeClosedConnections(): Promise<void> {
 
 function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
   if (isSuccess(outcome)) return outcome;
-  if (received && outcome instanceof NoAnswerError) outcome.afterEarlierAttempts();
-  // The error was created in a callback of undici: make its stack lead to the caller.
-  Error.captureStackTrace(outcome, settle);
+  if (outcome instanceof NoAnswerError) withEarlierAttempts(outcome, received);
+  leadToCaller(outcome, settle);
   throw outcome;
+}
+
+function withEarlierAttempts(error: NoAnswerError, received: boolean): NoAnswerError {
+  if (received) error.afterEarlierAttempts();
+  return error;
 }
 
 /** The calls to end when their signal is aborted: a signal has one listener, however many calls use it. */

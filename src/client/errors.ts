@@ -1,5 +1,5 @@
 import type { Envelope } from '../protocol/envelope.js';
-import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
   ownResultCodes,
   type ResultCodeEntry,
@@ -7,6 +7,7 @@ import {
   type ResultCodeTable,
 } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
+import type { RecipeError } from '../signing/recipe.js';
 import type { Answer, AnswerHeaders } from './answer.js';
 
 /**
@@ -27,7 +28,9 @@ export type NoAnswerReason =
   /** Something answered, but not with the envelope of §1. */
   | 'not-envelope'
   /** A success, but its `data` names no user, or another user than the passback named (§4.1, §4.2). */
-  | 'wrong-data';
+  | 'wrong-data'
+  /** The function `appSecret` failed, returned no secret, or did not return in time: the request was not signed. */
+  | 'secret';
 
 /**
  * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
@@ -36,6 +39,10 @@ export type NoAnswerReason =
  * if (error instanceof CallError && error.retryable) await queue.retry(job, error.requestId);
  */
 export abstract class CallError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'CallError';
+  /** @internal */
+  static readonly codes: readonly string[] = ['NO_ANSWER', 'REJECTED', 'CANCELLED'];
   declare readonly operation: 'read' | 'passback';
   /** Number of requests that were sent, or were about to be. */
   declare readonly attempts: number;
@@ -44,7 +51,7 @@ export abstract class CallError extends UserInfoError {
   declare readonly retryable: boolean;
 
   /** @internal Sets the details of the call. */
-  withDetails(details: Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>): this {
+  withDetails(details: Partial<Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>>): this {
     return Object.assign(this, details);
   }
 }
@@ -56,6 +63,8 @@ export abstract class CallError extends UserInfoError {
  * if (error instanceof NoAnswerError && !error.received) await queue.retry(job, error.requestId);
  */
 export class NoAnswerError extends CallError {
+  /** @internal */
+  static override readonly name: string = 'NoAnswerError';
   static readonly code = 'NO_ANSWER';
   readonly code = 'NO_ANSWER';
   readonly reason: NoAnswerReason;
@@ -120,6 +129,8 @@ export class NoAnswerError extends CallError {
  * if (error instanceof RejectedError && error.means === 'codeNotValid') response.redirect('/sign-in');
  */
 export class RejectedError extends CallError {
+  /** @internal */
+  static override readonly name: string = 'RejectedError';
   static readonly code = 'REJECTED';
   readonly code = 'REJECTED';
   /** `code` of the envelope. */
@@ -171,6 +182,8 @@ export class RejectedError extends CallError {
  * if (error instanceof RetryLaterError) setTimeout(run, error.retryAfterMs);
  */
 export class RetryLaterError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'RetryLaterError';
   static readonly code = 'RETRY_LATER';
   readonly code = 'RETRY_LATER';
   override readonly retryable = true;
@@ -196,6 +209,8 @@ export class RetryLaterError extends UserInfoError {
  * });
  */
 export class CancelledError extends CallError {
+  /** @internal */
+  static override readonly name: string = 'CancelledError';
   static readonly code = 'CANCELLED';
   readonly code = 'CANCELLED';
   /** Whether the service may have acted on the call. */
@@ -212,4 +227,46 @@ export class CancelledError extends CallError {
     super('cancelled', { cause, hint });
     this.received = received;
   }
+}
+
+/**
+ * Every error that the client and the recipes throw on purpose. Their `code` tells them apart: a `switch` over it narrows.
+ *
+ * @example
+ * const explain = (failure: UserInfoFailure) => {
+ *   switch (failure.code) {
+ *     case 'REJECTED':
+ *       return failure.means ?? failure.msg;
+ *     case 'NO_ANSWER':
+ *       return failure.reason;
+ *     default:
+ *       return failure.message;
+ *   }
+ * };
+ */
+export type UserInfoFailure =
+  | InvalidInputError
+  | RejectedError
+  | NoAnswerError
+  | CancelledError
+  | RetryLaterError
+  | RecipeError;
+
+const failures: Readonly<Record<UserInfoFailure['code'], true>> = {
+  INVALID_INPUT: true,
+  REJECTED: true,
+  NO_ANSWER: true,
+  CANCELLED: true,
+  RETRY_LATER: true,
+  INVALID_RECIPE: true,
+};
+
+/**
+ * Whether something caught is one of the errors of `UserInfoFailure`, also of another copy of this package.
+ *
+ * @example
+ * if (isUserInfoFailure(error) && error.code === 'REJECTED') console.error(error.means, error.msg);
+ */
+export function isUserInfoFailure(error: unknown): error is UserInfoFailure {
+  return error instanceof UserInfoError && Object.hasOwn(failures, error.code);
 }

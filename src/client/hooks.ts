@@ -143,6 +143,7 @@ export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): 
 export class Hooks {
   readonly #hooks: ClientHooks;
   #hasWarned = false;
+  #hasWarnedOfSecret = false;
 
   constructor(hooks: ClientHooks) {
     this.#hooks = hooks;
@@ -163,12 +164,28 @@ export class Hooks {
   #warn(name: keyof ClientHooks, error: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    // The global: to import node:process as a module opens the standard streams.
-    process.emitWarning(
+    warn(
+      'UserInfoHookWarning',
       `the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
-      { type: 'UserInfoHookWarning', code: 'USERINFO_HOOK' },
     );
   }
+
+  /** Reports once that a run uses a secret longer than it should: `message` says what happened. */
+  warnOfSecret(message: string): void {
+    if (this.#hasWarnedOfSecret) return;
+    this.#hasWarnedOfSecret = true;
+    warn('UserInfoSecretWarning', `${message}; the run goes on with the secret that it returned before`);
+  }
+}
+
+const warningCodes = {
+  UserInfoHookWarning: 'USERINFO_HOOK',
+  UserInfoSecretWarning: 'USERINFO_SECRET',
+} as const;
+
+function warn(type: keyof typeof warningCodes, message: string): void {
+  // The global: to import node:process as a module opens the standard streams.
+  process.emitWarning(message, { type, code: warningCodes[type] });
 }
 
 function textOf(error: unknown): string {

@@ -19,6 +19,8 @@ export const missingHint = 'Name the database of the service with --database, or
  * if (error instanceof StartError && error.code === 'PORT_IN_USE') await createService({ port: 0 });
  */
 export class StartError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'StartError';
   readonly code: StartFault;
 
   constructor(code: StartFault, message: string, options?: UserInfoErrorOptions) {
@@ -35,6 +37,8 @@ export class StartError extends UserInfoError {
  * if (error instanceof StoreUnavailableError) console.error('try again', error.hint);
  */
 export class StoreUnavailableError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'StoreUnavailableError';
   readonly code = 'STORE_UNAVAILABLE';
   readonly resultCode = resultCode.storeUnavailable;
 }

@@ -165,6 +165,8 @@ export function completeRecipe(json: RecipeJson): Recipe {
  * }
  */
 export class RecipeError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'RecipeError';
   static readonly code = 'INVALID_RECIPE';
   readonly code = 'INVALID_RECIPE';
   /** The path in the recipe, such as `sign.params.order`. */

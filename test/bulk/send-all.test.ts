@@ -566,15 +566,78 @@ describe('all rows', () => {
   it('are not sent if that function fails, or the run is aborted before it returns', async () => {
     const server = await service((response) => ok(response));
     const failing = () => Promise.reject(new Error('the vault is sealed'));
-    await expect(outcomesOf(rows(3), optionsFor(server.url, { appSecret: failing }))).rejects.toThrow(
-      'the function appSecret failed: nothing was sent',
-    );
+    const options = optionsFor(server.url, { appSecret: failing, attempts: 2 });
+    await expect(outcomesOf(rows(3), options)).rejects.toMatchObject({
+      message: 'the function appSecret failed',
+      reason: 'secret',
+      received: false,
+      retryable: true,
+      cause: { message: 'the vault is sealed' },
+    });
     const signal = AbortSignal.timeout(20);
     const hanging = () => new Promise<string>(() => {});
     await expect(
       outcomesOf(rows(3), optionsFor(server.url, { appSecret: hanging, signal })),
     ).rejects.toBeInstanceOf(CancelledError);
     expect(server.requests).toHaveLength(0);
+  });
+
+  it('are not sent if that function hangs, which is called as often as a row is sent', async () => {
+    const server = await service((response) => ok(response));
+    let calls = 0;
+    const appSecret = () => {
+      calls += 1;
+      return new Promise<string>(() => {});
+    };
+    const options = optionsFor(server.url, { appSecret, timeoutMs: 30, attempts: 2 });
+    await expect(outcomesOf(rows(3), options)).rejects.toMatchObject({
+      message: 'the function appSecret did not return within 30 ms',
+      reason: 'secret',
+    });
+    expect(calls).toBe(2);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('are sent with the secret that the function returned before it failed', async () => {
+    const server = await service((response) => ok(response));
+    let calls = 0;
+    const appSecret = async () => {
+      calls += 1;
+      if (calls === 2) throw new Error('a blip');
+      return 'from-a-vault';
+    };
+    const warned = new Promise<Error>((resolve) => {
+      process.once('warning', resolve);
+    });
+    // The second call is due 1 s after the first.
+    const source = async function* () {
+      while (calls < 2) {
+        yield row(`before-${server.requests.length}`);
+        await wait(50);
+      }
+      yield* rows(3);
+    };
+    const outcomes = await outcomesOf(source(), optionsFor(server.url, { appSecret }));
+    expect(new Set([...outcomes.values()].map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
+    expect(await warned).toMatchObject({
+      name: 'UserInfoSecretWarning',
+      message: 'the function appSecret failed; the run goes on with the secret that it returned before',
+    });
+  });
+
+  it('have errors whose stacks lead to the caller', async () => {
+    const server = await service((response, user) => {
+      if (user === 'fatal') refuse(response, 401, 40102);
+      else refuse(response, 404, 40401);
+    });
+    async function theCaller() {
+      for await (const one of passbackAll([row('u0'), row('fatal')], optionsFor(server.url)))
+        if (one.outcome === 'failed') stacks.push(one.error.stack ?? '');
+    }
+    const stacks: string[] = [];
+    await theCaller().catch((error: Error) => stacks.push(error.stack ?? ''));
+    expect(stacks).toHaveLength(2);
+    for (const stack of stacks) expect(stack).toMatch(/^RejectedError: .*\n(.*\n)*? +at .*theCaller/);
   });
 
   it('end with an error if their source throws undefined', async () => {

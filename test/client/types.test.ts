@@ -1,6 +1,8 @@
 import { expectTypeOf, it } from 'vitest';
 import {
+  isUserInfoFailure,
   type JsonValue,
+  type NoAnswerReason,
   passbackAll,
   type ReadData,
   readAll,
@@ -50,6 +52,28 @@ it('data of a read with names that are not known to the compiler has any name', 
   type Data = Awaited<ReturnType<typeof some>>['data'];
   expectTypeOf<Data['union_id']>().toEqualTypeOf<string>();
   expectTypeOf<Data['acme_level']>().toEqualTypeOf<JsonValue | undefined>();
+});
+
+it('one switch over the code of an error narrows it', () => {
+  const told = (error: unknown) => {
+    if (!isUserInfoFailure(error)) throw error;
+    switch (error.code) {
+      case 'REJECTED':
+        return expectTypeOf(error.resultCode).toEqualTypeOf<number>();
+      case 'NO_ANSWER':
+        return expectTypeOf(error.reason).toEqualTypeOf<NoAnswerReason>();
+      case 'CANCELLED':
+        return expectTypeOf(error.received).toEqualTypeOf<boolean>();
+      case 'RETRY_LATER':
+        return expectTypeOf(error.retryAfterMs).toEqualTypeOf<number>();
+      case 'INVALID_INPUT':
+      case 'INVALID_RECIPE':
+        return expectTypeOf(error.message).toEqualTypeOf<string>();
+      default:
+        return expectTypeOf(error).toBeNever();
+    }
+  };
+  expectTypeOf(told).parameter(0).toBeUnknown();
 });
 
 interface Profile {
